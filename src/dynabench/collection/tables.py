@@ -1,0 +1,177 @@
+"""The ledger of examples and predictions, and the projections that are counted from it.
+
+Rows of the ledger are written once. `Standing` and `Tally` can be rebuilt from it at any time and are tested
+to equal a rebuild.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from dynabench.db import Base, Key, now
+
+
+class Handout(Base):
+    """A context as it was given to one person: with the goal, the start and the text that the field began with."""
+
+    __tablename__ = "handouts"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    goal: Mapped[dict[str, Any] | None]
+    start: Mapped[str] = mapped_column(String(10))
+    initial: Mapped[dict[str, Any]]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),)
+
+
+class Example(Base):
+    """What somebody wrote against a context, with the answer they claim is right. Never edited."""
+
+    __tablename__ = "examples"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id"), index=True)
+    handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"), index=True)
+    author_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    made_from: Mapped[int | None] = mapped_column(ForeignKey("examples.id"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
+    input: Mapped[dict[str, Any]]
+    answer: Mapped[dict[str, Any]]
+    fooled: Mapped[bool]
+    source: Mapped[str] = mapped_column(String(10))  # person, expert, owner or program
+    start: Mapped[str] = mapped_column(String(10))
+    attempt: Mapped[int]  # the how-manyeth try on this handout, from 1
+    seconds: Mapped[float]  # since the handout
+    latency_ms: Mapped[float]
+    key: Mapped[str] = mapped_column(String(100))
+    request: Mapped[str] = mapped_column(String(64))  # digest of the request that the key stands for
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    predictions: Mapped[list["Prediction"]] = relationship(order_by="Prediction.position", lazy="raise")
+
+    __table_args__ = (
+        UniqueConstraint("author_id", "key"),
+        Index("ix_examples_round", "round_id", "id"),
+        Index("ix_examples_author", "author_id", "round_id", "id"),
+    )
+
+
+class Prediction(Base):
+    """What one model version answered on one example, as obtained by the server."""
+
+    __tablename__ = "predictions"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    position: Mapped[int]
+    model: Mapped[str] = mapped_column(String(100))
+    version: Mapped[str] = mapped_column(String(64))
+    answer: Mapped[dict[str, Any]]
+    probabilities: Mapped[dict[str, Any] | None]
+    fooled: Mapped[bool]
+    latency_ms: Mapped[float]
+
+
+class Explanation(Base):
+    """What the author says of their example afterwards; the latest one counts."""
+
+    __tablename__ = "explanations"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    values: Mapped[dict[str, Any]]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Retraction(Base):
+    """The author takes an example back."""
+
+    __tablename__ = "retractions"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class StoredAttribution(Base):
+    """The words that one target looked at, computed once per example, target, label and method."""
+
+    __tablename__ = "attributions"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"))
+    model: Mapped[str] = mapped_column(String(100))
+    method: Mapped[str] = mapped_column(String(40))
+    label: Mapped[str] = mapped_column(String(200))
+    fields: Mapped[dict[str, Any]]
+    completeness_error: Mapped[float | None]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (UniqueConstraint("example_id", "model", "method", "label"),)
+
+
+class VerdictEvent(Base):
+    """The verdict of an example became `verdict`; written whenever a vote or an undo changes it."""
+
+    __tablename__ = "verdict_events"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    verdict: Mapped[str] = mapped_column(String(10))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Standing(Base):
+    """Projection: where one example stands now. The row that voters lock.
+
+    `open` means that it may be handed to validators. `blind_right` of `blind` blind answers agree with the claim;
+    `targets_right` of `targets` predictions do.
+    """
+
+    __tablename__ = "standings"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    author_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    fooled: Mapped[bool]
+    verdict: Mapped[str] = mapped_column(String(10), default="pending")
+    votes: Mapped[int] = mapped_column(default=0)
+    retracted: Mapped[bool] = mapped_column(default=False)
+    open: Mapped[bool]
+    draw: Mapped[int]
+    blind: Mapped[int] = mapped_column(default=0)
+    blind_right: Mapped[int] = mapped_column(default=0)
+    targets: Mapped[int]
+    targets_right: Mapped[int]
+
+    __table_args__ = (
+        Index("ix_standings_queue", "round_id", "draw", postgresql_where=text("open"), sqlite_where=text("open")),
+        Index("ix_standings_blind", "round_id", postgresql_where=text("blind > 0"), sqlite_where=text("blind > 0")),
+    )
+
+
+class Tally(Base):
+    """Projection: counts of one person's examples in one round, by UTC day, start and source.
+
+    Sums of it give every rate: examples and fooled leave out retracted ones; `validated` counts fooled examples
+    whose verdict is `correct`, `resolved` fooled examples with any final verdict.
+    """
+
+    __tablename__ = "tallies"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    start: Mapped[str] = mapped_column(String(10), primary_key=True)
+    source: Mapped[str] = mapped_column(String(10), primary_key=True)
+    examples: Mapped[int] = mapped_column(default=0)
+    fooled: Mapped[int] = mapped_column(default=0)
+    validated: Mapped[int] = mapped_column(default=0)
+    resolved: Mapped[int] = mapped_column(default=0)
+    retracted: Mapped[int] = mapped_column(default=0)

@@ -1,0 +1,126 @@
+"""The database: one engine, short transactions, the same behaviour on SQLite and PostgreSQL.
+
+Services are functions whose first argument is a session. They never commit: `Database.read` and
+`Database.write` open the session, run the function, and end the transaction.
+"""
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+
+from anyio import to_thread
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    Engine,
+    Integer,
+    MetaData,
+    TypeDecorator,
+    create_engine,
+    event,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Json = JSON().with_variant(JSONB(), "postgresql")
+Key = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows itself for INTEGER alone
+
+
+class Utc(TypeDecorator[datetime]):
+    """A moment, stored and returned in UTC; SQLite has no time zones of its own."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store in UTC."""
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return with its time zone."""
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """All tables; constraint names are fixed so that migrations can name them on both databases."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar = {dict[str, Any]: Json, list[Any]: Json, datetime: Utc}
+
+
+def now() -> datetime:
+    """This moment in UTC."""
+    return datetime.now(UTC)
+
+
+def _sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the begin hook below decides, not the driver
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=10000",
+            "cache_size=-32000",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # A transaction that will write takes the write lock at once: upgrading later can fail with SQLITE_BUSY.
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
+
+
+class Database:
+    """Runs functions in transactions, in threads, for async callers and for plain ones."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        pool = {} if self.is_sqlite else {"pool_size": 10, "max_overflow": 20, "pool_pre_ping": True}
+        self.engine = create_engine(url, **pool)
+        if self.is_sqlite:
+            _sqlite(self.engine)
+        self._reads = sessionmaker(self.engine, expire_on_commit=False)
+        self._writes = sessionmaker(self.engine.execution_options(writes=True), expire_on_commit=False)
+        # SQLite has one writer; a queue in the process is fairer and quicker than its polling.
+        self._turn = threading.Lock()
+
+    def read(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function(session, ...)` in a transaction that is rolled back."""
+        with self._reads() as session:
+            return function(session, *args, **kwargs)
+
+    def write(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function(session, ...)` in a transaction and commit it; an exception rolls it back."""
+        if self.is_sqlite:
+            with self._turn, self._writes.begin() as session:
+                return function(session, *args, **kwargs)
+        with self._writes.begin() as session:
+            return function(session, *args, **kwargs)
+
+    async def aread(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`read` in a worker thread."""
+        return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
+
+    async def awrite(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`write` in a worker thread."""
+        return await to_thread.run_sync(lambda: self.write(function, *args, **kwargs))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()

@@ -1,0 +1,74 @@
+"""What can go wrong with a request, as RFC 9457 problem details.
+
+Services raise these; the web frame turns them into JSON for programs and into pages or fragments for people.
+"""
+
+from typing import Any
+
+
+class Problem(Exception):
+    """A request that cannot be fulfilled: what happened, what it means, what to do."""
+
+    status = 500
+    title = "Something went wrong"
+
+    def __init__(self, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra
+
+    def document(self) -> dict[str, Any]:
+        """The problem document's members."""
+        return {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail, **self.extra}
+
+
+class Unauthenticated(Problem):
+    """Nobody is logged in, or the token is unknown."""
+
+    status, title = 401, "Log in first"
+
+
+class Forbidden(Problem):
+    """The person is known and may not do this."""
+
+    status, title = 403, "Not allowed"
+
+
+class NotFound(Problem):
+    """There is no such thing, or it is not visible to this person."""
+
+    status, title = 404, "Not found"
+
+
+class Conflict(Problem):
+    """The thing exists and its state does not allow this."""
+
+    status, title = 409, "Conflict"
+
+
+class TooLarge(Problem):
+    """The request's body is over the limit."""
+
+    status, title = 413, "Too large"
+
+
+class Invalid(Problem):
+    """Some fields do not hold what they must; `fields` maps dotted names such as `input.hypothesis` to messages."""
+
+    status, title = 422, "Some fields need attention"
+
+    def __init__(self, fields: dict[str, str], detail: str = "") -> None:
+        super().__init__(detail or "; ".join(f"{name}: {message}" for name, message in fields.items()), fields=fields)
+        self.fields = fields
+
+
+class TooMany(Problem):
+    """Too many requests in too short a time."""
+
+    status, title = 429, "Slow down"
+
+
+class Unavailable(Problem):
+    """Something this request needs, such as a model, does not answer."""
+
+    status, title = 503, "No answer"

@@ -1,0 +1,82 @@
+"""What every model is to the platform: inputs in, outputs out, and a card.
+
+Backends implement `Model`; the host serves them; the worker uses them in process. Inputs and answers are
+dictionaries keyed by the task config's field names.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+Inputs = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a model says of itself; `version` is the first 16 hex digits of its content's SHA-256."""
+
+    name: str
+    version: str
+    task: str
+    kind: str
+    inputs: tuple[str, ...]
+    answer: str
+    labels: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ("en",)
+    licence: str = ""
+    size_bytes: int = 0
+    methods: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability."""
+
+    answer: dict[str, Any]
+    probabilities: dict[str, float] | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WordWeight:
+    """One word of an input field and how much it spoke for the explained label; offsets are in characters."""
+
+    text: str
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Weights of all words of all input fields towards `label`, scaled so that the largest magnitude is 1.
+
+    `completeness_error` is |sum of raw attributions - (F(input) - F(baseline))| / |F(input) - F(baseline)|,
+    None for methods that do not claim completeness.
+    """
+
+    method: str
+    label: str
+    fields: dict[str, list[WordWeight]]
+    completeness_error: float | None = None
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A batch of inputs in, a batch of outputs out."""
+
+    card: Card
+
+    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+        """One output per input, in order."""
+        ...
+
+
+@runtime_checkable
+class Attributable(Model, Protocol):
+    """A model that can say which words it looked at."""
+
+    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
+        """Weights for one input; `method` is one of `card.methods`."""
+        ...

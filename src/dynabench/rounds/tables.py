@@ -1,0 +1,99 @@
+"""Tasks with their config versions, rounds with their targets, and the contexts that annotators are given."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from dynabench.db import Base, Key, now
+
+
+class Task(Base):
+    """A task by its id from the config; the current version is the newest one."""
+
+    __tablename__ = "tasks"
+
+    id: Mapped[str] = mapped_column(String(60), primary_key=True)
+    version_id: Mapped[int | None] = mapped_column(Key)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class TaskVersion(Base):
+    """One version of a task's config, as written."""
+
+    __tablename__ = "task_versions"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    number: Mapped[int]
+    source: Mapped[str] = mapped_column(Text)
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (UniqueConstraint("task_id", "number"),)
+
+
+class Role(Base):
+    """What somebody is to a task: `owner`, `moderator`, `expert` or `annotator`."""
+
+    __tablename__ = "roles"
+
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+    role: Mapped[str] = mapped_column(String(20))
+
+
+class Round(Base):
+    """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule."""
+
+    __tablename__ = "rounds"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    number: Mapped[int]
+    version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
+    state: Mapped[str] = mapped_column(String(10), default="draft")
+    fooled_when: Mapped[str] = mapped_column(String(10), default="any")
+    opened_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    targets: Mapped[list["Target"]] = relationship(order_by="Target.position", lazy="selectin")
+
+    __table_args__ = (UniqueConstraint("task_id", "number"),)
+
+
+class Target(Base):
+    """A model version in the loop of a round."""
+
+    __tablename__ = "targets"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    position: Mapped[int]
+    model: Mapped[str] = mapped_column(String(100))
+    version: Mapped[str] = mapped_column(String(64))
+
+
+class Context(Base):
+    """What an annotator is given. `draw` is a random key: sampling is an index probe, never a sort."""
+
+    __tablename__ = "contexts"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    values: Mapped[dict[str, Any]]
+    tag: Mapped[str] = mapped_column(String(100), default="")
+    digest: Mapped[str] = mapped_column(String(64))
+    draw: Mapped[int]
+    used: Mapped[int] = mapped_column(default=0)
+    fooled: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (
+        UniqueConstraint("task_id", "digest"),
+        Index("ix_contexts_draw", "task_id", "draw"),
+        Index("ix_contexts_used", "task_id", "used", "draw"),
+        Index("ix_contexts_fooled", "task_id", "fooled", "draw"),
+    )

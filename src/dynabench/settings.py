@@ -1,0 +1,65 @@
+"""Everything an operator can set, read from `DYNABENCH_*` environment variables."""
+
+import secrets
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Settings of one deployment; every field is documented in `docs/reference/settings.md`."""
+
+    model_config = SettingsConfigDict(env_prefix="DYNABENCH_", extra="ignore")
+
+    home: Path = Field(Path("~/.dynabench"), description="Folder that holds all state.")
+    database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite under the home folder.")
+    secret: str = Field("", description="Key for pseudonyms and form tokens; empty means one made at first use.")
+    host: str = Field("127.0.0.1", description="Address the web process listens on.")
+    port: int = Field(8000, description="Port the web process listens on.")
+    host_url: str = Field("", description="Where the model host answers; empty means a local socket.")
+    models: str = Field("", description="More folders that hold models, separated by colons.")
+    encoder: str = Field(
+        "", description="Folder of the shared encoder; empty means the installed package, then the hub."
+    )
+    answer_seconds: float = Field(2.0, description="How long an annotator waits for a model before being told.")
+    reservation_seconds: int = Field(600, description="How long a validator keeps the place of an item handed out.")
+    secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
+    rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
+    password_cost: int = Field(3, description="Argon2id passes over memory.")
+    log_format: str = Field("text", description="`text` for people, `json` for machines.")
+
+    @cached_property
+    def folder(self) -> Path:
+        """The home folder, made if absent and closed to other users."""
+        folder = self.home.expanduser().resolve()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder
+
+    @cached_property
+    def url(self) -> str:
+        """The database's SQLAlchemy URL."""
+        if not self.database_url:
+            return f"sqlite:///{self.folder / 'dynabench.sqlite'}"
+        return self.database_url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+    @cached_property
+    def key(self) -> bytes:
+        """The deployment's secret; written once under the home folder when none is configured."""
+        if self.secret:
+            return self.secret.encode()
+        path = self.folder / "secret"
+        try:
+            with path.open("x") as file:
+                path.chmod(0o600)
+                file.write(secrets.token_hex(32))
+        except FileExistsError:
+            pass
+        return path.read_text().encode()
+
+
+@lru_cache
+def get_settings() -> Settings:
+    """The settings of this process."""
+    return Settings()
