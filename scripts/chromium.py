@@ -20,7 +20,9 @@ def get() -> bool:
     if shutil.which("apt-get"):
         sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
         subprocess.run([*sudo, "apt-get", "update", "-qq"], check=False)
-        ways.insert(0, [*sudo, "apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-dejavu"])
+        ways.insert(
+            0, [*sudo, "apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-dejavu"]
+        )
     return any(subprocess.run(way, check=False).returncode == 0 for way in ways)
 
 

@@ -43,7 +43,9 @@ def main() -> None:
     for lock, names in LOCKS.items():
         wanted = [*project["dependencies"], *build] + [text for name in names for text in extras[name]]
         new = {name: version for name, version in sorted(closure(wanted).items()) if name not in seen}
-        (ROOT / "requirements" / f"{lock}.txt").write_text("".join(f"{name}=={version}\n" for name, version in new.items()))
+        (ROOT / "requirements" / f"{lock}.txt").write_text(
+            "".join(f"{name}=={version}\n" for name, version in new.items())
+        )
         seen |= new
 
 

@@ -24,7 +24,6 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
-    "sweep": "dynabench.validation.sweep:sweep",
 }
 
 
@@ -41,7 +40,12 @@ class Job(Base):
     sent_at: Mapped[datetime | None]
 
     __table_args__ = (
-        Index("ix_jobs_unsent", "created_at", sqlite_where=text("sent_at IS NULL"), postgresql_where=text("sent_at IS NULL")),
+        Index(
+            "ix_jobs_unsent",
+            "created_at",
+            sqlite_where=text("sent_at IS NULL"),
+            postgresql_where=text("sent_at IS NULL"),
+        ),
     )
 
 
@@ -68,7 +72,13 @@ def _client(url: str) -> Any:
 
 def progress(settings: Settings, job: Job) -> dict[str, Any]:
     """State of a job (`queued`, `running`, `done`, `failed` or `cancelled`), its progress, and its result or error."""
-    states = {"ENQUEUED": "queued", "DELAYED": "queued", "PENDING": "running", "SUCCESS": "done", "CANCELLED": "cancelled"}
+    states = {
+        "ENQUEUED": "queued",
+        "DELAYED": "queued",
+        "PENDING": "running",
+        "SUCCESS": "done",
+        "CANCELLED": "cancelled",
+    }
     found = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
     if not found:
         return {"id": job.id, "kind": job.kind, "state": "queued", "progress": None, "result": None, "error": None}
