@@ -7,7 +7,7 @@ import uuid
 
 import httpx2
 
-WORDS = "nobody somebody never always three seven slowly indoors outside sleeps sings before after rain market".split()
+WORDS = ["nobody", "somebody", "never", "always", "three", "seven", "slowly", "indoors", "outside", "sleeps", "sings", "before", "after", "rain", "market"]
 
 
 class Annotator(threading.Thread):
