@@ -1,6 +1,9 @@
 """Everything an operator can set, read from `DYNABENCH_*` environment variables."""
 
+import hashlib
+import os
 import secrets
+import tempfile
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -36,6 +39,20 @@ class Settings(BaseSettings):
         folder = self.home.expanduser().resolve()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
+
+    @cached_property
+    def host_address(self) -> str:
+        """Where the model host answers: `unix:/path/to/socket` or an http URL."""
+        return self.host_url or f"unix:{self._socket}"
+
+    @property
+    def _socket(self) -> Path:
+        path = self.folder / "run" / "host.sock"
+        if len(str(path)) > 100:  # the kernel's limit for a socket's name is 107 bytes
+            digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
+            path = Path(tempfile.gettempdir()) / f"dynabench-{os.getuid()}" / f"{digest}.sock"
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return path
 
     @cached_property
     def url(self) -> str:

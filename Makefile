@@ -1,0 +1,64 @@
+# `make help` lists the targets. Everything is installed into .venv; state of `make run` lives in .dynabench.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
+export OMP_WAIT_POLICY := passive
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check bench docs screenshots lock migration crash clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(VENV)/.test ## Make the whole environment with all extras in .venv; start nothing
+
+run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://127.0.0.1:8000
+	$(BIN)/dynabench serve --demo --port $(PORT)
+
+test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real browser
+	$(BIN)/python scripts/chromium.py
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.test ## Lint, types, import rules, templates
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint --check --lint --quiet src
+
+bench: $(VENV)/.test ## Print every performance figure beside its anchor
+	$(BIN)/python -m benchmarks
+
+crash: $(VENV)/.test ## Kill each process at 50 random moments under load and look for lost writes
+	$(BIN)/python -m pytest tests/crash --crashes 50 $(ARGS)
+
+docs: $(VENV)/.test ## Build the documentation site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+screenshots: $(VENV)/.test ## Take pictures of every page, wide and narrow, light and dark, into docs/screenshots
+	$(BIN)/python scripts/chromium.py
+	$(BIN)/python scripts/screenshots.py
+
+lock: ## Write requirements/*.txt from the versions in .venv
+	$(BIN)/python scripts/lock.py
+
+migration: $(VENV)/.test ## Write a migration for changed tables: make migration NAME="what changes"
+	$(BIN)/python -m dynabench.migrations "$(NAME)"
+
+clean: ## Remove the environment, build outputs and the state of `make run`
+	rm -rf $(VENV) build dist site .dynabench src/dynabench/web/static/vendor
+
+# torch goes first and with its own dependencies, so that pip may choose the build that fits the machine.
+$(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py frontend/package-lock.json
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Dynabench needs Python 3.11 or newer; try: make PYTHON=python3.12 run")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $$(grep '^torch==' requirements/run.txt)
+	$(BIN)/python -m pip install --quiet --no-deps -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.run requirements/test.txt
+	$(BIN)/python -m pip install --quiet --no-deps -r requirements/test.txt
+	touch $@

@@ -1,0 +1,53 @@
+"""Write requirements/*.txt: the versions in this environment of everything that the extras need, and nothing else."""
+
+import tomllib
+from importlib.metadata import distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+LOCKS = {"run": ["platform", "models", "encoder"], "test": ["test", "docs"]}
+LEFT_OUT = {"sentence-transformers"}  # declared by the encoder's package, needed only by code that is not called
+
+
+def closure(requirements: list[str]) -> dict[str, str]:
+    """Name -> version of the requirements and of all that they need here."""
+    found: dict[str, str] = {}
+    waiting = [Requirement(text) for text in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        extras = requirement.extras or {""}
+        if name in LEFT_OUT or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        known = distribution(name)
+        if name in found and not requirement.extras:
+            continue
+        found[name] = known.version.split("+")[0]
+        for text in known.requires or []:
+            needed = Requirement(text)
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
+                needed.marker = None
+                waiting.append(needed)
+    return found
+
+
+def main() -> None:
+    """Write one file per lock; the test lock leaves out what the run lock has."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    extras = project["optional-dependencies"]
+    seen: dict[str, str] = {}
+    for lock, names in LOCKS.items():
+        wanted = [*project["dependencies"], *build] + [text for name in names for text in extras[name]]
+        new = {name: version for name, version in sorted(closure(wanted).items()) if name not in seen}
+        (ROOT / "requirements" / f"{lock}.txt").write_text(
+            "".join(f"{name}=={version}\n" for name, version in new.items())
+        )
+        seen |= new
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""`dynabench serve`: the web process, the model host and the worker, started and watched."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Run the whole platform on this machine.")
+
+
+@app.callback(invoke_without_command=True)
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 0,
+    demo: Annotated[bool, typer.Option("--demo", help="Create the demo tasks and open a round of each.")] = False,
+) -> None:
+    """Run the web process, the model host and the worker until told to stop; restart what dies."""
+    os.environ |= {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
+    if host:
+        os.environ["DYNABENCH_HOST"] = host
+    if port:
+        os.environ["DYNABENCH_PORT"] = str(port)
+    from dynabench.supervisor import Watched, answers, watch
+
+    settings = get_settings()
+    processes = []
+    if not settings.host_url:
+        address = settings.host_address
+        processes.append(
+            Watched("host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(address, "/v2/health/live"))
+        )
+        processes[0].start()  # the slowest to be ready goes first
+    from dynabench.migrations import upgrade
+
+    upgrade(settings)
+    if demo:
+        from dynabench.demo import prepare
+
+        prepare(settings)
+    web = f"{settings.host}:{settings.port}"
+    processes += [
+        Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(web, "/healthz")),
+        Watched("worker", [sys.executable, "-m", "dynabench", "worker"]),
+    ]
+    for process in processes[-2:]:
+        process.start()
+    typer.echo(f"Dynabench is at http://{web} (state in {settings.folder}). Stop it with Ctrl+C.")
+    watch(processes)

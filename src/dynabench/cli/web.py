@@ -1,0 +1,25 @@
+"""`dynabench web`: the web process alone; several of them can share one model host."""
+
+import typer
+
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Run the web process alone.")
+
+
+@app.callback(invoke_without_command=True)
+def web() -> None:
+    """Serve the pages and the API; needs an upgraded database and, for answers, a model host."""
+    import uvicorn
+
+    from dynabench.app import create_app
+
+    settings = get_settings()
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=5,
+    )

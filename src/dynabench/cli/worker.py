@@ -1,0 +1,21 @@
+"""`dynabench worker`: the process that runs durable jobs."""
+
+import signal
+import threading
+
+import typer
+
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Run durable jobs: imports, sweeps.")
+
+
+@app.callback(invoke_without_command=True)
+def worker() -> None:
+    """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
+    from dynabench.jobs import work
+
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    work(get_settings(), stop)

@@ -1,0 +1,158 @@
+"""Durable jobs: enqueued by a row in the same transaction as their cause, run by the worker, resumed after a crash.
+
+A `Job` row is the outbox. The worker sends each row to DBOS under the row's id, so that sending twice starts one
+workflow; DBOS keeps state and progress in a database of its own, apart from the main SQLite file.
+"""
+
+import importlib
+import threading
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, select, text, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from dynabench.db import Base, Database, now
+from dynabench.settings import Settings
+
+QUEUE = "jobs"
+APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
+
+# kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
+WORKFLOWS = {
+    "import_contexts": "dynabench.rounds.imports:import_contexts",
+}
+
+
+class Job(Base):
+    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine."""
+
+    __tablename__ = "jobs"
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    payload: Mapped[dict[str, Any]]
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    sent_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        Index(
+            "ix_jobs_unsent",
+            "created_at",
+            sqlite_where=text("sent_at IS NULL"),
+            postgresql_where=text("sent_at IS NULL"),
+        ),
+    )
+
+
+def enqueue(session: Session, kind: str, payload: dict[str, Any], person_id: int | None = None) -> Job:
+    """Ask for a job in this transaction; it starts once the transaction is committed."""
+    if kind not in WORKFLOWS:
+        raise KeyError(kind)
+    job = Job(id=str(uuid.uuid4()), kind=kind, payload=payload, person_id=person_id)
+    session.add(job)
+    return job
+
+
+def engine_url(settings: Settings) -> str:
+    """Where DBOS keeps its state: beside the SQLite file, or in its own schema of the PostgreSQL database."""
+    return f"sqlite:///{settings.folder / 'jobs.sqlite'}" if settings.url.startswith("sqlite") else settings.url
+
+
+@cache
+def _client(url: str) -> Any:
+    from dbos import DBOSClient, DBOSPortableJSONSerializer
+
+    return DBOSClient(system_database_url=url, serializer=DBOSPortableJSONSerializer())
+
+
+def progress(settings: Settings, job: Job) -> dict[str, Any]:
+    """State of a job (`queued`, `running`, `done`, `failed` or `cancelled`), its progress, and its result or error."""
+    states = {
+        "ENQUEUED": "queued",
+        "DELAYED": "queued",
+        "PENDING": "running",
+        "SUCCESS": "done",
+        "CANCELLED": "cancelled",
+    }
+    found = _client(engine_url(settings)).list_workflows(workflow_ids=[job.id]) if job.sent_at else []
+    if not found:
+        return {"id": job.id, "kind": job.kind, "state": "queued", "progress": None, "result": None, "error": None}
+    status = found[0]
+    state = states.get(status.status, "failed")
+    done = state in ("done", "failed", "cancelled")
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "state": state,
+        "progress": None if done else _client(engine_url(settings)).get_event(job.id, "progress", timeout_seconds=0),
+        "result": status.output if state == "done" else None,
+        "error": str(status.error) if state == "failed" else None,
+    }
+
+
+_database: Database | None = None
+
+
+def database() -> Database:
+    """The worker's database, for the steps of workflows."""
+    if _database is None:
+        raise RuntimeError("No worker runs in this process.")
+    return _database
+
+
+def _unsent(session: Session) -> list[Job]:
+    return list(session.scalars(select(Job).where(Job.sent_at.is_(None)).order_by(Job.created_at).limit(100)))
+
+
+def _mark_sent(session: Session, ids: list[str]) -> None:
+    session.execute(update(Job).where(Job.id.in_(ids)).values(sent_at=now()))
+
+
+def send(db: Database, start: Callable[[Job], None]) -> int:
+    """Hand every waiting job to the engine; returns how many. A crash in between sends again under the same id."""
+    waiting = db.read(_unsent)
+    for job in waiting:
+        start(job)
+    if waiting:
+        db.write(_mark_sent, [job.id for job in waiting])
+    return len(waiting)
+
+
+def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
+    """Run the worker until `stop` is set: resume what a crash left, then send and run what comes."""
+    from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+
+    global _database
+    _database = Database(settings.url)
+    config = DBOSConfig(
+        name="dynabench",
+        system_database_url=engine_url(settings),
+        application_version=APPLICATION,
+        executor_id="worker",
+        serializer=DBOSPortableJSONSerializer(),
+        log_level="WARNING",
+    )
+    DBOS(config=config)
+    workflows: dict[str, Any] = {}
+    for kind, where in WORKFLOWS.items():
+        module, name = where.split(":")
+        workflows[kind] = DBOS.workflow(name=kind)(getattr(importlib.import_module(module), name))
+    DBOS.launch()
+    queue = DBOS.register_queue(QUEUE, worker_concurrency=2, polling_interval_sec=poll)
+
+    def start(job: Job) -> None:
+        with SetWorkflowID(job.id):
+            queue.enqueue(workflows[job.kind], job.payload)
+
+    try:
+        while not stop.wait(poll):
+            send(_database, start)
+    finally:
+        DBOS.destroy(workflow_completion_timeout_sec=5)
+        _database.close()
+        _database = None

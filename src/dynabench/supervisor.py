@@ -1,0 +1,144 @@
+"""Runs and watches the processes of one machine: web, model host and worker.
+
+A process that ends is started again after a pause that doubles up to ten seconds; one that lives but does not
+answer its health check is killed first. When the supervisor itself is killed, the kernel ends its children.
+"""
+
+import ctypes
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+log = structlog.get_logger()
+
+PAUSE, LONGEST_PAUSE = 0.25, 10.0
+PATIENCE = 5  # failed health checks in a row before a process counts as hung
+HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def answers(address: str, path: str, timeout: float = 2.0) -> bool:
+    """Whether `address` (`unix:/path` or `host:port`) answers GET `path` with 200 in time."""
+    try:
+        if address.startswith("unix:"):
+            connection: http.client.HTTPConnection = _UnixConnection(address.removeprefix("unix:"), timeout)
+        else:
+            connection = http.client.HTTPConnection(address, timeout=timeout)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status == 200
+        finally:
+            connection.close()
+    except OSError:
+        return False
+
+
+@dataclass
+class Watched:
+    """One process: how to start it and how to ask whether it is well."""
+
+    name: str
+    command: Sequence[str]
+    well: Callable[[], bool] | None = None
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    pause: float = PAUSE
+    restart_at: float = 0.0
+    was_well: bool = False
+    failures: int = 0
+    env: dict[str, str] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Start the process."""
+        self.process = subprocess.Popen(
+            self.command, env=os.environ | self.env, preexec_fn=_end_with_parent, stdin=subprocess.DEVNULL
+        )
+        self.started, self.was_well, self.failures = time.monotonic(), False, 0
+
+    def check(self) -> None:
+        """Restart the process if it has ended."""
+        now = time.monotonic()
+        if self.process is None:
+            if now >= self.restart_at:
+                self.start()
+            return
+        code = self.process.poll()
+        if code is None:
+            return
+        if now - self.started > HEALTHY_AFTER:
+            self.pause = PAUSE
+        log.warning("process ended", process=self.name, code=code, restart_in=self.pause)
+        self.process, self.restart_at = None, now + self.pause
+        self.pause = min(self.pause * 2, LONGEST_PAUSE)
+
+    def probe(self) -> None:
+        """Kill the process if it was well once and now fails its health check several times in a row."""
+        if self.well is None or self.process is None:
+            return
+        if self.well():
+            self.was_well, self.failures = True, 0
+        elif self.was_well:
+            self.failures += 1
+            if self.failures >= PATIENCE:
+                log.warning("process hangs", process=self.name)
+                self.process.kill()
+                self.failures = 0
+
+
+def watch(processes: Sequence[Watched], probe_seconds: float = 2.0) -> None:
+    """Run the processes until SIGTERM or SIGINT, then stop them all."""
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True
+
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, stop)
+    probed = time.monotonic()
+    while not stopping:
+        for process in processes:
+            process.check()
+        if time.monotonic() - probed >= probe_seconds:
+            for process in processes:
+                process.probe()
+            probed = time.monotonic()
+        time.sleep(0.1)
+    end(processes)
+
+
+def end(processes: Sequence[Watched], seconds: float = 10.0) -> None:
+    """Ask all processes to stop, and kill those that have not after `seconds`."""
+    running = [watched.process for watched in processes if watched.process]
+    for process in running:
+        process.terminate()
+    deadline = time.monotonic() + seconds
+    for process in running:
+        try:
+            process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
