@@ -1,7 +1,7 @@
 """Which words a target looked at: asked of the model host, kept for stored examples, compared with people's marks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -81,22 +81,21 @@ def _method(card: Card, wanted: str) -> str:
     return card.methods[0]
 
 
-async def card_of(host: Host, question: Question) -> Card:
-    """The asked model's card, as the host has it now."""
+async def settle(host: Host, question: Question) -> Question:
+    """The question with its method named: the wanted one if the model has it, else refused; without a wish the first."""
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
-            return card
+            return replace(question, method=_method(card, question.method))
     raise errors.Unavailable(f"{question.model} {question.version} is not on the model host now.")
 
 
 async def explain(host: Host, question: Question) -> Attribution:
     """Ask the model host; two calls where the model's own answer has to be asked first."""
-    method = _method(await card_of(host, question), question.method)
     label = question.label
     if not label:
         answer = await host.answer(question.model, question.version, question.inputs)
         label = label_of(question.config, answer.answer)
-    return await host.attribute(question.model, question.version, question.inputs, label, method)
+    return await host.attribute(question.model, question.version, question.inputs, label, question.method)
 
 
 def kept(session: Session, question: Question) -> StoredAttribution | None:

@@ -18,13 +18,13 @@ from dynabench.collection.tables import (
 from dynabench.rounds.tables import Round
 
 
-def current_handout(person_id: int, round_id: int) -> Select[tuple[Handout]]:
+def current_handout(person_id: int, round_id: int) -> Select[Handout]:
     """What a person was given last in a round: reads the index entries of their handouts there."""
     latest = select(func.max(Handout.id)).where(Handout.person_id == person_id, Handout.round_id == round_id)
     return select(Handout).where(Handout.id == latest.scalar_subquery())
 
 
-def handout(person_id: int, round_id: int, context_id: int) -> Select[tuple[Handout]]:
+def handout(person_id: int, round_id: int, context_id: int) -> Select[Handout]:
     """The latest time that a person was given a context: one index probe."""
     return (
         select(Handout)
@@ -34,7 +34,7 @@ def handout(person_id: int, round_id: int, context_id: int) -> Select[tuple[Hand
     )
 
 
-def tries(person_id: int, round_id: int, context_id: int) -> Select[tuple[Example]]:
+def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
     """A person's examples on a context in a round, retracted ones left out, oldest first: index probes per handout."""
     given = select(Handout.id).where(
         Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
@@ -51,12 +51,12 @@ def _retracted() -> ColumnElement[bool]:
     return select(Retraction.example_id).where(Retraction.example_id == Example.id).exists()
 
 
-def attempts(handout_id: int) -> Select[tuple[int]]:
+def attempts(handout_id: int) -> Select[int]:
     """How many examples were written on a handout: one index range, as short as somebody's patience."""
     return select(func.count()).select_from(Example).where(Example.handout_id == handout_id)
 
 
-def by_key(person_id: int, key: str) -> Select[tuple[Example]]:
+def by_key(person_id: int, key: str) -> Select[Example]:
     """The example that an idempotency key stands for: one index probe, and one for its predictions."""
     return (
         select(Example)
@@ -65,23 +65,20 @@ def by_key(person_id: int, key: str) -> Select[tuple[Example]]:
     )
 
 
-def example(example_id: int) -> Select[tuple[Example]]:
+def example(example_id: int) -> Select[Example]:
     """One example with its predictions: two index probes."""
     return select(Example).where(Example.id == example_id).options(selectinload(Example.predictions))
 
 
-def explanation(example_id: int) -> Select[tuple[Explanation]]:
+def explanation(example_id: int) -> Select[Explanation]:
     """The latest explanation of an example: one index probe."""
     return select(Explanation).where(Explanation.example_id == example_id).order_by(Explanation.id.desc()).limit(1)
 
 
-def examples(
-    task_id: str, author_id: int | None, before: int, limit: int
-) -> Select[tuple[Example, Standing]]:
+def examples(task_id: str, author_id: int | None, before: int, limit: int) -> Select[Example]:
     """Examples of a task (of one author where given) below id `before`, newest first: walks the primary key down."""
     query = (
-        select(Example, Standing)
-        .join(Standing, Standing.example_id == Example.id)
+        select(Example)
         .join(Round, Round.id == Example.round_id)
         .where(Round.task_id == task_id)
         .order_by(Example.id.desc())
@@ -93,7 +90,7 @@ def examples(
     return query if author_id is None else query.where(Example.author_id == author_id)
 
 
-def attribution(example_id: int, model: str, method: str, label: str) -> Select[tuple[StoredAttribution]]:
+def attribution(example_id: int, model: str, method: str, label: str) -> Select[StoredAttribution]:
     """A stored attribution: one index probe."""
     return select(StoredAttribution).where(
         StoredAttribution.example_id == example_id,
@@ -103,7 +100,7 @@ def attribution(example_id: int, model: str, method: str, label: str) -> Select[
     )
 
 
-def marked(round_id: int, model: str, limit: int) -> Select[tuple[Explanation, StoredAttribution]]:
+def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredAttribution]:
     """Explanations of a round with what `model` looked at there: the newest `limit`, index probes for each."""
     return (
         select(Explanation, StoredAttribution)
@@ -115,7 +112,7 @@ def marked(round_id: int, model: str, limit: int) -> Select[tuple[Explanation, S
     )
 
 
-def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[tuple[bool]]:
+def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool]:
     """Whether a person's latest examples of a round fooled, newest first: one index range of `limit` rows."""
     return (
         select(Example.fooled)
@@ -153,7 +150,7 @@ def board(round_id: int) -> Select[Any]:
     )
 
 
-def shown(task_id: str | None, limit: int) -> Select[tuple[Example]]:
+def shown(task_id: str | None, limit: int) -> Select[Example]:
     """Newest examples that fooled their round's models and were verified: walks standings by key from the newest."""
     query = (
         select(Example)

@@ -9,7 +9,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.models.protocol import Card
-from dynabench.rounds import queries
+from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
@@ -45,6 +45,11 @@ def task_config(session: Session, task_id: str) -> TaskConfig:
     if version_id is None:
         raise errors.NotFound(f"Task {task_id!r} has no config.")
     return config_of(session, version_id)
+
+
+def newest_config(session: Session, task_id: str) -> TaskConfig:
+    """The config that the next round will be drafted with."""
+    return config_of(session, session.scalars(queries.versions(task_id).limit(1)).one().id)
 
 
 def round_of(session: Session, task_id: str, number: int) -> Round:
@@ -140,22 +145,23 @@ def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
         )
 
 
-def set_role(session: Session, actor: Person | None, task_id: str, person_id: int, name: str | None) -> None:
+def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
     """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away."""
     require_owner(session, actor, task_id)
     if name is not None and name not in ROLES:
         raise errors.Invalid({"role": f"Choose one of {', '.join(ROLES)}."})
-    if session.get(Person, person_id) is None:
-        raise errors.NotFound("There is no such person.")
-    found = session.get(Role, (task_id, person_id))
+    person = session.scalar(queries.person(username))
+    if person is None:
+        raise errors.NotFound(f"There is nobody called {username!r}.")
+    found = session.get(Role, (task_id, person.id))
     if name is None:
         if found:
             session.delete(found)
     elif found:
         found.role = name
     else:
-        session.add(Role(task_id=task_id, person_id=person_id, role=name))
-    act(session, actor, "task.role", task=task_id, person=person_id, role=name)
+        session.add(Role(task_id=task_id, person_id=person.id, role=name))
+    act(session, actor, "task.role", task=task_id, person=person.id, role=name)
 
 
 def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
@@ -215,6 +221,9 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
         raise errors.Conflict(f"Round {other.number} is open. Close it first.")
     if not found.targets:
         raise errors.Conflict("A round needs at least one target.")
+    config = config_of(session, found.version_id)
+    if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
+        contexts.add(session, task_id, config, [contexts.Row(1, {})])
     found.state, found.opened_at = "open", now()
     act(session, person, "round.opened", task=task_id, round=number)
     return found
