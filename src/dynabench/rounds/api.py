@@ -16,7 +16,7 @@ from dynabench.rounds import contexts, schemas, service, views
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 
-router = APIRouter(prefix="/api/v1", tags=["tasks"])
+router = APIRouter(prefix="/api/v1", tags=["rounds"])
 
 TASK_BODY: dict[str, Any] = {
     "requestBody": {
