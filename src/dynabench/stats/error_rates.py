@@ -1,0 +1,67 @@
+"""The model error rate of a round and its validated forms, from counts.
+
+MER = fooled / examples. vMER = fooled and found correct / examples, as the Dynabench paper defines it. vMER
+(resolved) = fooled and found correct / (not fooled + fooled with a final verdict): what vMER would be if the
+examples that still wait for votes were left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dynabench.stats.rates import Rate, clustered, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Live examples that were not retracted; how many fooled; of these, found `correct`, and with any final verdict."""
+
+    examples: int = 0
+    fooled: int = 0
+    validated: int = 0
+    resolved: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.examples:
+            raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples, not {self}")
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.examples + other.examples,
+            self.fooled + other.fooled,
+            self.validated + other.validated,
+            self.resolved + other.resolved,
+        )
+
+    @property
+    def settled(self) -> int:
+        """Examples of which it is known whether they are validated errors: not fooled, or with a final verdict."""
+        return self.examples - self.fooled + self.resolved
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """The three rates of one set of examples."""
+
+    mer: Rate
+    vmer: Rate
+    vmer_resolved: Rate
+
+
+def error_rates(counts: Counts, level: float = 0.95) -> ErrorRates:
+    """The rates with Wilson intervals, as if examples were independent of each other."""
+    return ErrorRates(
+        mer=wilson(counts.fooled, counts.examples, level),
+        vmer=wilson(counts.validated, counts.examples, level),
+        vmer_resolved=wilson(counts.validated, counts.settled, level),
+    )
+
+
+def clustered_error_rates(by_annotator: Sequence[Counts], level: float = 0.95) -> ErrorRates:
+    """The same rates with intervals clustered by annotator: one `Counts` per person."""
+    examples = [counts.examples for counts in by_annotator]
+    validated = [counts.validated for counts in by_annotator]
+    return ErrorRates(
+        mer=clustered([counts.fooled for counts in by_annotator], examples, level),
+        vmer=clustered(validated, examples, level),
+        vmer_resolved=clustered(validated, [counts.settled for counts in by_annotator], level),
+    )

@@ -1,0 +1,161 @@
+"""Rates with honest intervals: over independent examples, over clusters, and between people and models.
+
+Sources: Wilson, JASA 22 (1927) 209-212; Dean and Pagano, Journal of Survey Statistics and Methodology 3 (2015)
+484-503 (Wilson's interval with the effective sample size); Korn and Graubard, Survey Methodology 24 (1998) 193-201
+(correction for few clusters); Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702 (difference of two
+correlated rates from their separate limits).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri, stdtrit
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share (or a difference of two) with its interval; value and limits are None where `n`, the base, is 0."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Human accuracy, the models' accuracy on the same items, and the first minus the second; `n` counts items."""
+
+    human: Rate
+    model: Rate
+    difference: Rate
+
+
+UNKNOWN = Rate(None, None, None, 0)
+
+
+def wilson(k: int, n: int, level: float = 0.95) -> Rate:
+    """`k` of `n` independent examples with Wilson's score interval. Raises ValueError unless 0 <= k <= n."""
+    if not 0 <= k <= n:
+        raise ValueError(f"a rate needs 0 <= k <= n, not k={k}, n={n}")
+    if n == 0:
+        return UNKNOWN
+    return Rate(k / n, *_score(k / n, n, _normal(level)), n)
+
+
+def clustered(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0.95) -> Rate:
+    """sum(k) / sum(n) where the examples of one cluster (one annotator, one item) resemble each other.
+
+    Both arguments have shape (clusters,). The variance of the ratio is linearised over clusters; the effective
+    sample size that follows from it, never above n, goes into Wilson's interval with the t quantile of clusters - 1
+    degrees of freedom. At 0 and 1, where no variance can be estimated, a cluster counts as one example. One cluster
+    says nothing about others: its interval is 0 to 1. Raises ValueError unless 0 <= k <= n in each cluster.
+    """
+    k, n = _counts(k_by_cluster, n_by_cluster)
+    if not n.size:
+        return UNKNOWN
+    total = float(n.sum())
+    value = float(k.sum()) / total
+    if n.size == 1:
+        return Rate(value, 0.0, 1.0, round(total))
+    variance = _sandwich(_influence(k, n))
+    if 0 < value < 1 and variance > 0:
+        effective = min(value * (1 - value) / variance, total)
+    else:
+        effective = total if 0 < value < 1 else float(n.size)
+    return Rate(value, *_score(value, effective, _student(level, n.size - 1)), round(total))
+
+
+def gap(
+    human_right: Sequence[float] | Floats,
+    human_answers: Sequence[float] | Floats,
+    model_right: Sequence[float] | Floats,
+    model_answers: Sequence[float] | Floats,
+    level: float = 0.95,
+) -> Gap:
+    """Human accuracy minus model accuracy on the same items; all arguments have shape (items,).
+
+    Items that lack a human or a model answer are left out. Human accuracy is right answers / answers; each item's
+    share of right models is weighted by its number of human answers, so that both stand on the same mix of items
+    even where disputed items were answered more often. Limits: clustered by item, joined for the difference by
+    Zou and Donner's method with the correlation of the two.
+    """
+    human_k, human_n = np.asarray(human_right, float), np.asarray(human_answers, float)
+    model_k, model_n = np.asarray(model_right, float), np.asarray(model_answers, float)
+    both = (human_n > 0) & (model_n > 0)
+    if not both.any():
+        return Gap(UNKNOWN, UNKNOWN, UNKNOWN)
+    right, weight = human_k[both], human_n[both]
+    share = weight * (model_k[both] / model_n[both])
+    items = int(both.sum())
+    human, model = _over(clustered(right, weight, level), items), _over(clustered(share, weight, level), items)
+    return Gap(human, model, _difference(human, model, _correlation(right, share, weight)))
+
+
+def _difference(first: Rate, second: Rate, correlation: float) -> Rate:
+    """Zou and Donner's limits for `first` - `second`, which both have a value."""
+    a, a_low, a_high = _known(first)
+    b, b_low, b_high = _known(second)
+    down, up = a - a_low, a_high - a
+    other_down, other_up = b - b_low, b_high - b
+    low = a - b - sqrt(max(down**2 - 2 * correlation * down * other_up + other_up**2, 0.0))
+    high = a - b + sqrt(max(up**2 - 2 * correlation * up * other_down + other_down**2, 0.0))
+    return Rate(a - b, max(low, -1.0), min(high, 1.0), first.n)
+
+
+def _correlation(first: Floats, second: Floats, n: Floats) -> float:
+    """Correlation of two ratios over the same clusters; 0 where one of them does not vary."""
+    x, y = _influence(first, n), _influence(second, n)
+    scale = sqrt(float(x @ x) * float(y @ y))
+    return float(np.clip(x @ y / scale, -1, 1)) if scale > 1e-15 else 0.0
+
+
+def _influence(k: Floats, n: Floats) -> Floats:
+    """What each cluster adds to the error of sum(k) / sum(n), to first order; shape (clusters,)."""
+    total = n.sum()
+    result: Floats = (k - k.sum() / total * n) / total
+    return result
+
+
+def _sandwich(influence: Floats) -> float:
+    m = influence.size
+    return float(m / (m - 1) * influence @ influence)
+
+
+def _score(value: float, n: float, z: float) -> tuple[float, float]:
+    """Limits of Wilson's interval; the limit at an observed 0 or 1 is exact."""
+    centre = (value + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(max(value * (1 - value), 0.0) / n + z * z / (4 * n * n))
+    return (0.0 if value <= 0 else max(centre - half, 0.0)), (1.0 if value >= 1 else min(centre + half, 1.0))
+
+
+def _counts(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike) -> tuple[Floats, Floats]:
+    k, n = np.asarray(k_by_cluster, float), np.asarray(n_by_cluster, float)
+    if k.shape != n.shape or k.ndim != 1:
+        raise ValueError(f"counts need one shape (clusters,), not {k.shape} and {n.shape}")
+    if not (np.all(k >= 0) and np.all(k <= n + 1e-9)):
+        raise ValueError("a rate needs 0 <= k <= n in each cluster")
+    return k[n > 0], n[n > 0]
+
+
+def _known(rate: Rate) -> tuple[float, float, float]:
+    if rate.value is None or rate.low is None or rate.high is None:
+        raise ValueError("a rate without examples has no interval")
+    return rate.value, rate.low, rate.high
+
+
+def _over(rate: Rate, n: int) -> Rate:
+    return Rate(rate.value, rate.low, rate.high, n)
+
+
+def _normal(level: float) -> float:
+    return float(ndtri(0.5 + level / 2))
+
+
+def _student(level: float, freedom: int) -> float:
+    return float(stdtrit(freedom, 0.5 + level / 2))

@@ -1,0 +1,80 @@
+"""What the votes on one example decide, and how many more votes may be asked for."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """Where an example stands; the first three are also the labels that a vote can carry."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    FLAGGED = "flagged"
+    PENDING = "pending"
+    DISPUTED = "disputed"
+
+    @property
+    def final(self) -> bool:
+        """Whether no more votes are wanted."""
+        return self is not Verdict.PENDING
+
+
+LABELS = frozenset({Verdict.CORRECT, Verdict.INCORRECT, Verdict.FLAGGED})
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One counted vote: `correct`, `incorrect` or `flagged`. Skips and votes that were undone are no votes."""
+
+    label: str
+    by_owner: bool = False
+
+    def __post_init__(self) -> None:
+        if self.label not in LABELS:
+            raise ValueError(f"a vote is correct, incorrect or flagged, not {self.label!r}")
+
+
+def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
+    """What `votes`, in the order in which they were cast, decide.
+
+    The first `need` votes decide if they all agree; otherwise the first label that holds a majority of `cap`
+    (floor(cap / 2) + 1 votes) does; `cap` votes without one leave it disputed. An owner's latest vote decides alone.
+    Votes cast after a decision change nothing. Raises ValueError unless 1 <= need <= cap.
+    """
+    _check(need, cap)
+    for vote in reversed(votes):
+        if vote.by_owner:
+            return Verdict(vote.label)
+    if len(votes) < need:
+        return Verdict.PENDING
+    counts = Counter(vote.label for vote in votes[:need])
+    label, most = counts.most_common(1)[0]
+    if most == need or most > cap // 2:
+        return Verdict(label)
+    for vote in votes[need:cap]:
+        counts[vote.label] += 1
+        if counts[vote.label] > cap // 2:
+            return Verdict(vote.label)
+    return Verdict.DISPUTED if len(votes) >= cap else Verdict.PENDING
+
+
+def places(votes: Sequence[Vote], need: int, cap: int) -> int:
+    """How many votes may be outstanding now so that none of them can arrive after a decision.
+
+    Before `need` votes all missing ones may be; afterwards as many as the cap leaves, and no more than the leading
+    label lacks for its majority: were they all to agree, the last of them would be the one that decides.
+    Zero once the verdict is final, at least one before.
+    """
+    if verdict(votes, need, cap).final:
+        return 0
+    if len(votes) < need:
+        return need - len(votes)
+    most = max(Counter(vote.label for vote in votes).values())
+    return min(cap - len(votes), cap // 2 + 1 - most)
+
+
+def _check(need: int, cap: int) -> None:
+    if not 1 <= need <= cap:
+        raise ValueError(f"a verdict needs 1 <= need <= cap, not need={need}, cap={cap}")
