@@ -1,0 +1,118 @@
+"""The figures of a round: model error rates as people validated them, and how people do beside the models.
+
+`stats.error_rates` defines MER, vMER and vMER (resolved) from counts; here are the counts, over examples that are
+not retracted. Human accuracy = blind answers that agree with the claim / blind answers, on items that are neither
+retracted nor flagged; the human-model gap takes the targets' accuracy on the same items from it. Examples by
+programs stand apart: never in the headline figures, always in the breakdown by source.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from sqlalchemy import Row, Select, select, text
+from sqlalchemy.orm import Session
+
+from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.rounds.tables import Round
+from dynabench.stats.error_rates import Counts, ErrorRates, clustered_error_rates, error_rates
+from dynabench.stats.rates import Rate, clustered, gap
+from dynabench.stats.verdict import Verdict
+
+PEOPLE = ("person", "expert", "owner")
+BREAKDOWNS = ("source", "start", "day")
+
+TallyRow = Row[tuple[int, str, str, str, int, int, int, int, int]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a set of examples says.
+
+    `rates` has Wilson intervals, `clustered` ones that allow for examples of one annotator being alike.
+    """
+
+    counts: Counts
+    retracted: int
+    people: int
+    rates: ErrorRates
+    clustered: ErrorRates
+
+
+@dataclass(frozen=True)
+class RoundStatistics:
+    """A round's figures; `by` maps `source`, `start` and `day` to figures by value, sorted."""
+
+    total: Figures
+    human_accuracy: Rate
+    human_model_gap: Rate
+    by: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)
+
+
+def statistics(
+    session: Session, round: Round, by: Sequence[str] | None = None, sources: Sequence[str] | None = None
+) -> RoundStatistics:
+    """The figures of `round` over examples from `sources` (default: all but programs), broken down `by`.
+
+    Reads one row per person, day, start and source, and one per blindly answered item; never all examples.
+    """
+    sources = PEOPLE if sources is None else tuple(sources)
+    rows = session.execute(_tallies(round.id)).all()
+    chosen = [row for row in rows if row.source in sources]
+    breakdowns = {
+        name: _grouped(rows if name == "source" else chosen, name) for name in (BREAKDOWNS if by is None else by)
+    }
+    accuracy, difference = _people_beside_models(session, round.id, sources)
+    return RoundStatistics(_figures(chosen), accuracy, difference, breakdowns)
+
+
+def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
+    """The figures of each person in a round, by the person's id."""
+    groups: dict[int, list[TallyRow]] = defaultdict(list)
+    for row in session.execute(_tallies(round.id)):
+        if row.source in sources:
+            groups[row.person_id].append(row)
+    return {person: _figures(group) for person, group in groups.items()}
+
+
+def _tallies(round_id: int) -> Select[tuple[int, str, str, str, int, int, int, int, int]]:
+    """All tallies of a round: one range of the primary key."""
+    counts = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.retracted)
+    return select(Tally.person_id, Tally.day, Tally.start, Tally.source, *counts).where(Tally.round_id == round_id)
+
+
+def _blind(round_id: int, sources: Sequence[str]) -> Select[tuple[int, int, int, int]]:
+    """Blind answers and predictions by item: one range of the partial index over answered items, one probe each."""
+    return (
+        select(Standing.blind, Standing.blind_right, Standing.targets, Standing.targets_right)
+        .join(Example, Example.id == Standing.example_id)
+        .where(Standing.round_id == round_id, text("standings.blind > 0"), ~Standing.retracted)
+        .where(Standing.verdict != str(Verdict.FLAGGED), Example.source.in_(sources))
+    )
+
+
+def _people_beside_models(session: Session, round_id: int, sources: Sequence[str]) -> tuple[Rate, Rate]:
+    rows = session.execute(_blind(round_id, sources)).all()
+    answers, right = [row.blind for row in rows], [row.blind_right for row in rows]
+    models, models_right = [row.targets for row in rows], [row.targets_right for row in rows]
+    return clustered(right, answers), gap(right, answers, models_right, models).difference
+
+
+def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
+    value = attrgetter(name)
+    groups: dict[str, list[TallyRow]] = defaultdict(list)
+    for row in rows:
+        groups[value(row)].append(row)
+    return {key: _figures(groups[key]) for key in sorted(groups)}
+
+
+def _figures(rows: Iterable[TallyRow]) -> Figures:
+    people: dict[int, Counts] = defaultdict(Counts)
+    retracted = 0
+    for row in rows:
+        people[row.person_id] += Counts(row.examples, row.fooled, row.validated, row.resolved)
+        retracted += row.retracted
+    total = sum(people.values(), Counts())
+    writers = [counts for counts in people.values() if counts.examples]
+    return Figures(total, retracted, len(writers), error_rates(total), clustered_error_rates(writers))
