@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, func
+from sqlalchemy import ForeignKey, Index, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
@@ -28,6 +28,13 @@ class Person(Base):
     __table_args__ = (
         Index("uq_people_username", func.lower(username), unique=True),
         Index("uq_people_email", func.lower(email), unique=True),
+        Index(
+            "uq_people_pseudonym",
+            func.lower(pseudonym),
+            unique=True,
+            sqlite_where=text("pseudonym <> ''"),
+            postgresql_where=text("pseudonym <> ''"),
+        ),
     )
 
     @property

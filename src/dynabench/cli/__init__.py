@@ -1,0 +1,80 @@
+"""The `dynabench` command. Each sub-command lives in a module of its own, imported when it is called:
+`dynabench --help` is quick and nothing imports torch before it must."""
+
+import importlib
+import os
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from dynabench import __version__
+from dynabench.errors import Problem
+
+# name -> (where its `typer.Typer` is, what `dynabench --help` says)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("dynabench.cli.serve:app", "Run the whole platform on this machine."),
+    "web": ("dynabench.cli.web:app", "Run the web process alone."),
+    "host": ("dynabench.cli.host:app", "Run the model host alone."),
+    "worker": ("dynabench.cli.worker:app", "Run durable jobs: imports, sweeps."),
+    "db": ("dynabench.cli.db:app", "Upgrade, check and back up the database."),
+    "user": ("dynabench.cli.user:app", "List people and give them rights."),
+    "task": ("dynabench.cli.task:app", "Create and list tasks."),
+    "round": ("dynabench.cli.round:app", "Open, close and list rounds."),
+    "context": ("dynabench.cli.context:app", "Upload contexts."),
+    "model": ("dynabench.cli.model:app", "List models, ask them, measure them."),
+    "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
+}
+
+
+class Lazy(TyperGroup):
+    """A group whose commands are imported when they are asked for; their names and help texts are known before."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, without importing anything."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, or for the list in `--help` one line that stands for it."""
+        if cmd_name not in COMMANDS:
+            return None
+        address, text = COMMANDS[cmd_name]
+        if not ctx._protected_args:
+            return TyperGroup(name=cmd_name, help=text)
+        module, _, attribute = address.partition(":")
+        command = get_command(getattr(importlib.import_module(module), attribute))
+        command.name = cmd_name
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what a service refuses is told in one line, with exit status 1."""
+        try:
+            return super().invoke(ctx)
+        except Problem as problem:
+            typer.echo(f"{problem.title}: {problem.detail}", err=True)
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=Lazy, help="People try to fool models, other people check the attempts.", no_args_is_help=True, add_completion=False
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dynabench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
+) -> None:
+    """People try to fool models, other people check the attempts, the checked attempts become benchmarks."""
+
+
+def main() -> None:
+    """Run the command line; the setting for OpenMP must stand before anything imports torch."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    app()

@@ -1,0 +1,81 @@
+"""The database's schema over time, by Alembic; the versions are in `versions/`."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, MetaData
+
+from dynabench.db import Base, Database
+from dynabench.settings import Settings
+
+FOLDER = Path(__file__).parent
+OPTIONS = {"compare_type": True, "render_as_batch": True}
+
+
+def metadata() -> MetaData:
+    """All tables of the platform, whichever of their modules are imported by now."""
+    import dynabench.accounts.tables
+    import dynabench.collection.tables
+    import dynabench.jobs
+    import dynabench.rounds.tables
+    import dynabench.validation.tables  # noqa: F401
+
+    return Base.metadata
+
+
+def config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration, without a file."""
+    result = Config()
+    result.set_main_option("script_location", str(FOLDER))
+    result.attributes["connection"] = connection
+    return result
+
+
+def newest() -> str:
+    """The version that the code needs."""
+    return ScriptDirectory.from_config(config()).get_current_head() or ""
+
+
+def version(db: Database) -> str:
+    """The version that the database has; empty for an empty database."""
+    with db.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision() or ""
+
+
+def upgrade(settings: Settings) -> str:
+    """Bring the database to the newest version and return it; quick where it already is."""
+    db = Database(settings.url)
+    try:
+        if version(db) != newest():
+            run(db, "head")
+        return newest()
+    finally:
+        db.close()
+
+
+def run(db: Database, target: str) -> None:
+    """Upgrade to a version in one transaction, or not at all."""
+    engine = db.engine.execution_options(writes=True)
+    with engine.connect() as connection:
+        if db.is_sqlite:
+            # Batch operations copy tables and drop the old ones, which must not cascade into other tables.
+            raw = connection.connection.dbapi_connection
+            assert raw is not None
+            raw.execute("PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                command.upgrade(config(connection), target)
+        finally:
+            if db.is_sqlite:
+                raw.execute("PRAGMA foreign_keys=ON")
+
+
+def differences(db: Database) -> list[object]:
+    """What the tables in the code have that the database lacks, or the other way round."""
+    with db.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts=OPTIONS)
+        return list(compare_metadata(context, metadata()))

@@ -1,0 +1,54 @@
+"""A whole platform in a folder of its own, started by the real command: for benchmarks, crash tests and pictures."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str, seconds: float = 120) -> float:
+    """Seconds until `url` answers 200; raises TimeoutError."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < seconds:
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return time.monotonic() - begun
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)
+    raise TimeoutError(url)
+
+
+@contextmanager
+def platform(home: Path, *arguments: str, ready: bool = True, **settings: str) -> Iterator[str]:
+    """Run `dynabench serve` in `home`; yields its address once it is up (and, if asked, once the models are)."""
+    port = free_port()
+    env = os.environ | {
+        "DYNABENCH_HOME": str(home),
+        "DYNABENCH_RATE_LIMIT": "false",
+        "DYNABENCH_PASSWORD_COST": "1",
+        **{f"DYNABENCH_{name.upper()}": value for name, value in settings.items()},
+    }
+    command = [sys.executable, "-m", "dynabench", "serve", "--port", str(port), *arguments]
+    with (home / "serve.log").open("ab") as log:
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+        address = f"http://127.0.0.1:{port}"
+        try:
+            wait_for(f"{address}/{'readyz' if ready else 'healthz'}")
+            yield address
+        finally:
+            process.terminate()
+            process.wait(20)

@@ -1,0 +1,52 @@
+"""Joining and logging in, as the API and the pages share it: limits, slow hashing outside transactions, then one write.
+
+The only part of accounts between a request and the service.
+"""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from dynabench import security
+from dynabench.accounts import passwords, rules, service
+from dynabench.accounts.tables import Person
+from dynabench.db import Database
+from dynabench.errors import Unauthenticated
+
+MINUTE, HOUR = 60.0, 3600.0
+
+
+@dataclass(frozen=True)
+class Proven:
+    """Somebody who gave the right password; `rehashed` replaces a hash that was made with other parameters."""
+
+    person: Person
+    rehashed: str | None
+
+
+async def join(request: Request, username: str, email: str, password: str, agree: bool) -> Person:
+    """Register an account; raises `Invalid`, `Conflict` or `TooMany`."""
+    newcomer = rules.newcomer(username, email, password, agree)
+    security.throttle(request, "register", 30, HOUR, key=security.address(request))
+    hashed = await passwords.amake(newcomer.password, request.app.state.settings.password_cost)
+    db: Database = request.app.state.db
+    return await db.awrite(service.register, newcomer, hashed)
+
+
+async def prove(request: Request, name: str, password: str) -> Proven:
+    """Check username (or mail address) and password; takes as long for unknown names. Raises `Unauthenticated`."""
+    security.throttle(request, "login", 20, MINUTE, key=security.address(request))
+    security.throttle(request, "login", 10, MINUTE, key=f"name {name.strip().lower()[:254]}")
+    db: Database = request.app.state.db
+    person = await db.aread(service.find, name)
+    cost = request.app.state.settings.password_cost
+    if not await passwords.acheck(person.password_hash if person else None, password, cost) or person is None:
+        raise Unauthenticated("Username and password do not fit together.")
+    old = passwords.outdated(person.password_hash, cost)
+    return Proven(person, await passwords.amake(password, cost) if old else None)
+
+
+async def confirm(request: Request, person: Person, password: str) -> bool:
+    """Whether this is the logged-in person's own password; guessing is limited as at log-in."""
+    security.throttle(request, "login", 10, MINUTE, key=f"person {person.id}")
+    return await passwords.acheck(person.password_hash, password, request.app.state.settings.password_cost)

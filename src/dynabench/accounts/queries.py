@@ -1,0 +1,61 @@
+"""Every `select` over accounts."""
+
+from datetime import datetime
+
+from sqlalchemy import Select, func, or_, select
+
+from dynabench.accounts.tables import Person, Session, Token
+
+
+def by_name(name: str) -> Select[tuple[Person]]:
+    """The account with this username or mail address, whatever the case: one probe of each unique index."""
+    lowered = name.lower()
+    matches = or_(func.lower(Person.username) == lowered, func.lower(Person.email) == lowered)
+    return select(Person).where(matches, Person.deleted_at.is_(None))
+
+
+def by_session(digest: str, moment: datetime) -> Select[tuple[Person]]:
+    """Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
+    return (
+        select(Person)
+        .join(Session, Session.person_id == Person.id)
+        .where(Session.digest == digest, Session.expires_at > moment, Person.deleted_at.is_(None))
+    )
+
+
+def by_token(digest: str) -> Select[tuple[Person, Token]]:
+    """Whose API token has this digest, and the token: one probe of the unique index."""
+    return (
+        select(Person, Token)
+        .join(Token, Token.person_id == Person.id)
+        .where(Token.digest == digest, Token.revoked_at.is_(None), Person.deleted_at.is_(None))
+    )
+
+
+def taken(username: str, email: str) -> Select[tuple[Person]]:
+    """People who have this username (as name or pseudonym) or mail address: one probe of each unique index."""
+    lowered = username.lower()
+    return select(Person).where(
+        or_(
+            func.lower(Person.username) == lowered,
+            func.lower(Person.email) == email.lower(),
+            (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != ""),
+        )
+    )
+
+
+def named(name: str, besides: int) -> Select[tuple[int]]:
+    """Other people whose username or pseudonym this is."""
+    lowered = name.lower()
+    pseudonym = (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != "")
+    return select(Person.id).where(or_(func.lower(Person.username) == lowered, pseudonym), Person.id != besides)
+
+
+def tokens_of(person_id: int) -> Select[tuple[Token]]:
+    """A person's API tokens that still work, newest first."""
+    return select(Token).where(Token.person_id == person_id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
+
+
+def everybody() -> Select[tuple[Person]]:
+    """All accounts that are not deleted, in the order in which they joined."""
+    return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)

@@ -1,0 +1,124 @@
+"""The web application: it wires features together and holds no rule.
+
+Nothing that is imported here may import torch: models answer in the host's process.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from sqlalchemy import text
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import JSONResponse
+
+from dynabench import __version__, logs, metrics, problems, security, web
+from dynabench.db import Database
+from dynabench.middleware import BodyLimit, CleanAddress, Frame
+from dynabench.settings import Settings, get_settings
+
+FEATURES = ("accounts", "rounds", "collection", "validation")
+BODY_LIMIT = 256 * 1024
+UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 64 * 1024 * 1024}
+PROBLEM = {
+    "description": "A problem: what happened, what it means, what to do.",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+TAGS = [
+    {"name": "accounts", "description": "Your account and API tokens."},
+    {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
+    {"name": "collection", "description": "Writing examples, and what the models answered."},
+    {"name": "validation", "description": "Checking other people's examples."},
+]
+
+frame = APIRouter(include_in_schema=False)
+
+
+@frame.get("/healthz", name="healthz")
+async def alive() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "alive"}
+
+
+@frame.get("/readyz", name="readyz")
+async def ready(request: Request) -> JSONResponse:
+    """200 while the database answers; the model host is reported, but pages work without it."""
+    state = request.app.state
+    try:
+        await state.db.aread(lambda session: session.execute(text("SELECT 1")))
+        database = "ok"
+    except Exception:
+        database = "no answer"
+    host = "ok" if await state.host.ready() else "no answer"
+    return JSONResponse({"database": database, "host": host}, 200 if database == "ok" else 503)
+
+
+frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSONResponse)
+
+
+class App(FastAPI):
+    """FastAPI whose errors are problem documents in OpenAPI too."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI document, with the schema of problems."""
+        document = super().openapi()
+        document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
+        return document
+
+
+def routers() -> list[APIRouter]:
+    """Each feature's JSON API and pages, in the features' order."""
+    names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in ("api", "pages")]
+    return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
+
+
+def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
+    """The application for these settings; `host` is a client of the model host, by default of `settings`' own."""
+    settings = settings or get_settings()
+    figures = metrics.Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.db = Database(settings.url)
+        app.state.host = host or _host(settings)
+        yield
+        await app.state.host.close()
+        app.state.db.close()
+
+    app = App(
+        title="Dynabench",
+        summary="People try to fool models, other people check the attempts, the checked attempts become benchmarks.",
+        version=__version__,
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        openapi_url="/api/openapi.json",
+        openapi_tags=TAGS,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        dependencies=[Depends(security.protect)],
+        responses={"default": PROBLEM, 422: PROBLEM},
+        middleware=[
+            Middleware(Frame, settings=settings, metrics=figures),
+            Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
+            Middleware(CleanAddress),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS),
+        ],
+    )
+    app.state.settings = settings
+    app.state.metrics = figures
+    app.state.limiter = security.Limiter()
+    problems.install(app)
+    app.include_router(frame)
+    for router in routers():
+        app.include_router(router)
+    app.mount("/static", web.static_files(), name="static")
+    return app
+
+
+def _host(settings: Settings) -> Any:
+    from dynabench.models.client import Host
+
+    return Host(settings.host_address, settings.answer_seconds)

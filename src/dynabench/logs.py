@@ -1,0 +1,38 @@
+"""Logs: one event per line, readable for people or as JSON, from our code and from libraries alike."""
+
+import logging
+import logging.config
+from typing import Any
+
+import structlog
+
+SHARED: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+
+
+def configure(log_format: str, level: str = "INFO") -> None:
+    """Send structlog's and the standard library's records to standard error; `log_format` is `text` or `json`."""
+    renderer: list[Any] = (
+        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        if log_format == "json"
+        else [structlog.dev.ConsoleRenderer(colors=False)]
+    )
+    structlog.configure(
+        processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
+        cache_logger_on_first_use=True,
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*SHARED, structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder()],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+    )
+    handler = logging.StreamHandler()
+    handler.setFormatter(formatter)
+    logging.getLogger().handlers[:] = [handler]
+    logging.getLogger().setLevel(level)
+    for noisy in ("httpx2", "httpcore2", "alembic"):
+        logging.getLogger(noisy).setLevel("WARNING")

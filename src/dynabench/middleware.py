@@ -1,0 +1,129 @@
+"""What happens to every request and response, as plain ASGI: limits, headers, figures, one log line."""
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dynabench import problems, security
+from dynabench.errors import TooLarge
+from dynabench.metrics import Metrics, template
+
+log = structlog.get_logger("dynabench.web")
+
+VISITOR_SECONDS = 365 * 24 * 3600
+TOO_LARGE = "This is more than the {} KiB that can be sent here. Nothing was kept."
+QUIET = frozenset({"/static", "/healthz", "/readyz", "/metrics"})
+
+
+class Frame:
+    """Adds the security headers and the visitor's cookie, counts and logs the request."""
+
+    def __init__(self, app: ASGIApp, settings: Any, metrics: Metrics) -> None:
+        self.app, self.settings, self.metrics = app, settings, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with an answer that is dressed on its way out."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        state.setdefault("viewer", None)
+        began, status = time.perf_counter(), 500
+
+        async def dressed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self.dress(MutableHeaders(scope=message), scope)
+            await send(message)
+
+        with self.metrics.running.track_inprogress():
+            try:
+                await self.app(scope, receive, dressed)
+            finally:
+                self.note(scope, status, time.perf_counter() - began)
+
+    def dress(self, headers: MutableHeaders, scope: Scope) -> None:
+        """The headers of every response; pages and JSON are never kept by caches unless a route says so."""
+        for name, value in security.HEADERS.items():
+            headers.setdefault(name, value)
+        if self.settings.secure_cookies:
+            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api/") else "private, no-cache")
+        fresh = scope["state"].get("new_visitor")
+        if fresh:
+            secure = "; Secure" if self.settings.secure_cookies else ""
+            name = security.cookie_name(self.settings, security.VISITOR)
+            headers.append(
+                "Set-Cookie", f"{name}={fresh}; Path=/; Max-Age={VISITOR_SECONDS}; HttpOnly; SameSite=Lax{secure}"
+            )
+
+    def note(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count the request, and log it by its route's template: addresses may hold what people wrote."""
+        self.metrics.observe(scope, status, seconds)
+        route = template(scope)
+        if route not in QUIET or status >= 500:
+            log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
+
+
+class BodyLimit:
+    """Refuses bodies over `limit` bytes, whether the length is announced or not.
+
+    `larger` maps patterns of paths that take uploads to their own limits.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None) -> None:
+        self.app, self.limit = app, limit
+        self.larger = [(re.compile(pattern), most) for pattern, most in (larger or {}).items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; reading more than the limit ends it with a problem."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        most = next((most for pattern, most in self.larger if pattern.fullmatch(scope["path"])), self.limit)
+        announced = dict(scope["headers"]).get(b"content-length", b"")
+        total = 0
+
+        async def counted() -> Message:
+            nonlocal total
+            message = await receive()
+            total += len(message.get("body", b""))
+            if total > most:
+                raise HTTPException(413, TOO_LARGE.format(most // 1024))  # the one kind that body parsers let through
+            return message
+
+        if announced.isdigit() and int(announced) > most:
+            response = await problems.respond(Request(scope), TooLarge(TOO_LARGE.format(most // 1024)))
+            await response(scope, receive, send)
+        else:
+            await self.app(scope, counted, send)
+
+
+class CleanAddress:
+    """Refuses addresses with characters that no route can mean and that databases choke on."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 400 to NUL characters and invalid UTF-8 in the path or the query."""
+        if scope["type"] == "http" and _dirty(scope):
+            request = Request(scope)
+            response = await problems.respond(request, problems.BadRequest("The address contains invalid characters."))
+            await response(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+def _dirty(scope: Scope) -> bool:
+    if "\0" in scope["path"] or b"%00" in scope.get("query_string", b""):
+        return True
+    return any("\ud800" <= character <= "\udfff" for character in scope["path"])
