@@ -26,7 +26,7 @@ def explain(model: "Explainable", pieces: Pieces, card: Card, label: str) -> Att
     """Gradient of the label's log-odds times the embedding, summed per word."""
     ids, types, mask = pad([pieces])
     embeddings = model.layer(ids).detach().requires_grad_()
-    value = log_odds(model.logits(types, mask, embeddings=embeddings), card.labels.index(label))
+    value = log_odds(model.logits(embeddings, types, mask), card.labels.index(label))
     (slope,) = torch.autograd.grad(value.sum(), embeddings)
     weights = (slope * embeddings).sum(-1)[0].tolist()
     return Attribution(METHOD, label, by_word(pieces, card.inputs, weights))
