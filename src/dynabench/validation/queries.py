@@ -3,7 +3,21 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Delete, Select, and_, case, delete, exists, func, select, text, tuple_
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Delete,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.orm import aliased
 
 from dynabench.accounts.tables import Person
@@ -43,9 +57,10 @@ def held(person_id: int, task_id: str, at: datetime) -> Select[tuple[Reservation
 
 
 def queue(
-    round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], before: int, size: int
+    round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], last: int, size: int
 ) -> Select[tuple[int, int]]:
-    """The next `size` open examples, as (draw, id) above `after` and below the draw `before`, that may have a place.
+    """The next `size` open examples, as (draw, id) above `after` and up to the draw `last`, that may have a
+    place.
 
     `quota` is (need, cap). A walk along the index of open examples that ends with the last row wanted; a row that is
     passed over (own, voted on, skipped, no place) costs an index probe or three. After a disagreement a row may turn
@@ -62,8 +77,8 @@ def queue(
     draw, example_id = after
     return (
         select(Standing.draw, Standing.example_id)
-        .where(OPEN, Standing.round_id == round_id, Standing.draw >= draw, Standing.draw < before)
-        .where(tuple_(Standing.draw, Standing.example_id) > tuple_(draw, example_id))
+        .where(OPEN, Standing.round_id == round_id, Standing.draw.between(draw, last))
+        .where(tuple_(Standing.draw, Standing.example_id) > tuple_(literal(draw), literal(example_id, BigInteger)))
         .where(Standing.author_id != person_id, ~_voted(person_id), ~_skipped(person_id))
         .where(Standing.votes + taken < asked)
         .order_by(Standing.draw, Standing.example_id)
