@@ -1,0 +1,65 @@
+"""`when:` - the conditions under which a field is asked for.
+
+A condition is `fooled`, `not_fooled`, a vote (`correct`, `incorrect`, `flagged`) or `field == value`; several in a
+list, or joined with `or`, mean any of them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+VOTES = ("correct", "incorrect", "flagged")
+OUTCOMES = ("fooled", "not_fooled")
+_COMPARISON = re.compile(r"^([a-z][a-z0-9_]*) *== *(.+)$")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known when a field may be asked for: the outcome, the vote and the values of other fields."""
+
+    fooled: bool | None = None
+    vote: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read(raw: object) -> list[str]:
+    """The alternatives that a config's `when` lists, each in its plain form. Raises ValueError on anything else."""
+    given = raw if isinstance(raw, list) else [raw]
+    parts = [part for part in given if isinstance(part, str)]
+    if len(parts) < len(given):
+        raise ValueError("A condition is text, or a list of texts.")
+    conditions = [piece.strip() for part in parts for piece in re.split(r"\s+or\s+|\|", part)]
+    for condition in conditions:
+        if condition not in VOTES + OUTCOMES and not _COMPARISON.match(condition):
+            raise ValueError(
+                f"“{condition[:60]}” is no condition. Use fooled, not_fooled, correct, incorrect, flagged, "
+                "or a comparison such as: label == neutral"
+            )
+    return conditions
+
+
+def compared(condition: str) -> tuple[str, str] | None:
+    """The field and the value of a comparison, None for other conditions."""
+    match = _COMPARISON.match(condition)
+    return (match[1], match[2].strip().strip("'\"")) if match else None
+
+
+def holds(conditions: Sequence[str], facts: Facts) -> bool:
+    """Whether any of `conditions` is true; no conditions always are."""
+    return not conditions or any(_true(condition, facts) for condition in conditions)
+
+
+def _true(condition: str, facts: Facts) -> bool:
+    comparison = compared(condition)
+    if comparison:
+        name, value = comparison
+        return name in facts.values and _plain(facts.values[name]) == value
+    if condition in VOTES:
+        return facts.vote == condition
+    return facts.fooled is (condition == "fooled")
+
+
+def _plain(value: object) -> str:
+    """A value as it is written in a condition."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,197 @@
+"""A task's config: what people see and write, what models get, when one is fooled, how people check it."""
+
+from collections.abc import Iterable, Mapping
+from random import Random
+from typing import Annotated, Any, cast
+
+from pydantic import StringConstraints, ValidationError, model_validator
+
+from dynabench.errors import Invalid, Unavailable
+from dynabench.tasks import groups, reading, wiring
+from dynabench.tasks.conditions import Facts
+from dynabench.tasks.fields import AnyField, Choice, Field, Values
+from dynabench.tasks.fooling import RULES, Fooled
+from dynabench.tasks.section import Line, Markdown, Section, Setting
+from dynabench.tasks.sections import Contexts, Data, Instructions, Metrics, Output, Start, Validation
+
+TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,58}[a-z0-9]$")]
+_GROUPS = ("context", "input", "answer", "ask", "validation")
+
+
+class TaskConfig(Section):
+    """One version of a task. Made by `parse`; never changed.
+
+    Values are dictionaries by field name. The `clean_*` methods return their stored form or raise `errors.Invalid`
+    with keys such as `input.hypothesis`.
+    """
+
+    id: TaskId = Setting(description="Name in addresses: lower-case letters, digits and hyphens.")
+    name: Line = Setting(min_length=1, description="Name that people read.")
+    description: Markdown = Setting("", description="What the task is and why, in a sentence or two; markdown.")
+    content_warning: Markdown = Setting("", description="Shown before anything of the task is.")
+    terms: Markdown = Setting("", description="What people agree to beyond the platform's own terms.")
+    instructions: Instructions = Instructions()
+    context: list[AnyField] = Setting([], max_length=20, description="What the annotator is given.")
+    input: list[AnyField] = Setting(min_length=1, max_length=20, description="What the annotator writes.")
+    answer: list[AnyField] = Setting(
+        min_length=1, max_length=10, description="What models return and annotators claim."
+    )
+    start: Start = Setting(default_factory=Start)
+    output: Output = Setting(default_factory=Output)
+    fooled: Fooled = Setting(default_factory=Fooled)
+    ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")
+    validation: Validation = Setting(default_factory=Validation, alias="validate")
+    contexts: Contexts = Setting(default_factory=Contexts)
+    metrics: Metrics = Setting(default_factory=Metrics)
+    data: Data = Setting(default_factory=Data)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, raw: Any) -> Any:
+        return wiring.unfold(raw)
+
+    @model_validator(mode="after")
+    def _joined(self) -> "TaskConfig":
+        wiring.check(self)
+        return self
+
+    @classmethod
+    def parse(cls, text: str) -> "TaskConfig":
+        """The config that YAML `text` holds. Raises Invalid: dotted paths, what is wrong, and in which line."""
+        raw, lines = reading.read(text)
+        try:
+            return cls.model_validate(raw)
+        except ValidationError as error:
+            raise reading.explain(error, lines) from None
+
+    @property
+    def goal(self) -> str:
+        """`assigned` where annotators are given an answer to write for, else `chosen`."""
+        return "assigned" if self._assigned() else "chosen"
+
+    def fields(self, group: str) -> list[Field]:
+        """The fields of `context`, `input`, `answer`, `ask` or `validation`."""
+        if group not in _GROUPS:
+            raise KeyError(group)
+        return self.validation.ask if group == "validation" else cast("list[Field]", getattr(self, group))
+
+    def form(self, group: str, items: Iterable[tuple[str, object]]) -> dict[str, object]:
+        """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
+        return groups.from_form(group, self.fields(group), items)
+
+    def clean_context(self, values: object) -> dict[str, Any]:
+        """A context's values."""
+        return groups.clean("context", self.context, values)
+
+    def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
+        """What an annotator wrote against `context`."""
+        return groups.clean("input", self.input, values, context, Facts(values=context or {}))
+
+    def clean_answer(
+        self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
+    ) -> dict[str, Any]:
+        """The claimed answer; it must be the assigned one where `goal` assigns any."""
+        around = {**(context or {}), **(input or {})}
+        answer = groups.clean("answer", self.answer, values, around, Facts(values=around))
+        labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
+        missed = {
+            f"answer.{name}": f"Your goal is “{label}”, so that must be the answer."
+            for name, label in labels.items()
+            if answer.get(name) != (goal or {})[name]
+        }
+        if missed:
+            raise Invalid(missed)
+        return answer
+
+    def clean_ask(
+        self,
+        values: object,
+        *,
+        input: Values,
+        fooled: bool,
+        context: Values | None = None,
+        answer: Values | None = None,
+    ) -> dict[str, Any]:
+        """What the annotator says of their example afterwards; fields that do not apply are dropped."""
+        around = {**(context or {}), **input}
+        return groups.clean("ask", self.ask, values, around, Facts(fooled, None, {**around, **(answer or {})}))
+
+    def clean_validation(
+        self,
+        values: object,
+        *,
+        vote: str,
+        input: Values,
+        context: Values | None = None,
+        answer: Values | None = None,
+        fooled: bool | None = None,
+    ) -> dict[str, Any]:
+        """What a validator says beside the `vote`; fields that do not apply are dropped. `answer` is the claim."""
+        around = {**(context or {}), **input}
+        facts = Facts(fooled, vote, {**around, **(answer or {})})
+        return groups.clean("validation", self.validation.ask, values, around, facts)
+
+    def model_inputs(self, context: Values, input: Values) -> dict[str, Any]:
+        """What models get: the context, without a text that is only a prompt, and the input."""
+        shown = [field for field in self.context if field.name not in self._prompts()]
+        given = {field.name: field.serialise(context.get(field.name)) for field in shown}
+        return given | {field.name: field.serialise(input.get(field.name)) for field in self.input}
+
+    def shown_context(self, context: Values) -> dict[str, Any]:
+        """The context's values that people are shown: without a text that is only a prompt."""
+        return {name: value for name, value in context.items() if name not in self._prompts()}
+
+    def draw_goal(self, rng: Random) -> dict[str, Any] | None:
+        """An answer drawn at random for each assigned field; None where annotators choose."""
+        return {field.name: rng.choice(field.values) for field in self._assigned()} or None
+
+    def draw_start(self, rng: Random) -> str:
+        """One of the task's kinds of start, each equally likely."""
+        return rng.choice(self.start.kinds)
+
+    def initial(self, start: str, context: Values) -> dict[str, Any]:
+        """The values that input fields begin with; nothing for a blank start."""
+        if start != "prompt":
+            return {}
+        return {field: context[source] for field, source in self.start.prompt.items() if source in context}
+
+    def fooled_by(self, prediction: Values, claimed: Values) -> bool:
+        """Whether the model that answered `prediction` was fooled, if `claimed` is right.
+
+        Raises Unavailable when the prediction lacks an answer field or holds what the field cannot: a model that
+        does not answer the question is broken, not fooled.
+        """
+        for field in self._counting():
+            if not isinstance(prediction, Mapping) or field.name not in prediction:
+                raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
+            if isinstance(field, Choice) and prediction[field.name] not in field.values:
+                raise Unavailable(f"The model's “{field.name}” is none of the task's options. Tell the owner.")
+        return self._differ(prediction, claimed)
+
+    def agrees(self, blind: Values, claimed: Values) -> bool:
+        """Whether a validator's blind answer is the claimed one, by the rule that models are measured with."""
+        return not self._differ(blind, claimed)
+
+    def public(self) -> dict[str, Any]:
+        """What the API shows of the task: texts, fields with their options, and the rules."""
+        described = self.model_dump(mode="json", by_alias=True)
+        for group in ("context", "input", "answer", "ask"):
+            described[group] = [field.public() for field in self.fields(group)]
+        described["validate"]["ask"] = [field.public() for field in self.validation.ask]
+        return {**described, "goal": self.goal}
+
+    def _differ(self, first: Values, second: Values) -> bool:
+        rule = RULES[self.fooled.rule]
+        return any(rule(first.get(f.name), second.get(f.name), f, self.fooled) for f in self._counting())
+
+    def _counting(self) -> list[Field]:
+        return [field for field in self.answer if not self.fooled.fields or field.name in self.fooled.fields]
+
+    def _assigned(self) -> list[Choice]:
+        return [field for field in self.answer if isinstance(field, Choice) and field.goal == "assigned"]
+
+    def _goals(self, goal: Values) -> list[tuple[Choice, str]]:
+        return [(field, goal[field.name]) for field in self._assigned() if field.name in goal]
+
+    def _prompts(self) -> frozenset[str]:
+        return frozenset(self.start.prompt.values())

@@ -1,0 +1,85 @@
+"""What every field type is: it checks values, draws itself, and says what it takes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, model_validator
+
+from dynabench.tasks import conditions
+from dynabench.tasks.section import Line, Name, Section, Setting
+
+Values = Mapping[str, Any]
+JsonSchema = dict[str, Any]
+NOTHING: Values = {}
+
+
+class FieldError(ValueError):
+    """A value that a field cannot hold; the message stands beside the field and says what to do."""
+
+
+class Field(Section, ABC):
+    """One named value of a task. A subclass sets `type` to a literal and implements `check` and `json_schema`."""
+
+    name: Name = Setting(description="Key of the value in the API, in models and in datasets.")
+    type: str = Setting(description="Field type.")
+    label: Line = Setting("", description="What people read above the field; made from the name when absent.")
+    help: Line = Setting("", description="A hint below the label.")
+    placeholder: Line = Setting("", description="Shown while the field is empty.")
+    required: bool = Setting(True, description="Context, input and answer fields are required unless this is false; "
+                             "fields under `ask` are optional unless this is true.")  # fmt: skip
+    when: Annotated[list[str], BeforeValidator(conditions.read)] = Setting(
+        [],
+        description="Ask only then: fooled, not_fooled, correct, incorrect, flagged, or field == value; any of a list.",
+    )
+
+    missing: ClassVar[str] = "Fill this in."
+    templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _label_from_name(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and not raw.get("label") and isinstance(raw.get("name"), str):
+            return {**raw, "label": raw["name"].replace("_", " ").capitalize()[:60]}
+        return raw
+
+    def clean(self, raw: object, beside: Values = NOTHING) -> Any:
+        """The value as it is stored, None where an optional field is left empty.
+
+        `beside` holds the values of the fields that this one may refer to. Raises FieldError.
+        """
+        value = None if raw is None else self.check(raw, beside)
+        if value is None and self.required:
+            raise FieldError(self.missing)
+        return value
+
+    @abstractmethod
+    def check(self, raw: object, beside: Values) -> Any:
+        """The stored form of `raw`, which is not None; None if it amounts to an empty field. Raises FieldError."""
+
+    @abstractmethod
+    def json_schema(self) -> JsonSchema:
+        """JSON Schema (2020-12) of the values that the field holds."""
+
+    def from_form(self, texts: Sequence[str]) -> object:
+        """What `clean` takes, from the texts that an HTML form posted under the field's name."""
+        return texts[0] if texts else None
+
+    def serialise(self, value: Any) -> Any:
+        """The value as models get it; an optional field that was left empty arrives as None."""
+        return value
+
+    def same(self, first: Any, second: Any) -> bool:
+        """Whether two clean values mean the same answer."""
+        return bool(first == second)
+
+    def template(self, view: str) -> str:
+        """Address of the template that draws the field: `view` is `create`, `read` or `judge`."""
+        return f"tasks/fields/{self.type}/{view}.html"
+
+    def public(self) -> dict[str, Any]:
+        """Everything that a client needs to offer the field."""
+        described = self.model_dump(mode="json", exclude_defaults=True)
+        described |= {"name": self.name, "type": self.type, "label": self.label, "required": self.required}
+        return {**described, "schema": self.json_schema()}

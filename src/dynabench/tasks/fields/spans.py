@@ -1,0 +1,99 @@
+"""Words of another field that somebody marked."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.section import Name, Setting
+
+_WORD = re.compile(r"[^\W_]+(?:[’'\-][^\W_]+)*|\S")
+_POSTED = re.compile(r"^([0-9]{1,7}):([0-9]{1,7})$")
+
+
+class Spans(Field):
+    """Spans of the text in the field `of`: a list of {start, end, text}, sorted; offsets count code points."""
+
+    type: Literal["spans"] = "spans"
+    of: Name = Setting(description="Name of the text field whose words are marked.")
+    max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
+
+    missing: ClassVar[str] = "Mark at least one word."
+
+    def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
+        """Spans in order, without repetition, each with the text that it covers."""
+        if not isinstance(raw, list):
+            raise FieldError("This must be a list of spans with start and end.")
+        if len(raw) > self.max_spans:
+            raise FieldError(f"Mark at most {self.max_spans} spans.")
+        text = beside.get(self.of)
+        text = text if isinstance(text, str) else ""
+        spans = sorted({_span(item, text) for item in raw})
+        if any(first[1] > second[0] for first, second in pairwise(spans)):
+            raise FieldError("The marked spans overlap.")
+        return [{"start": start, "end": end, "text": text[start:end]} for start, end in spans] or None
+
+    def from_form(self, texts: Sequence[str]) -> object:
+        """From posted `start:end` texts, or one JSON list."""
+        filled = [text for text in texts if text]
+        if len(filled) == 1 and filled[0].startswith("["):
+            try:
+                return json.loads(filled[0])
+            except (ValueError, RecursionError):
+                return filled[0]
+        matches = [_POSTED.match(text) for text in filled]
+        return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
+
+    def words(self, beside: Values) -> list[dict[str, Any]]:
+        """The words of the text that can be marked, each with the gap that follows it."""
+        text = beside.get(self.of)
+        found = list(_WORD.finditer(text)) if isinstance(text, str) else []
+        ends = [match.start() for match in found[1:]] + [len(text)] if isinstance(text, str) else []
+        return [
+            {"start": match.start(), "end": match.end(), "text": match[0], "gap": match.string[match.end() : after]}
+            for match, after in zip(found, ends, strict=False)
+        ]
+
+    def marked(self, value: object, word: Mapping[str, Any]) -> bool:
+        """Whether a span of `value` covers `word`."""
+        spans = value if isinstance(value, list) else []
+        return any(s["start"] <= word["start"] and word["end"] <= s["end"] for s in spans if isinstance(s, dict))
+
+    def segments(self, beside: Values, value: object) -> list[dict[str, Any]]:
+        """The text cut where `value` begins and ends to mark it; empty without the text."""
+        words = self.words(beside)
+        pieces = [{"text": str(beside.get(self.of, ""))[: words[0]["start"]], "marked": False}] if words else []
+        for word in words:
+            pieces.append({"text": word["text"], "marked": self.marked(value, word)})
+            pieces.append({"text": word["gap"], "marked": False})
+        return [piece for piece in pieces if piece["text"]]
+
+    def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+        """Models get a list in any case."""
+        return value or []
+
+    def json_schema(self) -> JsonSchema:
+        """A list of spans; that they lie within the text is beyond a schema."""
+        offset = {"type": "integer", "minimum": 0}
+        span = {
+            "type": "object",
+            "properties": {"start": offset, "end": offset, "text": {"type": "string"}},
+            "required": ["start", "end"],
+            "additionalProperties": False,
+        }
+        return {"type": "array", "items": span, "minItems": 1, "maxItems": self.max_spans}
+
+
+def _span(item: object, text: str) -> tuple[int, int]:
+    if not isinstance(item, dict) or not {"start", "end"} <= set(item) <= {"start", "end", "text"}:
+        raise FieldError("A span is an object with start, end and, if you like, text.")
+    start, end = item["start"], item["end"]
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
+        raise FieldError("A span lies outside of the text.")
+    if item.get("text", text[start:end]) != text[start:end]:
+        raise FieldError("A span's text is not what stands at its offsets, which count Unicode code points.")
+    if not text[start:end].strip():
+        raise FieldError("A span covers no word.")
+    return start, end

@@ -1,0 +1,99 @@
+"""Text that people write or read: one line or several, in any script."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import model_validator
+
+from dynabench.tasks.fields.base import NOTHING, Field, FieldError, JsonSchema
+from dynabench.tasks.section import Setting
+
+_LINES = "\t\n"
+_CONTROL = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f"
+_BROKEN = r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+_OVERRIDE = r"\u202d\u202e"  # they would show people another text than the models get
+_UNSEEN = (
+    r"\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+)
+_UNSEEN += r"\ufe00-\ufe0f\ufeff\uffa0"
+_VISIBLE = re.compile(f"[^{_UNSEEN}]")
+_MARKS = 30  # in a row, as in the stream-safe text format of UAX #15; sorting more of them costs quadratic time
+
+
+class Text(Field):
+    """Text in Unicode's normal form C; lengths count code points, as Python, JSON Schema and PostgreSQL do."""
+
+    type: Literal["text"] = "text"
+    min_length: int = Setting(1, ge=0, le=100_000, description="Fewest characters (code points) of a filled field.")
+    max_length: int = Setting(1000, ge=1, le=100_000, description="Most characters (code points).")
+    multiline: bool = Setting(False, description="Line breaks and tabs are allowed, and the field is drawn taller.")
+    language: str = Setting(
+        "", pattern=r"^$|^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", description="BCP 47 tag, such as en."
+    )
+    direction: Literal["auto", "ltr", "rtl"] = Setting("auto", description="Writing direction.")
+
+    @model_validator(mode="after")
+    def _lengths_in_order(self) -> "Text":
+        if self.min_length > self.max_length:
+            raise ValueError("min_length is above max_length.")
+        return self
+
+    def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
+        """Normalised text without blanks at its ends."""
+        if not isinstance(raw, str):
+            raise FieldError("This must be text.")
+        if len(raw) > 4 * self.max_length + 1000:  # normalising shortens at most fourfold, and is not free
+            raise FieldError(self._too_long(len(raw)))
+        text = _plain(raw)
+        if not _VISIBLE.search(text):
+            return None
+        self._refuse_unfit(text)
+        if len(text) > self.max_length:
+            raise FieldError(self._too_long(len(text)))
+        if len(text) < self.min_length:
+            raise FieldError(f"This has {len(text)} characters; write at least {self.min_length}.")
+        return text
+
+    def json_schema(self) -> JsonSchema:
+        """Length in code points; no characters that `check` refuses; something to see."""
+        forbidden = _CONTROL + _BROKEN + _OVERRIDE + ("" if self.multiline else r"\t\n")
+        return {
+            "type": "string",
+            "minLength": self.min_length,
+            "maxLength": self.max_length,
+            "allOf": [{"pattern": f"^[^{forbidden}]*$"}, {"pattern": _VISIBLE.pattern}],
+        }
+
+    def serialise(self, value: str | None) -> str:
+        """Models get text in any case."""
+        return value or ""
+
+    def same(self, first: object, second: object) -> bool:
+        """Case and spacing do not make another answer."""
+        return str(first).casefold().split() == str(second).casefold().split()
+
+    def _too_long(self, length: int) -> str:
+        return f"This has {length:,} characters; shorten it to {self.max_length:,}."
+
+    def _refuse_unfit(self, text: str) -> None:
+        if re.search(f"[{_BROKEN}]", text):
+            raise FieldError("This contains a broken character. Type it again instead of pasting it.")
+        if match := re.search(f"[{_CONTROL}{_OVERRIDE}]", text):
+            raise FieldError(f"This contains a control character (U+{ord(match[0]):04X}). Remove it.")
+        if not self.multiline and any(c in text for c in _LINES):
+            raise FieldError("This must be one line: remove line breaks and tabs.")
+
+
+def _plain(raw: str) -> str:
+    """`raw` with line ends as `\\n`, in normal form C, without blanks at its ends."""
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text.strip()
+    run = 0
+    for character in text:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run > _MARKS:
+            raise FieldError("This stacks too many accents on one letter. Remove some.")
+    return unicodedata.normalize("NFC", text).strip().strip("\ufeff").strip()

@@ -1,0 +1,126 @@
+"""From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
+
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from dynabench.errors import Invalid
+
+MAX_CHARACTERS = 100_000
+_DEPTH = 20
+Path = tuple[str | int, ...]
+
+
+def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
+    """The mapping that `text` holds, and the line (from 1) at which each of its keys and items stands.
+
+    Aliases are refused, so a text cannot unfold into more than it says. Raises Invalid under the key `config`.
+    """
+    if not isinstance(text, str):
+        raise _invalid("A config is YAML text.")
+    if len(text) > MAX_CHARACTERS:
+        raise _invalid(f"This has {len(text):,} characters; a config has at most {MAX_CHARACTERS:,}.")
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = _Composer(loader).document()
+            values = loader.construct_document(node) if node is not None else None
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        where = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        raise _invalid(f"This is not YAML: {error.problem or error.context}{where}.") from None
+    except yaml.YAMLError:
+        raise _invalid("This is not YAML text: it contains control characters or broken characters.") from None
+    except (ValueError, RecursionError, OverflowError, TypeError):
+        raise _invalid("This YAML has values or nesting that no config needs.") from None
+    if node is None or not isinstance(values, dict):
+        raise _invalid("A config is a mapping that starts with id and name.")
+    lines: dict[Path, int] = {}
+    _mark(node, (), lines, 0)
+    return values, lines
+
+
+class _Composer:
+    """Composes one document and refuses a second one."""
+
+    def __init__(self, loader: yaml.SafeLoader) -> None:
+        self.loader = loader
+
+    def document(self) -> yaml.Node | None:
+        node = self.loader.get_single_node()
+        if node is not None:
+            _bounded(node)
+        return node
+
+
+def _bounded(root: yaml.Node) -> None:
+    """Refuse aliases (a node met twice), deep nesting and keys that stand twice in one mapping."""
+    seen: set[int] = set()
+    todo: list[tuple[yaml.Node, int]] = [(root, 0)]
+    while todo:
+        node, depth = todo.pop()
+        line = node.start_mark.line + 1
+        if id(node) in seen:
+            raise _invalid(f"Aliases (*name) are not read here: write it out (line {line}).")
+        if depth > _DEPTH:
+            raise _invalid(f"This is nested too deeply (line {line}).")
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys = [key.value for key, _ in node.value]
+            if not all(isinstance(key, str) for key in keys):
+                raise _invalid(f"Keys are plain words (line {line}).")
+            if len(set(keys)) < len(keys):
+                twice = next(key for key in keys if keys.count(key) > 1)
+                raise _invalid(f"The key “{twice[:60]}” stands twice in one mapping (line {line}).")
+            todo += [(child, depth + 1) for pair in node.value for child in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            todo += [(child, depth + 1) for child in node.value]
+
+
+def _mark(node: yaml.Node, path: Path, lines: dict[Path, int], depth: int) -> None:
+    lines[path] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            _mark(value, (*path, key.value), lines, depth + 1)
+            lines[(*path, key.value)] = key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            _mark(value, (*path, index), lines, depth + 1)
+
+
+def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
+    """The problems that pydantic found, by dotted path and with lines."""
+    fields: dict[str, str] = {}
+    for problem in error.errors(include_url=False, include_input=False)[:50]:
+        path = tuple(problem["loc"])
+        message = _MESSAGES.get(problem["type"], problem["msg"]).removeprefix("Value error, ")
+        line = _line(path, lines)
+        name = ".".join(str(part) for part in path) or "config"
+        fields.setdefault(name, f"{message} (line {line})" if line else message)
+    return Invalid(fields)
+
+
+_MESSAGES = {
+    "missing": "This is missing.",
+    "unexpected_keyword_argument": "There is no such key.",
+    "string_type": "This must be text; put it in quotes if YAML takes it for something else.",
+    "list_type": "This must be a list.",
+    "model_type": "This must be a mapping of keys to values.",
+    "model_attributes_type": "This must be a mapping of keys to values.",
+    "int_type": "This must be a whole number.",
+    "bool_type": "This must be true or false.",
+    "string_pattern_mismatch": "This must be lower-case letters, digits and _ and begin with a letter.",
+}
+
+
+def _line(path: Path, lines: dict[Path, int]) -> int | None:
+    """The line of the nearest part of `path` that stands in the text."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path) if path else None
+
+
+def _invalid(message: str) -> Invalid:
+    return Invalid({"config": message})

@@ -1,0 +1,64 @@
+"""The common ground of all parts of a task's config: strict types and no unknown keys."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+from pydantic import Field as Setting
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+Line = Annotated[str, StringConstraints(max_length=300)]
+Markdown = Annotated[str, StringConstraints(max_length=20_000)]
+
+__all__ = ["Line", "Markdown", "Name", "Section", "Setting", "did_you_mean", "printable", "refuse"]
+
+
+class Section(BaseModel):
+    """A mapping of the config; immutable once read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, raw: Any) -> Any:
+        if not isinstance(raw, dict):
+            return raw
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        unknown = [key for key in raw if key not in known]
+        if unknown:
+            refuse({printable(key): "There is no such key." + did_you_mean(key, known) for key in unknown[:20]})
+        return raw
+
+
+def refuse(problems: dict[str, str]) -> NoReturn:
+    """Raise, from within a validator, one error per key; pydantic joins them to the place where the section stands."""
+    lines = [
+        InitErrorDetails(
+            type=PydanticCustomError("dynabench", "{message}", {"message": message}),
+            loc=_loc(key),
+            input=None,
+        )
+        for key, message in problems.items()
+    ]
+    raise ValidationError.from_exception_data("config", lines)
+
+
+def _loc(key: str) -> tuple[str | int, ...]:
+    return tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """A sentence that suggests the nearest known word, or lists all when none is near and they are few."""
+    names = list(known)
+    near = get_close_matches(printable(word), names, n=1, cutoff=0.6)
+    if near:
+        return f" Did you mean “{near[0]}”?"
+    return f" Known: {', '.join(names)}." if 0 < len(names) <= 24 else ""
+
+
+def printable(word: object) -> str:
+    """`word` as short text that can be sent and stored anywhere."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(word)[:60])
+    return text + "…" if len(str(word)) > 60 else text

@@ -1,0 +1,98 @@
+"""The parts of a task's config other than its fields."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, model_validator
+from pydantic.dataclasses import dataclass
+
+from dynabench.tasks.fields import AnyField
+from dynabench.tasks.section import Line, Markdown, Name, Section, Setting
+
+Word = Name
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Instructions:
+    """What people read before they write or check; markdown, which the pages sanitise."""
+
+    create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
+    validate: Annotated[Markdown, Setting(description="For validators: how to decide.")] = ""
+
+
+class Start(Section):
+    """What an annotator's input begins with."""
+
+    kinds: list[Literal["blank", "prompt"]] = Setting(
+        ["blank"],
+        min_length=1,
+        max_length=2,
+        description="blank: an empty field; prompt: a text of the context to edit.",
+    )
+    assign: Literal["random"] = Setting("random", description="How one of several kinds is assigned.")
+    prompt: dict[Name, Name] = Setting({}, description="For kind prompt: input field -> context field it begins with.")
+
+    @model_validator(mode="after")
+    def _prompt_says_what(self) -> "Start":
+        if len(set(self.kinds)) < len(self.kinds):
+            raise ValueError("A kind of start stands here twice.")
+        if ("prompt" in self.kinds) != bool(self.prompt):
+            raise ValueError("The kind prompt and a mapping such as prompt: {statement: prompt} go together.")
+        return self
+
+
+class Output(Section):
+    """What models return beside their answer."""
+
+    probabilities: bool = Setting(True, description="Models return a probability for each option, and people see them.")
+
+
+class Validation(Section):
+    """How other people check an example."""
+
+    mode: Literal["judge", "answer", "mixed"] = Setting(
+        "judge", description="judge: vote on the claim; answer: answer blind, agreement is the vote; mixed: both."
+    )
+    blind_share: float = Setting(
+        0.5, ge=0, le=1, description="For mixed: share of validations that are answered blind."
+    )
+    votes: int = Setting(2, ge=1, le=25, description="So many votes that agree decide.")
+    adjudicate_up_to: int = Setting(5, ge=1, le=51, description="After a disagreement ask for up to so many votes.")
+    also_not_fooled: bool = Setting(False, description="Examples that fooled no model are checked as well.")
+    ask: list[AnyField] = Setting([], max_length=20, description="What a validator is asked beside the vote.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cap_from_votes(cls, raw: Any) -> Any:
+        """Without a cap of its own, a config that asks for more than 5 votes stops at them."""
+        if isinstance(raw, dict) and type(raw.get("votes")) is int and "adjudicate_up_to" not in raw:
+            return {**raw, "adjudicate_up_to": max(raw["votes"], 5)}
+        return raw
+
+    @model_validator(mode="after")
+    def _cap_above_votes(self) -> "Validation":
+        if self.adjudicate_up_to < self.votes:
+            raise ValueError("adjudicate_up_to is below votes.")
+        return self
+
+
+class Contexts(Section):
+    """How the next context is drawn."""
+
+    sampling: Literal["least_used", "uniform", "least_fooled"] = Setting(
+        "least_used", description="least_used and least_fooled break ties at random."
+    )
+
+
+class Metrics(Section):
+    """How models of the task are scored."""
+
+    primary: Word = Setting("accuracy", description="The metric that a board is sorted by.")
+    report: list[Word] = Setting([], max_length=20, description="Metrics that are shown beside it.")
+    costs: list[Word] = Setting([], max_length=10, description="What a model costs: throughput, memory.")
+    perturb: list[Word] = Setting([], max_length=10, description="Kinds of perturbed copies: fairness, robustness.")
+
+
+class Data(Section):
+    """What becomes of the examples."""
+
+    licence: Line = Setting("CC-BY-4.0", description="SPDX identifier of the licence that annotators agree to.")
