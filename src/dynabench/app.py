@@ -85,7 +85,8 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.db = Database(settings.url)
         app.state.host = host or _host(settings)
         yield
-        await app.state.host.close()
+        if host is None:  # who passed a client closes it
+            await app.state.host.close()
         app.state.db.close()
 
     app = App(

@@ -1,19 +1,32 @@
 """The database's schema over time, by Alembic; the versions are in `versions/`."""
 
 from pathlib import Path
+from typing import Any, Literal
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.autogenerate.api import AutogenContext
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData
+from sqlalchemy import JSON, Connection, MetaData
 
-from dynabench.db import Base, Database
+from dynabench.db import Base, Database, Utc
 from dynabench.settings import Settings
 
 FOLDER = Path(__file__).parent
-OPTIONS = {"compare_type": True, "render_as_batch": True}
+
+
+def _render(kind: str, item: object, _: AutogenContext) -> str | Literal[False]:
+    """Migrations name the column types that are stored, not our own names for them, which may change."""
+    if kind != "type":
+        return False
+    if isinstance(item, Utc):
+        return "sa.DateTime(timezone=True)"
+    return 'sa.JSON().with_variant(postgresql.JSONB(), "postgresql")' if isinstance(item, JSON) else False
+
+
+OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "render_item": _render}
 
 
 def metadata() -> MetaData:

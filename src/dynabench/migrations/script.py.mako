@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
-${imports if imports else ""}
+from sqlalchemy.dialects import postgresql
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = None

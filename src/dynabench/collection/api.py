@@ -1,0 +1,158 @@
+"""The annotator's side as JSON: contexts, examples, explanations, attributions, boards."""
+
+import random
+import uuid
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+from sqlalchemy.orm import Session
+
+from dynabench import errors, security
+from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.tables import Person
+from dynabench.collection import attributions, boards, loop, queries, schemas, service
+from dynabench.db import Database
+from dynabench.models.client import Host
+from dynabench.rounds import service as rounds
+from dynabench.rounds.schemas import Number
+
+router = APIRouter(prefix="/api/v1", tags=["collection"])
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
+Name = Annotated[str, Query(max_length=100)]
+Method = Annotated[str, Query(max_length=40)]
+
+
+def throttle(request: Request, viewer: Person | None) -> None:
+    """Models are asked at most ten times a second by one person, once a second by one visitor's address."""
+    security.throttle(request, "models", 600 if viewer else 60, 60)
+
+
+@router.post("/tasks/{task}/contexts/next")
+async def next_context(request: Request, task: str, viewer: Viewer) -> schemas.HandoutOut:
+    """Another context, with a goal and a start; what members were given is recorded, visitors' is not."""
+    db: Database = request.app.state.db
+    if viewer is None:
+        return await db.aread(service.visitor_context, task, random.Random())
+    return await db.awrite(service.next_context, viewer, task, random.Random())
+
+
+@router.post("/tasks/{task}/examples", status_code=201)
+async def create_example(
+    request: Request, task: str, body: schemas.ExampleIn, viewer: Viewer, key: Key = None
+) -> schemas.OutcomeOut:
+    """Ask the open round's targets about a draft and record what they said.
+
+    A request sent again with its Idempotency-Key is answered as the first time. The sandbox records nothing and
+    is open to visitors.
+    """
+    throttle(request, viewer)
+    state = request.app.state
+    told = await loop.play(state.db, state.host, viewer, task, body, key or uuid.uuid4().hex)
+    return told.outcome
+
+
+@router.get("/tasks/{task}/examples")
+async def list_examples(
+    request: Request,
+    task: str,
+    person: Member,
+    mine: bool = False,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> schemas.ExamplePage:
+    """Your examples of a task, newest first; its owners leave out `mine` to see everybody's."""
+    db: Database = request.app.state.db
+
+    def read(session: Session) -> schemas.ExamplePage:
+        rounds.task(session, task)
+        if not mine and rounds.role(session, person, task) != "owner":
+            raise errors.Forbidden("Only the task's owners see everybody's examples. Add ?mine=1 for your own.")
+        found = session.scalars(queries.examples(task, person.id if mine else None, after, limit + 1)).all()
+        items = [service.full(session, each) for each in found[:limit]]
+        return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+
+    return await db.aread(read)
+
+
+@router.get("/examples/{id}")
+async def read_example(request: Request, id: security.RowId, person: Member) -> schemas.ExampleOut:
+    """One example with its predictions and its verdict, for its author and the task's owners."""
+    db: Database = request.app.state.db
+    return await db.aread(lambda session: service.full(session, service.visible(session, person, id)))
+
+
+@router.post("/examples/{id}/explanations", status_code=201)
+async def explain(
+    request: Request,
+    id: security.RowId,
+    body: dict[str, Any],
+    person: Member,
+) -> schemas.ExplanationOut:
+    """Say why your example is right and what tricked the model: an object by the names of the task's `ask` fields.
+
+    A later explanation takes the place of an earlier one.
+    """
+    db: Database = request.app.state.db
+    made = await db.awrite(service.explain, person, id, body)
+    return schemas.ExplanationOut(id=made.id, values=made.values)
+
+
+@router.post("/examples/{id}/retract")
+async def retract(request: Request, id: security.RowId, person: Member) -> schemas.RetractionOut:
+    """Take your example back; it counts no more. Possible until its round is released; twice changes nothing."""
+    db: Database = request.app.state.db
+    await db.awrite(service.retract, person, id)
+    return schemas.RetractionOut(id=id, retracted=True)
+
+
+@router.get("/examples/{id}/attributions")
+async def example_attributions(
+    request: Request,
+    id: security.RowId,
+    person: Member,
+    model: Name = "",
+    method: Method = "",
+) -> dict[str, Any]:
+    """Which words a target looked at for the answer it gave; computed once, for the author and the task's owners.
+
+    `{method, label, model, completeness_error, fields: {field: [{text, start, end, weight}]}}`, and each field's list
+    once more under the field's own name.
+    """
+    db: Database = request.app.state.db
+    host: Host = request.app.state.host
+    question = await db.aread(attributions.about_example, person, id, model, method)
+    question = await attributions.settle(host, question)
+    if known := await db.aread(attributions.kept, question):
+        return attributions.document(question.model, known)
+    throttle(request, person)
+    said = await attributions.explain(host, question)
+    await db.awrite(attributions.keep, question, said)
+    return attributions.document(question.model, said)
+
+
+@router.post("/attributions")
+async def draft_attributions(request: Request, body: schemas.AttributionIn, viewer: Viewer) -> dict[str, Any]:
+    """Which words a target of the open round looks at in a draft; nothing is stored, and visitors may ask."""
+    throttle(request, viewer)
+    db: Database = request.app.state.db
+    host: Host = request.app.state.host
+    question = await attributions.settle(host, await db.aread(attributions.about_draft, body))
+    return attributions.document(question.model, await attributions.explain(host, question))
+
+
+@router.get("/tasks/{task}/rounds/{n}/board")
+async def board(
+    request: Request,
+    task: str,
+    n: Number,
+    viewer: Viewer,
+    after: Annotated[str, Query(max_length=9)] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> schemas.BoardPage:
+    """People of a round: by validated fooling examples, then fooling ones, then fewest tries."""
+    db: Database = request.app.state.db
+    start = boards.place_from(after)
+    return await db.aread(
+        lambda session: boards.board(session, rounds.round_of(session, task, n), viewer, start, limit)
+    )

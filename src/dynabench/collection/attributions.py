@@ -1,0 +1,173 @@
+"""Which words a target looked at: asked of the model host, kept for stored examples, compared with people's marks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import drafts, queries, service
+from dynabench.collection.schemas import AttributionIn
+from dynabench.collection.tables import StoredAttribution
+from dynabench.models.client import Host
+from dynabench.models.protocol import Attribution, Card
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Round
+from dynabench.tasks import TaskConfig
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to explain: `label` empty means the model's own answer, `method` empty the model's first.
+
+    `example_id` is 0 for a draft, whose attribution is not kept.
+    """
+
+    model: str
+    version: str
+    inputs: dict[str, Any]
+    config: TaskConfig
+    method: str
+    label: str = ""
+    example_id: int = 0
+
+
+def about_example(session: Session, person: Person, example_id: int, model: str, method: str) -> Question:
+    """The question about a stored example; explains what the model answered then."""
+    found = service.visible(session, person, example_id)
+    predictions = [each for each in found.predictions if model in ("", each.model)]
+    if not predictions:
+        raise errors.NotFound(f"{model} was not asked about example {example_id}.")
+    config = rounds.config_of(session, found.version_id)
+    context = session.get_one(Context, found.context_id)
+    return Question(
+        model=predictions[0].model,
+        version=predictions[0].version,
+        inputs=config.model_inputs(context.values, found.input),
+        config=config,
+        method=method,
+        label=label_of(config, predictions[0].answer),
+        example_id=found.id,
+    )
+
+
+def about_draft(session: Session, body: AttributionIn) -> Question:
+    """The question about a draft, by one of the open round's targets."""
+    current = rounds.open_round_of(session, body.task)
+    targets = [each for each in current.targets if body.model in ("", each.model)]
+    if not targets:
+        raise errors.NotFound(f"{body.model} is no target of round {current.number}.")
+    config = rounds.config_of(session, current.version_id)
+    context = drafts.context_of(session, body.task, body.context_id)
+    cleaned = config.clean_input(body.input, context.values)
+    inputs = config.model_inputs(context.values, cleaned)
+    return Question(targets[0].model, targets[0].version, inputs, config, body.method, body.label)
+
+
+def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
+    """The label that an answer comes down to: the value of the first answer field."""
+    return str(answer[config.answer[0].name])
+
+
+def _method(card: Card, wanted: str) -> str:
+    if wanted in card.methods:
+        return wanted
+    if wanted or not card.methods:
+        some = ", ".join(card.methods) or "none"
+        raise errors.Invalid({"method": f"{card.name} cannot explain itself this way. Ways it has: {some}."})
+    return card.methods[0]
+
+
+async def settle(host: Host, question: Question) -> Question:
+    """The question with its method named: without a wish the model's first; one that it lacks is refused."""
+    for card in await host.index():
+        if (card.name, card.version) == (question.model, question.version):
+            return replace(question, method=_method(card, question.method))
+    raise errors.Unavailable(f"{question.model} {question.version} is not on the model host now.")
+
+
+async def explain(host: Host, question: Question) -> Attribution:
+    """Ask the model host; two calls where the model's own answer has to be asked first."""
+    label = question.label
+    if not label:
+        answer = await host.answer(question.model, question.version, question.inputs)
+        label = label_of(question.config, answer.answer)
+    return await host.attribute(question.model, question.version, question.inputs, label, question.method)
+
+
+def kept(session: Session, question: Question) -> StoredAttribution | None:
+    """The attribution computed earlier for the same question."""
+    return session.scalar(queries.attribution(question.example_id, question.model, question.method, question.label))
+
+
+def keep(session: Session, question: Question, said: Attribution) -> None:
+    """Store an attribution once; a second writer's equal row is dropped."""
+    row = StoredAttribution(
+        example_id=question.example_id,
+        model=question.model,
+        method=said.method,
+        label=said.label,
+        fields={name: [asdict(word) for word in words] for name, words in said.fields.items()},
+        completeness_error=said.completeness_error,
+    )
+    try:
+        with session.begin_nested():
+            session.add(row)
+            session.flush()
+    except IntegrityError:
+        return
+
+
+def document(model: str, said: Attribution | StoredAttribution) -> dict[str, Any]:
+    """`{method, label, model, completeness_error, fields}`, and each field's words once more under its own name.
+
+    A field whose name is one of the five stands under `fields` alone.
+    """
+    fields = {
+        name: [word if isinstance(word, dict) else asdict(word) for word in words]
+        for name, words in said.fields.items()
+    }
+    head = {"method": said.method, "label": said.label, "model": model, "completeness_error": said.completeness_error}
+    return {**fields, **head, "fields": fields}
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Of the `marked` words, how many are among the model's `marked` heaviest ones, and how many chance would give."""
+
+    marked: int
+    shared: int
+    chance: float
+
+
+def marked_words_overlap(spans: Sequence[Mapping[str, Any]], words: Sequence[Mapping[str, Any]]) -> Overlap:
+    """Compare the words that a person marked in a field with those that a model looked at most.
+
+    `spans` have `start` and `end`, `words` also `weight`, in characters of the same text. With k marked of n
+    words, the k words of largest magnitude are looked up; drawn at random, k * k / n would be shared.
+    """
+    marked = {
+        index
+        for index, word in enumerate(words)
+        if any(word["start"] < span["end"] and span["start"] < word["end"] for span in spans)
+    }
+    heaviest = sorted(range(len(words)), key=lambda index: -abs(words[index]["weight"]))[: len(marked)]
+    chance = len(marked) ** 2 / len(words) if words else 0.0
+    return Overlap(len(marked), len(marked.intersection(heaviest)), chance)
+
+
+def round_overlap(session: Session, of: Round, limit: int = 500) -> Overlap:
+    """Overlaps summed over a round's newest `limit` pairs of explanation and first target's attribution."""
+    config = rounds.config_of(session, of.version_id)
+    asked = {field.name: getattr(field, "of", None) for field in config.ask}
+    marked, shared, chance = 0, 0, 0.0
+    first = of.targets[0].model if of.targets else ""
+    for said, words in session.execute(queries.marked(of.id, first, limit)):
+        for name, of_field in asked.items():
+            if of_field and said.values.get(name) and of_field in words.fields:
+                each = marked_words_overlap(said.values[name], words.fields[of_field])
+                marked, shared, chance = marked + each.marked, shared + each.shared, chance + each.chance
+    return Overlap(marked, shared, chance)

@@ -1,0 +1,85 @@
+"""Standings of people in a round, from the tallies."""
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import queries
+from dynabench.collection.schemas import BoardPage, BoardRow, RateOut
+from dynabench.db import now
+from dynabench.rounds.tables import Round
+from dynabench.stats.rates import wilson
+
+SOURCES = ("person", "expert", "owner")
+STREAK = 100  # longer streaks are shown as this many
+
+
+def rate(k: int, n: int) -> RateOut:
+    """k of n with its 95 % Wilson interval."""
+    found = wilson(k, n)
+    return RateOut(value=found.value, low=found.low, high=found.high)
+
+
+def board(session: Session, of: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:
+    """A page of the round's board, from rank `after` + 1 on; people equal in all three counts share a rank."""
+    rows = session.execute(queries.board(of.id)).all()
+    items: list[BoardRow] = []
+    rank, before = 0, None
+    for place, row in enumerate(rows, start=1):
+        key = (row.validated, row.fooled, row.examples)
+        rank, before = (rank, before) if key == before else (place, key)
+        if after < place <= after + limit:
+            items.append(_row(row, rank, viewer))
+    return BoardPage(items=items, next=str(after + limit) if len(rows) > after + limit else None)
+
+
+def _row(row: object, rank: int, viewer: Person | None) -> BoardRow:
+    person: Person = row.Person  # type: ignore[attr-defined]
+    counts = {name: int(getattr(row, name)) for name in ("examples", "fooled", "validated", "resolved")}
+    return BoardRow(
+        rank=rank,
+        name=person.public_name,
+        source=SOURCES[row.source],  # type: ignore[attr-defined]
+        mer=rate(counts["fooled"], counts["examples"]),
+        mine=viewer is not None and viewer.id == person.id,
+        **counts,
+    )
+
+
+def place_from(cursor: str) -> int:
+    """The place that a board's cursor stands for."""
+    if not cursor:
+        return 0
+    if not cursor.isdecimal() or len(cursor) > 9:
+        raise errors.Invalid({"after": "Give the `next` of an earlier page."})
+    return int(cursor)
+
+
+@dataclass(frozen=True)
+class Mine:
+    """Somebody's own figures in a round; `streak` counts their latest examples that fooled in a row."""
+
+    examples: int
+    fooled: int
+    validated: int
+    today: int
+    streak: int
+    mer: RateOut
+
+
+def mine(session: Session, person: Person, of: Round) -> Mine:
+    """Somebody's own figures in a round; `today` is the UTC day."""
+    counts = session.execute(queries.own_tally(person.id, of.id)).one()
+    today = session.execute(queries.own_tally(person.id, of.id, now().date().isoformat())).one()
+    latest = session.scalars(queries.latest_fooled(person.id, of.id, STREAK))
+    return Mine(
+        examples=int(counts.examples),
+        fooled=int(counts.fooled),
+        validated=int(counts.validated),
+        today=int(today.examples),
+        streak=sum(takewhile(bool, latest)),
+        mer=rate(int(counts.fooled), int(counts.examples)),
+    )

@@ -1,0 +1,170 @@
+"""Every `select` over handouts, examples and boards, with its cost."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy.orm import selectinload
+
+from dynabench.accounts.tables import Person
+from dynabench.collection.tables import (
+    Example,
+    Explanation,
+    Handout,
+    Retraction,
+    Standing,
+    StoredAttribution,
+    Tally,
+)
+from dynabench.rounds.tables import Round
+
+
+def current_handout(person_id: int, round_id: int) -> Select[Handout]:
+    """What a person was given last in a round: reads the index entries of their handouts there."""
+    latest = select(func.max(Handout.id)).where(Handout.person_id == person_id, Handout.round_id == round_id)
+    return select(Handout).where(Handout.id == latest.scalar_subquery())
+
+
+def handout(person_id: int, round_id: int, context_id: int) -> Select[Handout]:
+    """The latest time that a person was given a context: one index probe."""
+    return (
+        select(Handout)
+        .where(Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id)
+        .order_by(Handout.id.desc())
+        .limit(1)
+    )
+
+
+def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
+    """A person's examples on a context in a round, retracted ones left out, oldest first: index probes per handout."""
+    given = select(Handout.id).where(
+        Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
+    )
+    return (
+        select(Example)
+        .where(Example.handout_id.in_(given), ~_retracted())
+        .order_by(Example.id)
+        .options(selectinload(Example.predictions))
+    )
+
+
+def _retracted() -> ColumnElement[bool]:
+    return select(Retraction.example_id).where(Retraction.example_id == Example.id).exists()
+
+
+def attempts(handout_id: int) -> Select[int]:
+    """How many examples were written on a handout: one index range, as short as somebody's patience."""
+    return select(func.count()).select_from(Example).where(Example.handout_id == handout_id)
+
+
+def by_key(person_id: int, key: str) -> Select[Example]:
+    """The example that an idempotency key stands for: one index probe, and one for its predictions."""
+    return (
+        select(Example)
+        .where(Example.author_id == person_id, Example.key == key)
+        .options(selectinload(Example.predictions))
+    )
+
+
+def example(example_id: int) -> Select[Example]:
+    """One example with its predictions: two index probes."""
+    return select(Example).where(Example.id == example_id).options(selectinload(Example.predictions))
+
+
+def explanation(example_id: int) -> Select[Explanation]:
+    """The latest explanation of an example: one index probe."""
+    return select(Explanation).where(Explanation.example_id == example_id).order_by(Explanation.id.desc()).limit(1)
+
+
+def examples(task_id: str, author_id: int | None, before: int, limit: int) -> Select[Example]:
+    """Examples of a task (of one author where given) below id `before`, newest first: walks the primary key down."""
+    query = (
+        select(Example)
+        .join(Round, Round.id == Example.round_id)
+        .where(Round.task_id == task_id)
+        .order_by(Example.id.desc())
+        .limit(limit)
+        .options(selectinload(Example.predictions))
+    )
+    if before:
+        query = query.where(Example.id < before)
+    return query if author_id is None else query.where(Example.author_id == author_id)
+
+
+def attribution(example_id: int, model: str, method: str, label: str) -> Select[StoredAttribution]:
+    """A stored attribution: one index probe."""
+    return select(StoredAttribution).where(
+        StoredAttribution.example_id == example_id,
+        StoredAttribution.model == model,
+        StoredAttribution.method == method,
+        StoredAttribution.label == label,
+    )
+
+
+def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredAttribution]:
+    """Explanations of a round with what `model` looked at there: the newest `limit`, index probes for each."""
+    return (
+        select(Explanation, StoredAttribution)
+        .join(Example, Example.id == Explanation.example_id)
+        .join(StoredAttribution, StoredAttribution.example_id == Example.id)
+        .where(Example.round_id == round_id, StoredAttribution.model == model)
+        .order_by(Explanation.id.desc())
+        .limit(limit)
+    )
+
+
+def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool]:
+    """Whether a person's latest examples of a round fooled, newest first: one index range of `limit` rows."""
+    return (
+        select(Example.fooled)
+        .where(Example.author_id == person_id, Example.round_id == round_id, ~_retracted())
+        .order_by(Example.id.desc())
+        .limit(limit)
+    )
+
+
+def _sums() -> list[ColumnElement[Any]]:
+    names = ("examples", "fooled", "validated", "resolved", "retracted")
+    return [func.coalesce(func.sum(getattr(Tally, name)), 0).label(name) for name in names]
+
+
+def own_tally(person_id: int, round_id: int, day: str | None = None) -> Select[Any]:
+    """One person's counts in a round (on one UTC day where given): one index range, a few rows."""
+    query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id)
+    return query if day is None else query.where(Tally.day == day)
+
+
+def board(round_id: int) -> Select[Any]:
+    """Each person's counts in a round, best first: one index range of the projection, not of the examples.
+
+    Best is most validated fooling examples, then most fooling ones, then fewest tries. Programs are left out.
+    """
+    validated, fooled = func.sum(Tally.validated), func.sum(Tally.fooled)
+    source = func.max(case((Tally.source == "owner", 2), (Tally.source == "expert", 1), else_=0)).label("source")
+    return (
+        select(Person, *_sums(), source)
+        .join(Person, Person.id == Tally.person_id)
+        .where(Tally.round_id == round_id, Tally.source != "program")
+        .group_by(Person.id)
+        .having(func.sum(Tally.examples) > 0)
+        .order_by(validated.desc(), fooled.desc(), func.sum(Tally.examples), Person.id)
+    )
+
+
+def shown(task_id: str | None, limit: int) -> Select[Example]:
+    """Newest examples that fooled their round's models and were verified: walks standings by key from the newest."""
+    query = (
+        select(Example)
+        .join(Standing, Standing.example_id == Example.id)
+        .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted)
+        .order_by(Standing.example_id.desc())
+        .limit(limit)
+        .options(selectinload(Example.predictions))
+    )
+    if task_id is not None:
+        query = query.join(Round, Round.id == Example.round_id).where(Round.task_id == task_id)
+    return query
+
+
+def totals() -> Select[Any]:
+    """Sums over everything: one pass over the tallies, which are few."""
+    return select(*_sums(), func.count(Tally.person_id.distinct()).label("people"))

@@ -1,0 +1,141 @@
+"""Tasks, rounds and contexts as JSON."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench import errors
+from dynabench.accounts.auth import Member, Viewer
+from dynabench.db import Database
+from dynabench.models.client import Host
+from dynabench.rounds import contexts, schemas, service, views
+from dynabench.rounds.contexts import Row
+from dynabench.rounds.schemas import Number
+
+router = APIRouter(prefix="/api/v1", tags=["rounds"])
+
+TASK_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": schemas.TaskIn.model_json_schema()},
+            "application/yaml": {"schema": {"type": "string"}},
+        },
+    }
+}
+YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
+
+
+@router.get("/tasks")
+async def list_tasks(
+    request: Request,
+    after: Annotated[str, Query(max_length=60)] = "",
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> schemas.TaskPage:
+    """All tasks, by id."""
+    db: Database = request.app.state.db
+    return await db.aread(views.task_page, after, limit)
+
+
+@router.post("/tasks", status_code=201, openapi_extra=TASK_BODY)
+async def save_task(request: Request, response: Response, person: Member) -> schemas.SavedOut:
+    """Create a task from its YAML config (admins), or give your task a new version; as JSON or as YAML itself."""
+    db: Database = request.app.state.db
+    saved = await db.awrite(service.save_task, person, await _config(request))
+    if not saved.changed:
+        response.status_code = 200
+    return schemas.SavedOut(id=saved.task_id, version=saved.version, created=saved.created, changed=saved.changed)
+
+
+async def _config(request: Request) -> str:
+    body = await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        if kind in YAML:
+            return schemas.TaskIn(config=body.decode()).config
+        return schemas.TaskIn.model_validate_json(body).config
+    except ValidationError as error:
+        raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
+    except UnicodeDecodeError:
+        raise errors.Invalid({"config": "This is not valid UTF-8."}) from None
+
+
+@router.get("/tasks/{task}")
+async def read_task(request: Request, task: str) -> schemas.TaskOut:
+    """One task: its fields with their options, its instructions, and the open round."""
+    db: Database = request.app.state.db
+    return await db.aread(views.task, task)
+
+
+@router.get("/tasks/{task}/rounds/{n}")
+async def read_round(request: Request, task: str, n: Number, viewer: Viewer) -> schemas.RoundOut:
+    """One round: its state and its targets. Drafts are for the task's owners."""
+    db: Database = request.app.state.db
+    return await db.aread(views.visible_round, viewer, task, n)
+
+
+@router.post("/tasks/{task}/rounds", status_code=201)
+async def create_round(request: Request, task: str, body: schemas.RoundIn, person: Member) -> schemas.RoundOut:
+    """Open a round against fixed targets (owners), or keep it as a draft."""
+    db: Database = request.app.state.db
+    host: Host = request.app.state.host
+    config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
+    targets = service.resolve(config, body.targets, await host.index())
+
+    def write(session: Session) -> schemas.RoundOut:
+        made = service.draft_round(session, person, task, targets, body.ensemble)
+        if not body.draft:
+            service.open_round(session, person, task, made.number)
+        return views.round_out(session, made)
+
+    return await db.awrite(write)
+
+
+def _newest_config(session: Session, person: Member, task: str) -> Any:
+    service.require_owner(session, person, task)
+    return service.newest_config(session, task)
+
+
+@router.post("/tasks/{task}/rounds/{n}/open")
+async def open_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
+    """Start to collect with a draft (owners)."""
+    db: Database = request.app.state.db
+    return await db.awrite(lambda session: views.round_out(session, service.open_round(session, person, task, n)))
+
+
+@router.post("/tasks/{task}/rounds/{n}/close")
+async def close_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
+    """Stop to collect, at once (owners): examples whose models still think are refused. Twice changes nothing."""
+    db: Database = request.app.state.db
+    return await db.awrite(lambda session: views.round_out(session, service.close_round(session, person, task, n)))
+
+
+@router.post("/tasks/{task}/contexts", status_code=201)
+async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn, person: Member) -> schemas.UploadOut:
+    """Add up to 1,000 contexts (owners). Good rows are kept, bad ones named, repeated ones counted."""
+    db: Database = request.app.state.db
+    rows = [Row(number, each.values, each.tag) for number, each in enumerate(body.contexts, start=1)]
+
+    def write(session: Session) -> contexts.Upload:
+        service.require_owner(session, person, task)
+        config, result = service.newest_config(session, task), contexts.Upload()
+        for batch in contexts.batches(rows):
+            result += contexts.add(session, task, config, batch)
+        service.act(session, person, "contexts.uploaded", task=task, created=result.created)
+        return result
+
+    result = await db.awrite(write)
+    named = [schemas.RowError(row=row, message=message) for row, message in result.errors]
+    return schemas.UploadOut(created=result.created, duplicates=result.duplicates, errors=named)
+
+
+@router.post("/tasks/{task}/roles")
+async def set_role(request: Request, task: str, body: schemas.RoleIn, person: Member) -> schemas.RoleOut:
+    """Make somebody owner, moderator, expert or annotator of a task, or nothing again (owners)."""
+    db: Database = request.app.state.db
+    await db.awrite(service.set_role, person, task, body.username, body.role)
+    return schemas.RoleOut(username=body.username, role=body.role)

@@ -1,0 +1,115 @@
+"""Contexts: cleaned and stored row by row, drawn at random without a sort."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.rounds import queries
+from dynabench.rounds.tables import Context, Task
+from dynabench.tasks import TaskConfig
+
+T = TypeVar("T")
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row to upload: its number in the file or list (from 1), its values, and why it could not be read."""
+
+    number: int
+    values: Any
+    tag: Any = ""
+    error: str = ""
+
+
+@dataclass
+class Upload:
+    """What became of uploaded rows; `errors` are pairs of row number and reason."""
+
+    created: int = 0
+    duplicates: int = 0
+    errors: list[tuple[int, str]] = field(default_factory=list)
+
+    def __iadd__(self, other: "Upload") -> "Upload":
+        self.created += other.created
+        self.duplicates += other.duplicates
+        self.errors += other.errors
+        return self
+
+
+def batches(rows: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
+    """Lists of up to `size` rows."""
+    rows = iter(rows)
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+def digest(values: dict[str, Any]) -> str:
+    """SHA-256 of the values as canonical JSON: equal values, equal digest."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
+    if row.error:
+        raise errors.Invalid({"row": row.error}, row.error)
+    if not isinstance(row.values, dict):
+        raise errors.Invalid({"values": "Give an object."}, "The values of a context are an object.")
+    tag = "" if row.tag is None else row.tag
+    if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
+        raise errors.Invalid({"tag": "Give up to 100 printable characters."})
+    return config.clean_context(row.values), tag
+
+
+def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:
+    """Store the good ones of up to `BATCH` rows; bad rows are named, rows that exist already are counted."""
+    session.get(Task, task_id, with_for_update=True)  # two uploads of one task take turns, so digests stay unique
+    result = Upload()
+    good: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        try:
+            values, tag = _clean(config, row)
+        except errors.Invalid as problem:
+            result.errors.append((row.number, problem.detail))
+            continue
+        key = digest(values)
+        result.duplicates += key in good
+        good.setdefault(key, {"values": values, "tag": tag})
+    known = set(session.scalars(queries.known_digests(task_id, list(good))))
+    new = [
+        {"task_id": task_id, "digest": key, "draw": random.randint(0, queries.KEYS), **row}
+        for key, row in good.items()
+        if key not in known
+    ]
+    if new:
+        session.execute(insert(Context), new)
+    result.created, result.duplicates = len(new), result.duplicates + len(known)
+    return result
+
+
+def pick(session: Session, task_id: str, sampling: str, rng: random.Random, but: int = 0) -> Context:
+    """A context by the task's sampling strategy, other than `but` where there is another.
+
+    `least_used` and `least_fooled` take one with the fewest examples (or fooling ones), `uniform` any.
+    """
+    draw = rng.randint(0, queries.KEYS)
+    if sampling == "uniform":
+        probes = queries.uniform(task_id, draw, but)
+    else:
+        column = Context.fooled if sampling == "least_fooled" else Context.used
+        level = session.scalar(queries.lowest(task_id, column))
+        probes = queries.least(task_id, column, level or 0, draw, but)
+    for probe in probes:
+        if context := session.scalar(probe):
+            return context
+    if but and (context := session.get(Context, but)):
+        return context
+    raise errors.Conflict("This task has no contexts yet. Its owner can upload some.")

@@ -1,0 +1,136 @@
+"""What the JSON API of tasks and rounds takes and gives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
+Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
+
+
+class Strict(BaseModel):
+    """A body in which unknown members are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class TaskIn(Strict):
+    """A task to create, or a new version of one."""
+
+    config: Config
+
+
+class TargetOut(BaseModel):
+    """A model version in the loop."""
+
+    model: str
+    version: str
+
+
+class RoundOut(BaseModel):
+    """A round; its targets are fooled together when `any`, the `majority` or `all` of them are."""
+
+    task: str
+    number: int
+    state: Literal["draft", "open", "closed", "released"]
+    targets: list[TargetOut]
+    ensemble: str
+    version: int
+    created_at: datetime
+    opened_at: datetime | None
+    closed_at: datetime | None
+
+
+class TaskRow(BaseModel):
+    """A task in a list; `open_round` is the number of the round that collects now."""
+
+    id: str
+    name: str
+    description: str
+    goal: str
+    open_round: int | None
+    rounds: int
+
+
+class TaskPage(BaseModel):
+    """A page of tasks; `next` is the cursor of the page after it."""
+
+    items: list[TaskRow]
+    next: str | None
+
+
+class TaskOut(BaseModel):
+    """A task's config as people see it (the members of the YAML file), with its version and the open round."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    name: str
+    description: str
+    version: int
+    goal: str
+    context: list[dict[str, Any]]
+    input: list[dict[str, Any]]
+    answer: list[dict[str, Any]]
+    round: RoundOut | None
+
+
+class SavedOut(BaseModel):
+    """A stored config; `changed` is false where it was the newest version already."""
+
+    id: str
+    version: int
+    created: bool
+    changed: bool
+
+
+class RoundIn(Strict):
+    """A round to open: models by `name` or `name@version`. A draft waits for `/open`."""
+
+    targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
+    ensemble: Literal["any", "majority", "all"] = "any"
+    draft: bool = False
+
+
+class ContextIn(BaseModel):
+    """One context; what does not fit is reported row by row, so nothing is checked here."""
+
+    values: Any = None
+    tag: Any = ""
+
+
+class ContextsIn(Strict):
+    """Up to 1,000 contexts."""
+
+    contexts: list[ContextIn] = Field(max_length=1000)
+
+
+class RowError(BaseModel):
+    """Why a row was left out; rows are counted from 1."""
+
+    row: int
+    message: str
+
+
+class UploadOut(BaseModel):
+    """What became of uploaded contexts."""
+
+    created: int
+    duplicates: int
+    errors: list[RowError]
+
+
+class RoleIn(Strict):
+    """Somebody's role in a task; null takes it away."""
+
+    username: str = Field(max_length=40)
+    role: Literal["owner", "moderator", "expert", "annotator"] | None
+
+
+class RoleOut(BaseModel):
+    """Somebody's role in a task."""
+
+    username: str
+    role: str | None

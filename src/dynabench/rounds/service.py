@@ -1,0 +1,243 @@
+"""Tasks, their config versions, roles and rounds: who may change what, and when."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Act, Person
+from dynabench.db import now
+from dynabench.models.protocol import Card
+from dynabench.rounds import contexts, queries
+from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
+from dynabench.tasks import TaskConfig
+
+ROLES = ("owner", "moderator", "expert", "annotator")
+ENSEMBLES = ("any", "majority", "all")
+
+_configs: dict[tuple[int, str], TaskConfig] = {}
+
+
+def config_of(session: Session, version_id: int) -> TaskConfig:
+    """The parsed config of a version; parsed once per process, since a version never changes."""
+    version = session.get(TaskVersion, version_id)
+    if version is None:
+        raise errors.NotFound("There is no such version of the task.")
+    key = (version.id, version.source)  # the text too: one process may serve several databases, as tests do
+    if key not in _configs:
+        _configs[key] = TaskConfig.parse(version.source)
+    return _configs[key]
+
+
+def task(session: Session, task_id: str) -> Task:
+    """The task, or `NotFound`."""
+    found = session.get(Task, task_id)
+    if found is None:
+        raise errors.NotFound(f"There is no task {task_id!r}.")
+    return found
+
+
+def task_config(session: Session, task_id: str) -> TaskConfig:
+    """The config that people see: the open round's version, else the newest."""
+    current = session.scalar(queries.open_round(task_id))
+    version_id = current.version_id if current else task(session, task_id).version_id
+    if version_id is None:
+        raise errors.NotFound(f"Task {task_id!r} has no config.")
+    return config_of(session, version_id)
+
+
+def newest_config(session: Session, task_id: str) -> TaskConfig:
+    """The config that the next round will be drafted with."""
+    return config_of(session, session.scalars(queries.versions(task_id).limit(1)).one().id)
+
+
+def round_of(session: Session, task_id: str, number: int) -> Round:
+    """Round `number` of the task, or `NotFound`."""
+    found = session.scalar(queries.round_numbered(task_id, number))
+    if found is None:
+        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+    return found
+
+
+def open_round_of(session: Session, task_id: str) -> Round:
+    """The round that collects now; `Conflict` where none does."""
+    task(session, task_id)
+    found = session.scalar(queries.open_round(task_id))
+    if found is None:
+        raise errors.Conflict("No round of this task is open now, so nothing can be written. Its owner can open one.")
+    return found
+
+
+def role(session: Session, person: Person | None, task_id: str) -> str | None:
+    """What somebody is to a task: `owner` (admins too), `moderator`, `expert`, `annotator`, or None."""
+    if person is None:
+        return None
+    if person.admin:
+        return "owner"
+    return session.scalar(queries.role(task_id, person.id))
+
+
+def require_owner(session: Session, person: Person | None, task_id: str) -> None:
+    """Refuse everybody but the task's owners; None is the operator at the command line."""
+    task(session, task_id)
+    if person is not None and role(session, person, task_id) != "owner":
+        raise errors.Forbidden("Only the task's owners may do this.")
+
+
+def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
+    """One line of the audit log; `actor` None is the operator at the command line."""
+    session.add(Act(person_id=actor.id if actor else None, kind=kind, subject=subject))
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A stored config: `created` tells a new task, `changed` a new version."""
+
+    task_id: str
+    version: int
+    created: bool
+    changed: bool
+
+
+def save_task(session: Session, person: Person | None, source: str) -> Saved:
+    """Create the task that a YAML config describes, or give the one of that id a new version.
+
+    Admins (and the operator, `person` None) create tasks and become their owners; owners change their own. Rounds
+    keep the version that they were drafted with.
+    """
+    config = TaskConfig.parse(source)
+    found = session.get(Task, config.id, with_for_update=True)
+    if found is None:
+        if person is not None and not person.admin:
+            raise errors.Forbidden("Only admins may create tasks. Ask one to create it and to make you its owner.")
+        found = Task(id=config.id)
+        session.add(found)
+        session.flush()
+        if person is not None:
+            session.add(Role(task_id=config.id, person_id=person.id, role="owner"))
+        return Saved(config.id, _add_version(session, person, found, source, 1), created=True, changed=True)
+    require_owner(session, person, config.id)
+    newest = session.scalars(queries.versions(config.id).limit(1)).one()
+    if newest.source == source:
+        return Saved(config.id, newest.number, created=False, changed=False)
+    _keep_contexts_usable(session, config)
+    number = _add_version(session, person, found, source, newest.number + 1)
+    return Saved(config.id, number, created=False, changed=True)
+
+
+def _add_version(session: Session, person: Person | None, to: Task, source: str, number: int) -> int:
+    version = TaskVersion(task_id=to.id, number=number, source=source, created_by=person.id if person else None)
+    session.add(version)
+    session.flush()
+    to.version_id = version.id
+    act(session, person, "task.saved", task=to.id, version=number)
+    return number
+
+
+def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
+    some = session.scalar(queries.any_context(config.id))
+    names = {field.name for field in config.context}
+    if some is not None and set(some.values) != names:
+        raise errors.Conflict(
+            f"The task's contexts have the fields {', '.join(sorted(some.values))}; this version wants "
+            f"{', '.join(sorted(names)) or 'none'}. Create a task with another id."
+        )
+
+
+def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
+    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away."""
+    require_owner(session, actor, task_id)
+    if name is not None and name not in ROLES:
+        raise errors.Invalid({"role": f"Choose one of {', '.join(ROLES)}."})
+    person = session.scalar(queries.person(username))
+    if person is None:
+        raise errors.NotFound(f"There is nobody called {username!r}.")
+    found = session.get(Role, (task_id, person.id))
+    if name is None:
+        if found:
+            session.delete(found)
+    elif found:
+        found.role = name
+    else:
+        session.add(Role(task_id=task_id, person_id=person.id, role=name))
+    act(session, actor, "task.role", task=task_id, person=person.id, role=name)
+
+
+def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
+    """The model versions that `names` stand for (`name` or `name@version`), checked to fit the task.
+
+    Raises `Invalid` under `targets` where a model is unknown, named twice, or speaks of other fields.
+    """
+    if not names:
+        raise errors.Invalid({"targets": "Name at least one model, such as those that `dynabench model list` shows."})
+    if len(set(names)) < len(names):
+        raise errors.Invalid({"targets": "Name each model once."})
+    known = {key: card for card in cards for key in (card.name, f"{card.name}@{card.version}")}
+    if missing := [name for name in names if name not in known]:
+        some = ", ".join(sorted({card.name for card in cards})) or "none"
+        raise errors.Invalid({"targets": f"Unknown: {', '.join(missing)}. The model host has: {some}."})
+    chosen = [known[name] for name in names]
+    for card in chosen:
+        _check_fit(config, card)
+    return chosen
+
+
+def _check_fit(config: TaskConfig, card: Card) -> None:
+    given = {field.name for field in (*config.context, *config.input)}
+    if lacking := [name for name in card.inputs if name not in given]:
+        raise errors.Invalid({"targets": f"{card.name} needs the fields {', '.join(lacking)}, which the task lacks."})
+    if card.answer not in {field.name for field in config.answer}:
+        raise errors.Invalid({"targets": f"{card.name} answers {card.answer!r}, which is no answer of the task."})
+
+
+def draft_round(
+    session: Session, person: Person | None, task_id: str, targets: Sequence[Card], ensemble: str = "any"
+) -> Round:
+    """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened."""
+    require_owner(session, person, task_id)
+    if ensemble not in ENSEMBLES:
+        raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
+    owner = session.get_one(Task, task_id, with_for_update=True)  # numbers are given one at a time
+    number = (session.scalar(queries.last_number(task_id)) or 0) + 1
+    made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
+    made.targets = [
+        Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
+    ]
+    session.add(made)
+    session.flush()
+    act(session, person, "round.drafted", task=task_id, round=number)
+    return made
+
+
+def open_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
+    """Start collecting. One round of a task is open at a time, and it needs targets."""
+    require_owner(session, person, task_id)
+    session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
+    found = round_of(session, task_id, number)
+    if found.state != "draft":
+        raise errors.Conflict(f"Round {number} is {found.state}; only a draft can be opened.")
+    if other := session.scalar(queries.open_round(task_id)):
+        raise errors.Conflict(f"Round {other.number} is open. Close it first.")
+    if not found.targets:
+        raise errors.Conflict("A round needs at least one target.")
+    config = config_of(session, found.version_id)
+    if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
+        contexts.add(session, task_id, config, [contexts.Row(1, {})])
+    found.state, found.opened_at = "open", now()
+    act(session, person, "round.opened", task=task_id, round=number)
+    return found
+
+
+def close_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
+    """Stop collecting, at once: an example whose models still think is refused. Closing twice changes nothing."""
+    require_owner(session, person, task_id)
+    found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
+    if found is None:
+        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+    if found.state == "draft":
+        raise errors.Conflict(f"Round {number} was never opened.")
+    if found.state == "open":
+        found.state, found.closed_at = "closed", now()
+        act(session, person, "round.closed", task=task_id, round=number)
+    return found

@@ -1,0 +1,79 @@
+"""How numbers, times and texts are written on a page."""
+
+import math
+from datetime import UTC, datetime
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+NONE = "–"
+STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (7 * 86400, 86400, "d"))
+TAGS = set("a b blockquote br code dd del dl dt em h2 h3 h4 hr i li ol p pre strong sub sup table tbody td th thead tr ul"
+           .split())
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """`12345` as `12,345`; a dash for nothing."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:,.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1 as `71%`; a dash where it cannot be computed."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{100 * value:.{digits}f}%"
+
+
+def points(value: float | None, digits: int = 0) -> str:
+    """A difference of two shares with its sign, in percentage points: `+12`."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{100 * value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def seconds(value: float | None) -> str:
+    """A duration: `0.4 s`, `42 s`, `3 min 5 s`."""
+    if value is None:
+        return NONE
+    if value < 10:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def ago(moment: datetime | None, now: datetime | None = None) -> Markup | str:
+    """A `<time>` that says how long ago `moment` was, with the exact time as its title. Naive times are UTC."""
+    if moment is None:
+        return NONE
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    age = ((now or datetime.now(UTC)) - moment).total_seconds()
+    text = next((f"{int(age // unit)} {name}" for limit, unit, name in STEPS if age < limit), None)
+    shown = f"{moment:%-d %b %Y}" if text is None else "just now" if age < 5 else f"{text} ago"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        moment.isoformat(timespec="seconds"), f"{moment:%Y-%m-%d %H:%M} UTC", shown
+    )
+
+
+def day(value: str) -> str:
+    """`2026-11-21` as `21 Nov`."""
+    return f"{datetime.fromisoformat(value):%-d %b}"
+
+
+def markdown(text: str) -> Markup:
+    """Instructions of a task's owner as sanitised HTML; what annotators write is never passed through here."""
+    html = MarkdownIt("js-default", {"linkify": False}).render(text)
+    return Markup(nh3.clean(html, tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"}))
+
+
+def initials(name: str) -> str:
+    """The one or two letters that stand for somebody: `ada.lovelace` gives `AL`."""
+    words = "".join(c if c.isalnum() else " " for c in name).split()
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+def bucket(value: float, steps: int = 20) -> int:
+    """The nearest of `steps` + 1 marks between 0 and 1, for classes that stand in for inline styles."""
+    return round(max(0.0, min(1.0, value)) * steps)

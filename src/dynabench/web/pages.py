@@ -1,0 +1,40 @@
+"""One function that turns a template and its values into a response."""
+
+from typing import Any
+
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from dynabench.security import csrf_token
+from dynabench.web.environment import environment
+
+
+def render(
+    request: Request, name: str, *, status: int = 200, fragment: str | None = None, **values: Any
+) -> HTMLResponse:
+    """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
+
+    A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None),
+    `url(route, **params)`, `csrf_token` and `csrf_field()`. A variable that nobody passed is an error.
+    """
+    partial = fragment is not None and wants_fragment(request)
+    template = environment().get_template(fragment if fragment is not None and partial else name)
+    token = csrf_token(request)
+    html = template.render(
+        request=request,
+        viewer=getattr(request.state, "viewer", None),
+        url=lambda route, **params: str(request.app.url_path_for(route, **params)),
+        csrf_token=token,
+        csrf_field=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(escape(token)),
+        partial=partial,
+        **values,
+    )
+    headers = {"Vary": "HX-Request"} if fragment is not None else None
+    return HTMLResponse(html, status_code=status, headers=headers)
+
+
+def wants_fragment(request: Request) -> bool:
+    """Whether htmx asks for a part of a page: not when it restores a whole page from its address."""
+    headers = request.headers
+    return headers.get("HX-Request") == "true" and headers.get("HX-History-Restore-Request") != "true"

@@ -1,0 +1,55 @@
+"""Static files under an address that changes with their content, so that browsers may keep them for good.
+
+One digest covers the whole tree and is a folder of the address (`/static/~0f3c.../js/main.js`): relative imports
+of modules and style sheets stay under it without being rewritten.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Scope
+
+ROOT = Path(__file__).parent / "static"
+PREFIX = "/static"
+
+
+@cache
+def digest() -> str:
+    """The first 12 hex digits of a SHA-256 over all names and contents."""
+    total = hashlib.sha256()
+    for path in sorted(ROOT.rglob("*")):
+        if path.is_file():
+            total.update(f"{path.relative_to(ROOT).as_posix()}\0{path.stat().st_size}\0".encode())
+            total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def address(name: str) -> str:
+    """Where a static file is: `js/main.js` gives `/static/~<digest>/js/main.js`."""
+    return f"{PREFIX}/~{digest()}/{name}"
+
+
+class Files(StaticFiles):
+    """The static folder, with or without a digest in front; only the current digest may be kept for good."""
+
+    def get_path(self, scope: Scope) -> str:
+        """The file's path without the digest's folder."""
+        path = super().get_path(scope)
+        first, _, rest = path.partition("/")
+        return rest if first.startswith("~") else path
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, told how long it may be kept."""
+        response = await super().get_response(path, scope)
+        current = f"/~{digest()}/" in scope["path"]
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if current else "no-cache"
+        return response
+
+
+def mount() -> ASGIApp:
+    """The application to mount at `/static`; it compresses what it sends."""
+    return GZipMiddleware(Files(directory=ROOT), minimum_size=800)
