@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.collection.statistics import statistics
+from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
 from dynabench.validation import places, service
@@ -33,7 +34,9 @@ PAGE = 50
     response_model_exclude_unset=True,
     responses={204: {"description": "Nothing waits for you."}},
 )
-async def next_validation(request: Request, task: str, person: Member, body: NextIn | None = None) -> ItemOut | Response:
+async def next_validation(
+    request: Request, task: str, person: Member, body: NextIn | None = None
+) -> ItemOut | Response:
     """The next example to check, with a place held for you; asking again gives the same until you have voted."""
     state, number = request.app.state, body.round if body else None
     seconds = state.settings.reservation_seconds
@@ -42,13 +45,13 @@ async def next_validation(request: Request, task: str, person: Member, body: Nex
 
 
 @router.post("/examples/{id}/validations", status_code=201)
-async def validate(request: Request, id: RowId, body: BallotIn, person: Member) -> OutcomeOut:  # noqa: A002
+async def validate(request: Request, id: RowId, body: BallotIn, person: Member) -> OutcomeOut:
     """Vote on an example, or answer it blind."""
     return OutcomeOut.of(await request.app.state.db.awrite(service.vote, person, id, body.ballot()))
 
 
 @router.post("/examples/{id}/validations/undo")
-async def undo_validation(request: Request, id: RowId, person: Member) -> UndoneOut:  # noqa: A002
+async def undo_validation(request: Request, id: RowId, person: Member) -> UndoneOut:
     """Take back your last vote, within a minute and before anybody votes after you."""
     state = request.app.state
     outcome = await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
@@ -56,7 +59,7 @@ async def undo_validation(request: Request, id: RowId, person: Member) -> Undone
 
 
 @router.post("/examples/{id}/skip", status_code=204)
-async def skip_example(request: Request, id: RowId, person: Member) -> None:  # noqa: A002
+async def skip_example(request: Request, id: RowId, person: Member) -> None:
     """Pass an example on: no vote, and it is not handed to you again."""
     await request.app.state.db.awrite(service.skip, person, id)
 
@@ -76,7 +79,8 @@ async def read_statistics(
     request: Request, task: str, number: RowId, _: Viewer, sources: Annotated[list[Source] | None, Query()] = None
 ) -> StatisticsOut:
     """The round's error rates with intervals, and how people do beside the models."""
-    return await request.app.state.db.aread(_statistics, task, number, sources)
+    db: Database = request.app.state.db
+    return await db.aread(_statistics, task, number, sources)
 
 
 def _statistics(session: Session, task: str, number: int, sources: list[Source] | None) -> StatisticsOut:

@@ -66,7 +66,7 @@ async def validate(request: Request, task: str, person: Member, voted: int | Non
 
 
 @router.post("/tasks/{task}/validate/{id}", name="send_validation")
-async def send_validation(request: Request, task: str, id: RowId, person: Member) -> Response:  # noqa: A002
+async def send_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
     """A vote or a blind answer."""
     form = await request.form()
     config = await request.app.state.db.aread(_config, task)
@@ -82,14 +82,14 @@ async def send_validation(request: Request, task: str, id: RowId, person: Member
 
 
 @router.post("/tasks/{task}/validate/{id}/skip", name="skip_validation")
-async def skip_validation(request: Request, task: str, id: RowId, person: Member) -> Response:  # noqa: A002
+async def skip_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
     """Pass the example on."""
     await request.app.state.db.awrite(service.skip, person, id)
     return await _after(request, person, task, None)
 
 
 @router.post("/tasks/{task}/validate/{id}/undo", name="undo_validation")
-async def undo_validation(request: Request, task: str, id: RowId, person: Member) -> Response:  # noqa: A002
+async def undo_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
     """Take the last vote back; the example is shown again if its place is still free."""
     state = request.app.state
     try:

@@ -42,7 +42,7 @@ class ItemOut(BaseModel):
         return cls(
             example_id=item.example_id,
             round=item.round.number,
-            mode=item.mode,  # type: ignore[arg-type]
+            mode=item.mode,
             context=item.context,
             input=item.input,
             ask=[field.public() for field in asked],
@@ -91,8 +91,8 @@ class OutcomeOut(BaseModel):
         return cls(
             id=outcome.id,
             example_id=outcome.example.id,
-            vote=outcome.vote,  # type: ignore[arg-type]
-            verdict=outcome.verdict,  # type: ignore[arg-type]
+            vote=outcome.vote,
+            verdict=outcome.verdict,
             votes=outcome.votes,
             answer=outcome.example.answer,
             predictions=[
