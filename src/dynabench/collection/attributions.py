@@ -82,7 +82,7 @@ def _method(card: Card, wanted: str) -> str:
 
 
 async def settle(host: Host, question: Question) -> Question:
-    """The question with its method named: the wanted one if the model has it, else refused; without a wish the first."""
+    """The question with its method named: without a wish the model's first; one that it lacks is refused."""
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
             return replace(question, method=_method(card, question.method))
