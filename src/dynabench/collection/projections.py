@@ -80,15 +80,16 @@ def count_example(
     return standing
 
 
-def count_retraction(session: Session, example: Example) -> None:
-    """Count an example out. Takes the lock that voters take, so that a vote comes either before or not at all."""
-    standing = locked(session, example.id)
-    if standing is None or standing.retracted:
-        return
-    before = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=False)
-    after = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=True)
-    standing.retracted, standing.open = True, False
-    _add(session, example, _change(before, after))
+def count_retraction(session: Session, *examples: Example) -> None:
+    """Count examples out. Takes the locks that voters take, so that a vote comes either before or not at all."""
+    # All standings first, in order, and sums after them, as voters do: nobody waits in a circle.
+    standings = [locked(session, example.id) for example in sorted(examples, key=lambda example: example.id)]
+    for standing in standings:
+        if standing is not None and not standing.retracted:
+            before = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=False)
+            after = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=True)
+            standing.retracted, standing.open = True, False
+            _add(session, session.get_one(Example, standing.example_id), _change(before, after))
 
 
 def count_verdict(session: Session, standing: Standing, old: str, new: str) -> None:

@@ -1,6 +1,6 @@
 """The parts of a task's config other than its fields."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
@@ -15,8 +15,8 @@ Word = Name
 class Instructions:
     """What people read before they write or check; markdown, which the pages sanitise."""
 
-    create: Markdown = Setting("", description="For annotators: what to write and what counts.")
-    validate: Markdown = Setting("", description="For validators: how to decide.")
+    create: Annotated[Markdown, Setting(description="For annotators: what to write and what counts.")] = ""
+    validate: Annotated[Markdown, Setting(description="For validators: how to decide.")] = ""
 
 
 class Start(Section):

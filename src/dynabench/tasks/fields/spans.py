@@ -61,6 +61,15 @@ class Spans(Field):
         spans = value if isinstance(value, list) else []
         return any(s["start"] <= word["start"] and word["end"] <= s["end"] for s in spans if isinstance(s, dict))
 
+    def segments(self, beside: Values, value: object) -> list[dict[str, Any]]:
+        """The text cut where `value` begins and ends to mark it; empty without the text."""
+        words = self.words(beside)
+        pieces = [{"text": str(beside.get(self.of, ""))[: words[0]["start"]], "marked": False}] if words else []
+        for word in words:
+            pieces.append({"text": word["text"], "marked": self.marked(value, word)})
+            pieces.append({"text": word["gap"], "marked": False})
+        return [piece for piece in pieces if piece["text"]]
+
     def serialise(self, value: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
         """Models get a list in any case."""
         return value or []

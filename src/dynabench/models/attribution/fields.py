@@ -1,0 +1,30 @@
+"""From weights of word pieces to weights of the words of each field."""
+
+from collections.abc import Sequence
+
+from dynabench.models.backends.pieces import Pieces
+from dynabench.models.protocol import WordWeight
+
+
+def by_word(pieces: Pieces, names: Sequence[str], weights: Sequence[float]) -> dict[str, list[WordWeight]]:
+    """Words of each field with the sum of their pieces' weights, scaled so that the largest magnitude is 1.
+
+    `weights` has one entry a piece; the encoder's own marks are left out. Words that were cut off weigh 0.
+    """
+    sums = [[0.0] * len(words) for words in pieces.words]
+    for owner, weight in zip(pieces.owner, weights, strict=True):
+        if owner is not None:
+            sums[owner[0]][owner[1]] += weight
+    return scaled(pieces, names, sums)
+
+
+def scaled(pieces: Pieces, names: Sequence[str], sums: Sequence[Sequence[float]]) -> dict[str, list[WordWeight]]:
+    """Word weights of each field divided by the largest magnitude of all."""
+    largest = max((abs(weight) for field in sums for weight in field), default=0.0) or 1.0
+    return {
+        name: [
+            WordWeight(word.text, word.start, word.end, weight / largest)
+            for word, weight in zip(words, field, strict=True)
+        ]
+        for name, words, field in zip(names, pieces.words, sums, strict=True)
+    }

@@ -1,0 +1,81 @@
+"""Which models there are: those shipped in the package and those in the operator's folders.
+
+Importing this imports no torch; `open_model` does when the model's kind needs it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynabench.errors import NotFound, Problem
+from dynabench.models import spec
+from dynabench.models.protocol import Attributable, Card
+from dynabench.settings import Settings, get_settings
+
+BUILTIN = Path(__file__).parent / "builtin"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One model folder: its card, or the reason why it cannot be used."""
+
+    name: str
+    folder: Path
+    card: Card | None
+    reason: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version, empty when the folder is broken."""
+        return self.card.version if self.card else ""
+
+
+def folders(settings: Settings | None = None) -> list[Path]:
+    """Where models are looked for; of one name's versions, the one found first is the default."""
+    settings = settings or get_settings()
+    named = [Path(part).expanduser() for part in settings.models.split(":") if part]
+    return [*named, settings.folder / "models", BUILTIN]
+
+
+def find(places: Iterable[Path] | None = None) -> list[Entry]:
+    """All models in `places` (default: `folders()`) by name, broken ones with the reason.
+
+    Of several versions of one name all are listed, the one found first is the first.
+    """
+    found: dict[tuple[str, str], Entry] = {}
+    for place in folders() if places is None else places:
+        for folder in sorted(place.iterdir()) if place.is_dir() else []:
+            if (folder / spec.FILE).is_file():
+                entry = _entry(folder)
+                found.setdefault((entry.name, entry.version), entry)
+    return sorted(found.values(), key=lambda entry: entry.name)
+
+
+def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:
+    """The model of this name and version (default: the one found first); raises `NotFound` with what exists."""
+    entries = find(places)
+    for found in entries:
+        if found.name == name and version in (None, found.version):
+            return found
+    known = ", ".join(f"{found.name} ({found.version or found.reason})" for found in entries) or "none"
+    raise NotFound(f"There is no model {name!r}{f' of version {version}' if version else ''}; there are: {known}.")
+
+
+def open_model(folder: Path) -> Attributable:
+    """Load a model for use in this process; raises `Invalid` when its folder is broken."""
+    card = spec.card(folder)
+    if card.kind == "ngram":
+        from dynabench.models.backends.ngram import NgramModel
+
+        return NgramModel.load(folder)
+    from dynabench.models.backends.adapter import AdapterModel
+
+    return AdapterModel.load(folder)
+
+
+def _entry(folder: Path) -> Entry:
+    try:
+        card = spec.card(folder)
+    except Problem as problem:
+        return Entry(folder.name, folder, None, problem.detail)
+    return Entry(card.name, folder, card)

@@ -1,0 +1,101 @@
+"""The folder of a model: `model.yaml`, weights as safetensors, nothing that runs code when it is read."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dynabench.errors import Invalid
+from dynabench.models.protocol import Card
+from dynabench.models.runtime import folder_size
+
+FILE = "model.yaml"
+ALLOWED = {".yaml", ".json", ".safetensors", ".md"}
+UNVERSIONED = {"README.md"}
+"""The card explains a model and is no part of what it answers."""
+
+METHODS = {"adapter": ("gradient", "layer_integrated_gradients"), "ngram": ("exact",)}
+
+
+class Score(BaseModel):
+    """How a model did on one test set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    accuracy: float
+    macro_f1: float
+    n: int
+    low: float = Field(description="Lower end of the 95 % Wilson interval of the accuracy.")
+    high: float
+
+
+class Spec(BaseModel):
+    """What `model.yaml` says."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
+    task: str
+    kind: Literal["adapter", "ngram"]
+    inputs: list[str] = Field(min_length=1, max_length=2)
+    answer: str
+    labels: list[str] = Field(min_length=2)
+    languages: list[str] = ["en"]
+    licence: str
+    summary: str = ""
+    data: list[str] = []
+    seed: int = 0
+    scores: dict[str, Score] = {}
+    max_length: int = Field(256, ge=8, le=512)
+
+
+def read(folder: Path) -> Spec:
+    """The folder's `model.yaml`; raises `Invalid` with what is wrong, also for files of a kind that may hold code."""
+    try:
+        raw = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Invalid({FILE: str(error)}) from error
+    strangers = [path.name for path in _files(folder) if path.suffix not in ALLOWED]
+    if strangers:
+        raise Invalid({FILE: f"Only {', '.join(sorted(ALLOWED))} files may be here, not {', '.join(strangers)}."})
+    try:
+        return Spec.model_validate(raw)
+    except ValidationError as error:
+        raise Invalid({".".join(map(str, e["loc"])) or FILE: e["msg"] for e in error.errors()}) from error
+
+
+def version(folder: Path) -> str:
+    """First 16 hex digits of the SHA-256 over the names and contents of the folder's files, `README.md` left out."""
+    digest = hashlib.sha256()
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        if name not in UNVERSIONED:
+            content = path.read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def card(folder: Path) -> Card:
+    """The model's card, read without loading its weights."""
+    spec = read(folder)
+    return Card(
+        name=spec.name,
+        version=version(folder),
+        task=spec.task,
+        kind=spec.kind,
+        inputs=tuple(spec.inputs),
+        answer=spec.answer,
+        labels=tuple(spec.labels),
+        languages=tuple(spec.languages),
+        licence=spec.licence,
+        size_bytes=folder_size(folder),
+        methods=METHODS[spec.kind],
+        summary=spec.summary,
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))

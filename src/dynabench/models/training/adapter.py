@@ -1,0 +1,156 @@
+"""Training of a LoRA adapter and its head over the shared encoder."""
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dynabench.models.runtime  # noqa: F401  (before torch)
+
+import torch
+from peft import LoraConfig, get_peft_model
+from torch.nn.functional import cross_entropy
+
+from dynabench.models import encoder
+from dynabench.models.backends.network import Head, pad
+from dynabench.models.backends.pieces import CLS, SEP, Pieces, encode
+from dynabench.models.training.recipes import Recipe
+from dynabench.models.training.rows import Row
+
+Progress = Callable[[float, float], None]
+"""Called with the share done (0 to 1) and the current loss."""
+
+TARGETS = ["query", "key", "value", "dense"]
+POOL = 50
+"""Batches that are drawn together and sorted by length, so that a batch holds inputs of like length."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When training stops, whichever comes first; None leaves it to the recipe's epochs."""
+
+    epochs: float | None = None
+    minutes: float | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The trained parts and what they cost."""
+
+    encoder: Any
+    head: Head
+    seconds: float
+    epochs: float
+    examples: int
+
+
+def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progress: Progress) -> Trained:
+    """Train on `rows` as `recipe.adapter` says; deterministic for a seed, a thread count and no time limit."""
+    torch.manual_seed(seed)
+    rng = random.Random(seed)
+    settings = recipe.adapter
+    body = get_peft_model(
+        encoder.load(),
+        LoraConfig(
+            r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.lora_dropout, target_modules=TARGETS,
+            bias="none",
+        ),
+    )
+    head = Head(body.config.hidden_size, len(recipe.labels), settings.head_dropout)
+    body.train()
+    examples = _examples(rows, recipe)
+    parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
+    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    epochs = limits.epochs or settings.epochs
+    planned = max(1, round(epochs * len(examples) / settings.batch))
+    started, done, step = time.monotonic(), 0.0, 0
+    for batch in _batches(examples, settings.batch, rng):
+        if done >= 1:
+            break
+        _set_rate(optimizer, settings.learning_rate, done, settings.warmup)
+        loss = _step(body, head, [_thinned(e, settings.word_dropout, rng) for e in batch], settings.smoothing)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        step += 1
+        spent = (time.monotonic() - started) / (60 * limits.minutes) if limits.minutes else 0.0
+        done = max(step / planned, spent)
+        progress(min(done, 1.0), float(loss.detach()))
+    seen = step * settings.batch
+    return Trained(body.eval(), head.eval(), time.monotonic() - started, seen / len(examples), seen)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One training input: pieces, label index, and a mask (labels,) that is 0 where a label was no choice."""
+
+    pieces: Pieces
+    label: int
+    allowed: tuple[bool, ...]
+
+
+def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
+    pieces = encode([row.inputs for row in rows], recipe.inputs, recipe.max_length)
+    return [
+        Example(p, recipe.labels.index(row.label), tuple(not row.among or name in row.among for name in recipe.labels))
+        for p, row in zip(pieces, rows, strict=True)
+    ]
+
+
+def _batches(examples: Sequence[Example], size: int, rng: random.Random) -> Iterator[list[Example]]:
+    """Batches for ever: shuffled anew each epoch, sorted by length within pools, pools' batches shuffled."""
+    while True:
+        order = list(examples)
+        rng.shuffle(order)
+        for start in range(0, len(order), size * POOL):
+            pool = sorted(order[start : start + size * POOL], key=lambda example: len(example.pieces))
+            batches = [pool[i : i + size] for i in range(0, len(pool), size)]
+            rng.shuffle(batches)
+            yield from batches
+
+
+def _thinned(example: Example, share: float, rng: random.Random) -> Example:
+    """Half of the time, the example without a random share of its pieces, so that deletions are nothing unheard of."""
+    if not share or rng.random() < 0.5:
+        return example
+    old = example.pieces
+    kept = [i for i, piece in enumerate(old.ids) if piece in (CLS, SEP) or rng.random() >= share]
+    thin = Pieces(
+        tuple(old.ids[i] for i in kept), tuple(old.types[i] for i in kept), tuple(old.owner[i] for i in kept), old.words
+    )
+    return Example(thin, example.label, example.allowed)
+
+
+def _step(body: Any, head: Head, batch: Sequence[Example], smoothing: float) -> torch.Tensor:
+    ids, types, mask = pad([example.pieces for example in batch])
+    with torch.autocast("cpu", torch.bfloat16):
+        states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
+    logits = head(states.float(), mask)
+    allowed = torch.tensor([example.allowed for example in batch])
+    # A label that was no choice gets a large negative logit rather than -inf, so that smoothing stays finite.
+    logits = torch.where(allowed, logits, logits.detach().amin(-1, keepdim=True) - 8.0)
+    labels = torch.tensor([example.label for example in batch])
+    return cross_entropy(logits, labels, label_smoothing=smoothing)
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, peak: float, done: float, warmup: float) -> None:
+    """Linear warm-up, then a cosine down to a hundredth."""
+    factor = done / warmup if done < warmup else 0.5 * (1 + math.cos(math.pi * (done - warmup) / (1 - warmup)))
+    for group in optimizer.param_groups:
+        group["lr"] = peak * max(factor, 0.01)
+
+
+def save(trained: Trained, folder: Path) -> None:
+    """Write `adapter/` and `head.safetensors` in half precision: a third of the size, the same answers."""
+    from safetensors.torch import load_file, save_file
+
+    trained.encoder.save_pretrained(folder / "adapter")
+    (folder / "adapter" / "README.md").unlink(missing_ok=True)
+    weights = folder / "adapter" / "adapter_model.safetensors"
+    save_file({name: value.half().contiguous() for name, value in load_file(weights).items()}, weights)
+    save_file({name: value.half().contiguous() for name, value in trained.head.state_dict().items()},
+              folder / "head.safetensors")

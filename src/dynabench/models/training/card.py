@@ -1,0 +1,92 @@
+"""The model card: written from the run, so that it says what happened."""
+
+from typing import TYPE_CHECKING
+
+from dynabench.models.spec import Spec
+from dynabench.models.training.recipes import Recipe, Source
+from dynabench.models.training.rows import Prepared
+
+if TYPE_CHECKING:
+    from dynabench.models.training.run import Cost
+
+
+def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str:
+    """The card as Markdown, with the header that model hubs read."""
+    return "\n".join([
+        *_header(recipe),
+        f"# {recipe.name}",
+        "",
+        recipe.summary,
+        f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
+        f"({', '.join(recipe.labels)}).",
+        "",
+        "## Scores",
+        "",
+        "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
+        "",
+        "| set | accuracy | interval | macro F1 | n |",
+        "|---|---|---|---|---|",
+        *(f"| {name} | {s.accuracy:.4f} | {s.low:.4f} to {s.high:.4f} | {s.macro_f1:.4f} | {s.n:,} |"
+          for name, s in details.scores.items()),
+        "",
+        "## Data",
+        "",
+        *_sources(recipe, prepared),
+        "",
+        "## Training",
+        "",
+        _settings(recipe, cost),
+        "",
+        "## Limits",
+        "",
+        recipe.limits.strip(),
+        "",
+        "## Licence",
+        "",
+        f"{recipe.licence}. {recipe.licence_notes.strip()}",
+        "",
+    ])
+
+
+def _header(recipe: Recipe) -> list[str]:
+    base = ["base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft"]
+    return [
+        "---",
+        f"license: {recipe.licence.lower()}",
+        f"language: [{', '.join(recipe.languages)}]",
+        "pipeline_tag: text-classification",
+        *(base if recipe.kind == "adapter" else []),
+        "---",
+    ]
+
+
+def _sources(recipe: Recipe, prepared: Prepared) -> list[str]:
+    def line(source: Source) -> str:
+        note = f"; {source.note}" if source.note else ""
+        return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
+
+    development = ", ".join(source.name for source in recipe.dev) or "a part of the training rows, kept back"
+    return [
+        *(line(source) for source in recipe.train),
+        "",
+        f"{prepared.overlap:,} training rows were dropped because their text occurs in a test or development set. "
+        f"`dev` is {development}.",
+    ]
+
+
+def _settings(recipe: Recipe, cost: "Cost") -> str:
+    minutes = f"{cost.seconds / 60:.1f} minutes on a processor, seed {recipe.seed}"
+    if recipe.kind == "ngram":
+        n = recipe.ngram
+        sizes = f"characters of {n.characters[0]} to {n.characters[1]} and " if n.characters else ""
+        pairs = " and pairs of words across the two texts" if n.pairs else ""
+        return (
+            f"Softmax regression over hashed n-grams (2^{n.bits} columns; {sizes}words up to {n.word_grams}{pairs}), "
+            f"L2 penalty with C = {n.strength}, {minutes}. Recipe: `{recipe.name}.yaml`."
+        )
+    a = recipe.adapter
+    return (
+        f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
+        f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
+        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, bf16 autocast; {minutes}. Recipe: `{recipe.name}.yaml`."
+    )

@@ -1,0 +1,99 @@
+"""Recipes: which data, which labels, which settings a shipped model is trained with."""
+
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from dynabench.errors import NotFound
+
+FOLDER = Path(__file__).parent / "recipes"
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(Strict):
+    """Rows of files of one format: gzipped or plain JSON lines below the data folder."""
+
+    name: str
+    files: list[str] = Field(description="Globs below the data folder.")
+    columns: dict[str, str] = Field(default={}, description="Input field by column, where the names differ.")
+    label: str = "label"
+    labels: dict[str, str] = Field(default={}, description="Label by value, where they differ; others are dropped.")
+    limit: int | None = Field(None, description="At most so many rows, drawn at random.")
+    only_among: list[str] = Field(default=[], description="Labels that the annotators could choose from; empty: all.")
+    licence: str = ""
+    note: str = ""
+
+
+class Adapter(Strict):
+    """Settings of a LoRA adapter's training."""
+
+    rank: int = 16
+    alpha: int = 32
+    lora_dropout: float = 0.05
+    head_dropout: float = 0.1
+    epochs: float = 4.0
+    batch: int = 32
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.01
+    warmup: float = 0.06
+    smoothing: float = 0.0
+    word_dropout: float = Field(0.0, description="Share of words left out of half of the training inputs.")
+
+
+class Ngram(Strict):
+    """Settings of a linear model over n-grams."""
+
+    bits: int = 18
+    characters: tuple[int, int] | None = (2, 5)
+    word_grams: int = 2
+    pairs: bool = False
+    strength: float = Field(1.0, description="Inverse of the L2 penalty, as scikit-learn's `C`.")
+    keep: int = Field(200_000, description="Features kept, those with the largest weights first.")
+
+
+class Recipe(Strict):
+    """Everything that decides a training run but the data folder."""
+
+    name: str
+    task: str
+    kind: Literal["adapter", "ngram"]
+    summary: str
+    inputs: list[str]
+    answer: str = "label"
+    labels: list[str]
+    languages: list[str] = ["en"]
+    licence: str
+    licence_notes: str = ""
+    limits: str
+    max_length: int = 256
+    seed: int = 0
+    dev: list[Source] = Field(default=[], description="Development set; empty: a part of the training rows.")
+    held_out: float = Field(0.04, description="Share of the training groups kept back where `dev` is empty.")
+    group: str = Field("", description="Input field whose rows stay together when splitting.")
+    train: list[Source]
+    test: list[Source]
+    floor: dict[str, float] = Field(default={}, description="Accuracy that a test set must reach.")
+    adapter: Adapter = Adapter()
+    ngram: Ngram = Ngram()
+
+
+def load(name: str) -> Recipe:
+    """A recipe by its name or its file's path."""
+    path = Path(name) if name.endswith((".yaml", ".yml")) else FOLDER / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
+        raise NotFound(f"There is no recipe {name!r}; there are {known}.")
+    return Recipe.model_validate(yaml.safe_load(path.read_text()))
+
+
+def of_task(task: str) -> list[Recipe]:
+    """All committed recipes of a task, by name."""
+    found = [load(file.stem) for file in sorted(FOLDER.glob("*.yaml"))]
+    return [recipe for recipe in found if recipe.task == task]

@@ -1,0 +1,112 @@
+"""Rows of training and test sets: read, labelled, without overlap, split."""
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dynabench.errors import Invalid, NotFound
+from dynabench.models.training.recipes import Recipe, Source
+
+OVERLAP_WORDS = 3
+"""A one-field row of at least so many words counts as seen where it occurs inside a test row's text."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One labelled input; `among` are the labels its annotators chose from, empty for all."""
+
+    inputs: Mapping[str, str]
+    label: str
+    among: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a recipe trains and tests on, with how many rows were dropped for occurring in a test set."""
+
+    train: list[Row]
+    dev: list[Row]
+    tests: dict[str, list[Row]]
+    overlap: int
+    counts: dict[str, int]
+
+
+def read(path: Path) -> Iterator[dict[str, object]]:
+    """Objects of a JSON lines file, gzipped or plain."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip():
+                yield json.loads(line)
+
+
+def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
+    """Labelled rows of a source in file order; raises `NotFound` when its files are absent."""
+    paths = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
+    if not paths:
+        raise NotFound(f"{source.name}: no file in {folder} matches {', '.join(source.files)}.")
+    rows = []
+    for path in paths:
+        for raw in read(path):
+            label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
+            if label in recipe.labels:
+                inputs = {name: _plain(str(raw[source.columns.get(name, name)])) for name in recipe.inputs}
+                rows.append(Row(inputs, label, tuple(source.only_among)))
+    if source.limit is not None and len(rows) > source.limit:
+        rows = random.Random(recipe.seed).sample(rows, source.limit)
+    return rows
+
+
+def prepare(recipe: Recipe, folder: Path) -> Prepared:
+    """Everything a recipe needs; training rows that occur in any test set are dropped."""
+    tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
+    dev = [row for source in recipe.dev for row in of_source(source, folder, recipe)]
+    seen = Seen([*dev, *(row for rows in tests.values() for row in rows)])
+    train, counts, overlap = [], {}, 0
+    for source in recipe.train:
+        rows = of_source(source, folder, recipe)
+        kept = [row for row in rows if row not in seen]
+        overlap += len(rows) - len(kept)
+        counts[source.name] = len(kept)
+        train += kept
+    if not train:
+        raise Invalid({"train": "No rows are left."})
+    if not recipe.dev:
+        train, dev = split(train, recipe)
+    return Prepared(train, dev, tests, overlap, counts)
+
+
+class Seen:
+    """Whether a row's text occurs in the test sets: the same fields together, or one field's text inside another."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._whole = {_key(row) for row in rows}
+        self._text = "\n".join(f" {' '.join(_key(row))} " for row in rows if len(row.inputs) == 1)
+
+    def __contains__(self, row: Row) -> bool:
+        key = _key(row)
+        if key in self._whole:
+            return True
+        return len(key) == 1 and len(key[0].split()) >= OVERLAP_WORDS and f" {key[0]} " in self._text
+
+
+def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
+    """Training and development rows; rows of one group stay on one side, two-way rows are for training only."""
+    field = recipe.group or recipe.inputs[0]
+    groups = sorted({row.inputs[field] for row in rows if not row.among})
+    held_out = set(random.Random(recipe.seed).sample(groups, round(len(groups) * recipe.held_out)))
+    dev = [row for row in rows if not row.among and row.inputs[field] in held_out]
+    return [row for row in rows if row.inputs[field] not in held_out], dev
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return tuple(" ".join(re.findall(r"\w+", text.lower())) for text in row.inputs.values())
+
+
+def _plain(text: str) -> str:
+    """Without the escapes of tree banks."""
+    return text.replace("\\/", "/").replace("-LRB-", "(").replace("-RRB-", ")").strip()

@@ -1,0 +1,117 @@
+"""One training run: data, weights, scores of the written folder, card."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from dynabench.errors import Conflict, Problem
+from dynabench.models import catalog, spec
+from dynabench.models.training import card, ngram, rows, scoring
+from dynabench.models.training.recipes import Recipe
+from dynabench.models.training.rows import Prepared
+
+Progress = Callable[[str, float, str], None]
+"""Called with the stage's name, the share of it done, and a remark."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took; `epochs` is 0 where the notion does not apply."""
+
+    seconds: float
+    epochs: float
+    examples: int
+
+
+class BelowFloor(Problem):
+    """A model did not reach what its recipe demands."""
+
+    status, title = 422, "Below the floor"
+
+
+def run(
+    recipe: Recipe,
+    data: Path,
+    out: Path,
+    seed: int,
+    epochs: float | None = None,
+    minutes: float | None = None,
+    progress: Progress = lambda stage, share, remark: None,
+) -> spec.Spec:
+    """Train `recipe` on the data folder and write a model folder to `out`, which must be empty or absent.
+
+    The scores are those of the written folder, loaded as the host loads it. Raises `BelowFloor`, with the folder
+    kept, when a test set's accuracy is below the recipe's floor.
+    """
+    if out.exists() and any(out.iterdir()):
+        raise Conflict(f"{out} is not empty.")
+    progress("reading", 0.0, "")
+    recipe = recipe.model_copy(update={"seed": seed})
+    prepared = rows.prepare(recipe, data)
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        cost = _train(recipe, prepared, out, epochs, minutes, progress)
+    except BaseException:
+        shutil.rmtree(out)
+        raise
+    return finish(recipe, prepared, cost, out, progress)
+
+
+def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: Progress) -> spec.Spec:
+    """Evaluate the weights in `out`, write `model.yaml` and the card, check the floors."""
+    details = _spec(recipe)
+    _write(details, out)
+    model = catalog.open_model(out)
+    sets = {"dev": prepared.dev, **prepared.tests}
+    for name, part in sets.items():
+        details.scores[name] = scoring.score(model, part, lambda share, name=name: progress(name, share, ""))
+    _write(details, out)
+    (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
+    low = {name: floor for name, floor in recipe.floor.items() if details.scores[name].accuracy < floor}
+    if low:
+        raise BelowFloor("; ".join(f"{name}: {details.scores[name].accuracy} is below {low[name]}" for name in low))
+    return details
+
+
+def _train(
+    recipe: Recipe, prepared: Prepared, out: Path, epochs: float | None, minutes: float | None, progress: Progress
+) -> Cost:
+    def report(share: float, loss: float) -> None:
+        progress("training", share, f"loss {loss:.3f}")
+
+    if recipe.kind == "ngram":
+        seconds, (weights, bias) = ngram.timed(recipe, prepared.train, report)
+        from dynabench.models.backends.ngram import save
+
+        save(out, ngram.options(recipe.ngram), ngram.prune(weights, recipe.ngram.keep), bias)
+        return Cost(seconds, 0.0, len(prepared.train))
+    from dynabench.models.training import adapter
+
+    trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
+    adapter.save(trained, out)
+    return Cost(trained.seconds, trained.epochs, trained.examples)
+
+
+def _spec(recipe: Recipe) -> spec.Spec:
+    return spec.Spec(
+        name=recipe.name,
+        task=recipe.task,
+        kind=recipe.kind,
+        inputs=recipe.inputs,
+        answer=recipe.answer,
+        labels=recipe.labels,
+        languages=recipe.languages,
+        licence=recipe.licence,
+        summary=recipe.summary,
+        data=[source.name for source in recipe.train],
+        seed=recipe.seed,
+        max_length=recipe.max_length,
+    )
+
+
+def _write(details: spec.Spec, out: Path) -> None:
+    text = yaml.safe_dump(details.model_dump(), sort_keys=False, allow_unicode=True, width=120)
+    (out / spec.FILE).write_text(text, encoding="utf-8")

@@ -1,0 +1,69 @@
+"""JSON Schema of a task's config, for editors that complete and check YAML."""
+
+from typing import Any
+
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.fields import PLACE, types
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def config_schema() -> dict[str, Any]:
+    """The schema (2020-12) of what `TaskConfig.parse` reads, with the fields of all installed types.
+
+    It accepts the short forms as well. What one part says about another, such as the field that spans refer to, is
+    left to `parse`.
+    """
+    schema: dict[str, Any] = _referring(TaskConfig.model_json_schema(by_alias=True))
+    definitions: dict[str, Any] = schema.setdefault("$defs", {})
+    names = []
+    for name, field in types().items():
+        own = field.model_json_schema(ref_template=f"#/$defs/{name}_{{model}}")
+        definitions |= {f"{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
+        definitions[f"field_{name}"] = _field(own, name)
+        names.append(f"field_{name}")
+    definitions["Field"] = {
+        "title": "Field",
+        "type": "object",
+        "required": ["name", "type"],
+        "properties": {"type": {"enum": sorted(types())}},
+        "allOf": [
+            {"if": {"properties": {"type": {"const": name}}}, "then": {"$ref": f"#/$defs/field_{name}"}}
+            for name in types()
+        ],
+    }
+    for group in ("context", "input", "answer", "ask"):
+        _one_or_list(schema["properties"], group)
+    _one_or_list(definitions["Validation"]["properties"], "ask")
+    return {"$schema": _DIALECT, "title": "Dynabench task", **{k: v for k, v in schema.items() if k != "title"}}
+
+
+def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
+    """One field type as it is written: with its type, with short conditions and short options."""
+    properties = own["properties"]
+    properties["type"] = {"const": name, "description": own.get("description", "")}
+    properties["when"] = {
+        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+        "description": properties["when"].get("description", ""),
+    }
+    if name == "choice":
+        options = properties["options"]
+        options["items"] = {"anyOf": [{"type": "string"}, options["items"]]}
+        own["required"] = [key for key in own.get("required", []) if key != "options"]  # taken from the answer
+    own["required"] = sorted({*own.get("required", []), "type"})
+    return own
+
+
+def _one_or_list(properties: dict[str, Any], name: str) -> None:
+    listed = properties[name]
+    description = listed.pop("description", "")
+    properties[name] = {"anyOf": [{"$ref": "#/$defs/Field"}, listed], "description": description}
+
+
+def _referring(schema: Any) -> Any:
+    """`schema` with a reference to the field types wherever a field may stand."""
+    if schema == PLACE:
+        return {"$ref": "#/$defs/Field"}
+    if isinstance(schema, dict):
+        return {key: _referring(value) for key, value in schema.items()}
+    return [_referring(item) for item in schema] if isinstance(schema, list) else schema

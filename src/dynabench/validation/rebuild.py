@@ -1,0 +1,108 @@
+"""Counting everything again from the ledger: what the projections must equal at any time."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import delete, insert, select, text
+from sqlalchemy.orm import Session
+
+from dynabench.collection import projections
+from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.stats.verdict import Verdict, verdict
+from dynabench.tasks import TaskConfig
+from dynabench.validation import places, queries
+from dynabench.validation.tables import Validation
+
+PAGE = 1000
+
+TallyKey = tuple[tuple[str, Any], ...]
+
+
+def rebuild(session: Session, round_id: int) -> int:
+    """Make the standings and tallies of a round anew from examples, predictions, retractions, votes and the config.
+
+    One pass in the order of ids, `PAGE` examples in memory at a time; others cannot count meanwhile. Returns how many
+    examples there are.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("LOCK TABLE standings, tallies IN SHARE ROW EXCLUSIVE MODE"))
+    config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
+    session.flush()
+    session.execute(delete(Standing).where(Standing.round_id == round_id))
+    session.execute(delete(Tally).where(Tally.round_id == round_id))
+    tallies: dict[TallyKey, dict[str, int]] = defaultdict(lambda: dict.fromkeys(projections.COUNTS, 0))
+    total = 0
+    for page in _pages(session, round_id):
+        rows = _standings(session, config, page)
+        session.execute(insert(Standing), rows)
+        for example, row in zip(page, rows, strict=True):
+            _add(tallies, example, row)
+        total += len(page)
+        session.expire_all()
+    projections.add_to_tallies(session, [dict(key) | counts for key, counts in tallies.items()])
+    return total
+
+
+def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:
+    after = 0
+    while page := session.scalars(queries.ledger_page(round_id, after, PAGE)).all():
+        after = page[-1].id
+        yield page
+
+
+def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
+    ids = [example.id for example in page]
+    retracted = set(session.scalars(select(Retraction.example_id).where(Retraction.example_id.in_(ids))))
+    fooled: dict[int, list[bool]] = defaultdict(list)
+    predictions = select(Prediction.example_id, Prediction.fooled).where(Prediction.example_id.in_(ids))
+    for example_id, was_fooled in session.execute(predictions):
+        fooled[example_id].append(was_fooled)
+    votes: dict[int, list[tuple[Validation, bool]]] = defaultdict(list)
+    for cast, undone in session.execute(queries.ledger_votes(ids)):
+        votes[cast.example_id].append((cast, undone))
+    return [
+        _standing(config, example, example.id in retracted, fooled[example.id], votes[example.id]) for example in page
+    ]
+
+
+def _standing(
+    config: TaskConfig, example: Example, retracted: bool, fooled: list[bool], votes: list[tuple[Validation, bool]]
+) -> dict[str, Any]:
+    rule = config.validation
+    counted = [cast for cast, undone in votes if not undone]
+    decided = str(verdict(places.ballots(counted), rule.votes, rule.adjudicate_up_to))
+    blind = _blind(votes)
+    return {
+        "example_id": example.id,
+        "round_id": example.round_id,
+        "author_id": example.author_id,
+        "fooled": example.fooled,
+        "verdict": decided,
+        "votes": len(counted),
+        "retracted": retracted,
+        "open": projections.is_open(config, fooled=example.fooled, verdict=decided, retracted=retracted),
+        "draw": projections.draw(example.id),
+        "blind": len(blind),
+        "blind_right": sum(cast.vote == Verdict.CORRECT for cast in blind),
+        "targets": len(fooled),
+        "targets_right": len(fooled) - sum(fooled),
+    }
+
+
+def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
+    """Blind answers that stand and were given before their author had seen the claim: each person's first vote."""
+    first: dict[int, tuple[Validation, bool]] = {}
+    for cast, undone in votes:
+        first.setdefault(cast.person_id, (cast, undone))
+    return [cast for cast, undone in first.values() if cast.blind_answer is not None and not undone]
+
+
+def _add(tallies: dict[TallyKey, dict[str, int]], example: Example, row: dict[str, Any]) -> None:
+    key = projections.tally_key(example.round_id, example.author_id, example.at, example.start, example.source)
+    counts = projections.tally_counts(fooled=row["fooled"], verdict=row["verdict"], retracted=row["retracted"])
+    tally = tallies[tuple(key.items())]
+    for name, amount in counts.items():
+        tally[name] += amount

@@ -1,0 +1,238 @@
+"""Votes: who may cast one on what, what it decides, and taking it back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import projections
+from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
+from dynabench.db import now
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Round
+from dynabench.stats.verdict import LABELS, Verdict, verdict
+from dynabench.tasks import TaskConfig
+from dynabench.validation import places, queries
+from dynabench.validation.tables import Reservation, Skip, Undo, Validation
+
+UNDO_WITHIN = timedelta(seconds=60)
+MODERATORS = ("owner", "moderator")
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What somebody sends: a `vote` with what the task asks besides (`values`), or a blind `answer`."""
+
+    vote: str | None = None
+    answer: dict[str, Any] | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    as_owner: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where an example stands after a vote or an undo; `vote` is what the ballot counted as."""
+
+    id: int
+    example: Example
+    vote: str
+    verdict: str
+    votes: int
+    config: TaskConfig
+    predictions: Sequence[Prediction]
+
+
+@dataclass(frozen=True)
+class _Case:
+    """An example with all that the rules ask of it; its standing is locked."""
+
+    standing: Standing
+    example: Example
+    round: Round
+    config: TaskConfig
+    votes: list[Validation]
+
+
+def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> Outcome:
+    """Cast a vote. Refuses one's own example, a second vote, and votes that nobody asked for.
+
+    An owner's vote (`as_owner`) needs no place and decides at once, also after another decision.
+    """
+    case = _case(session, example_id)
+    _admit(session, person, case, ballot.as_owner)
+    label, blind, values = _read(session, person, case, ballot)
+    counted_blind = blind is not None and _first_answer(session, person, example_id)
+    cast = Validation(
+        example_id=example_id,
+        person_id=person.id,
+        vote=label,
+        blind_answer=blind,
+        by_owner=ballot.as_owner,
+        values=values,
+    )
+    session.add(cast)
+    session.flush()
+    if reservation := session.get(Reservation, (example_id, person.id)):
+        session.delete(reservation)
+    if counted_blind:
+        _count_blind(case.standing, label, +1)
+    case.votes.append(cast)
+    return _outcome(session, case, cast)
+
+
+def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> Outcome:
+    """Take back one's last vote within a minute; the place is held for `seconds` for voting again, if it is free.
+
+    Refused once somebody has voted after it: their vote was asked for, or decided, on the strength of it.
+    """
+    case = _case(session, example_id)
+    mine = [cast for cast in case.votes if cast.person_id == person.id]
+    if not mine:
+        raise errors.Conflict("You have no vote on this example that could be undone.")
+    cast, at = mine[-1], now()
+    latest = session.scalars(queries.latest_vote(person.id)).first()
+    if latest is None or latest.id != cast.id:
+        raise errors.Conflict("Only your last vote can be undone.")
+    if at - cast.at > UNDO_WITHIN:
+        raise errors.Conflict("A vote can be undone for one minute. It counts now.")
+    if case.votes[-1] is not cast:
+        raise errors.Conflict("Somebody has voted after you, so your vote counts now.")
+    first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
+    session.add(Undo(validation_id=cast.id))
+    if cast.blind_answer is not None and first.id == cast.id:
+        _count_blind(case.standing, cast.vote, -1)
+    case.votes.remove(cast)
+    outcome = _outcome(session, case, cast)
+    votes = places.ballots(case.votes)
+    if case.standing.open and places.free_places(session, case.config, person.id, example_id, votes) > 0:
+        places.reserve(session, case.config, person.id, example_id, at=at, seconds=seconds)
+    return outcome
+
+
+def skip(session: Session, person: Person, example_id: int) -> None:
+    """Pass an example on: no vote, its place is free again, and it is not handed to this person any more."""
+    standing = places.standing_of(session, example_id)
+    if standing.author_id == person.id:
+        raise errors.Forbidden("This example is yours; others check it.")
+    if reservation := session.get(Reservation, (example_id, person.id)):
+        session.delete(reservation)
+    if session.get(Skip, (example_id, person.id)) is None:
+        session.add(Skip(example_id=example_id, person_id=person.id))
+
+
+def voted_today(session: Session, person: Person) -> int:
+    """How many votes of a person stand since midnight, UTC."""
+    midnight = datetime.combine(now().date(), datetime.min.time(), tzinfo=UTC)
+    return session.scalar(queries.votes_since(person.id, midnight)) or 0
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One vote that flags an example; the cursor of lists is its `id`."""
+
+    id: int
+    example: Example
+    verdict: str
+    values: dict[str, Any]
+    at: datetime
+
+
+def flagged(session: Session, person: Person, task_id: str, before: int | None = None, size: int = 50) -> list[Flag]:
+    """Flags on a task's examples, newest first, for its owners and moderators."""
+    rounds.task(session, task_id)
+    if rounds.role(session, person, task_id) not in MODERATORS:
+        raise errors.Forbidden("Only the task's owners and moderators see its flags.")
+    rows = session.execute(queries.flags(task_id, before, size))
+    return [Flag(cast.id, example, standing.verdict, cast.values, cast.at) for cast, example, standing in rows]
+
+
+def _case(session: Session, example_id: int) -> _Case:
+    standing = places.standing_of(session, example_id)
+    if standing.retracted:
+        raise errors.Conflict("Its author has retracted this example.")
+    found = session.get_one(Round, standing.round_id)
+    if found.state not in queries.VALIDATED:
+        raise errors.Conflict(f"Round {found.number} is {found.state}; its examples are not voted on any more.")
+    example = session.get_one(Example, example_id)
+    config = rounds.config_of(session, found.version_id)
+    return _Case(standing, example, found, config, list(session.scalars(queries.votes(example_id))))
+
+
+def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
+    """Refuse a vote that this person may not cast, or that nobody asked for."""
+    if case.standing.author_id == person.id:
+        raise errors.Forbidden("This example is yours; others check it.")
+    if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
+        raise errors.Forbidden("Only the task's owners decide alone.")
+    if any(cast.person_id == person.id for cast in case.votes):
+        raise errors.Conflict("You have voted on this example already.")
+    if as_owner:
+        return
+    if case.standing.verdict != Verdict.PENDING:
+        raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
+    if not case.standing.open:
+        raise errors.Conflict("No votes are wanted on this example: it fooled no model.")
+    reservation = session.get(Reservation, (case.example.id, person.id))
+    if reservation is not None and reservation.expires_at > now():
+        return
+    if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
+        raise errors.Conflict("Others hold the places on this example. Ask for the next one instead.")
+
+
+def _read(
+    session: Session, person: Person, case: _Case, ballot: Ballot
+) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
+    """The label that a ballot stands for, its blind answer if it is one, and the values asked besides."""
+    if (ballot.vote is None) == (ballot.answer is None):
+        raise errors.Invalid({"vote": "Send either a vote or, where the task asks for it, an answer."})
+    if ballot.vote is not None and ballot.vote not in LABELS:
+        raise errors.Invalid({"vote": f"Choose one of {', '.join(sorted(LABELS))}."})
+    mode = None if ballot.as_owner else places.mode_for(session, case.config, person.id, case.example.id)
+    if ballot.answer is not None:
+        return _read_blind(session, case, ballot, blind=mode == "answer")
+    label = str(ballot.vote)
+    if mode == "answer" and label != Verdict.FLAGGED:
+        raise errors.Invalid({"answer": "Answer this item yourself, without its author's answer, or flag it."})
+    return label, None, case.config.clean_validation(ballot.values, vote=label, input=case.example.input)
+
+
+def _read_blind(
+    session: Session, case: _Case, ballot: Ballot, *, blind: bool
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
+        raise errors.Invalid({"answer": "Judge the answer that this item shows: vote correct, incorrect or flagged."})
+    if ballot.values:
+        raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
+    context = session.get_one(Context, case.example.context_id)
+    answer = case.config.clean_answer(ballot.answer, context=context.values)
+    agrees = case.config.agrees(answer, case.example.answer)
+    return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
+
+
+def _first_answer(session: Session, person: Person, example_id: int) -> bool:
+    """Whether this is the person's first vote on the item: after an undone one they have seen the claim."""
+    return session.scalars(queries.votes_ever(example_id, person.id).limit(1)).first() is None
+
+
+def _count_blind(standing: Standing, label: str, by: int) -> None:
+    standing.blind += by
+    standing.blind_right += by * (label == Verdict.CORRECT)
+
+
+def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
+    """Bring the standing up to the votes that stand now, record a change of verdict, and tell."""
+    standing, rule = case.standing, case.config.validation
+    old = standing.verdict
+    new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
+    standing.votes, standing.verdict = len(case.votes), new
+    standing.open = projections.is_open(case.config, fooled=standing.fooled, verdict=new, retracted=standing.retracted)
+    if new != old:
+        session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
+        projections.count_verdict(session, standing, old, new)
+    session.flush()
+    predictions = session.scalars(queries.predictions(standing.example_id)).all()
+    return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)

@@ -1,0 +1,81 @@
+/** Small helpers that the other modules share. */
+
+/** The text in the reader's language with `%(name)s` filled in; extracted like the templates' `_`. */
+export function _(text, values = {}) {
+  const catalogue = globalThis.dynabenchCatalogue ?? {};
+  return (catalogue[text] ?? text).replace(/%\((\w+)\)s/g, (whole, name) => values[name] ?? whole);
+}
+
+/** An element with attributes and children; `on…` attributes are listeners, everything else is set as text. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Say something to screen readers without moving the focus. */
+export function announce(text) {
+  const region = document.getElementById("announcer");
+  if (!region) return;
+  region.textContent = "";
+  setTimeout(() => { region.textContent = text; }, 50);
+}
+
+export const csrf = () => document.querySelector('meta[name="csrf-token"]')?.content ?? "";
+
+/** What the server or the network said, as a sentence; `status` is 0 when nothing was heard. */
+export class Failure extends Error {
+  constructor(message, status = 0) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Fetch JSON; throws a Failure whose message can be shown. `body` makes it a POST. */
+export async function fetchJson(address, { body, signal } = {}) {
+  const options = { headers: { Accept: "application/json" }, signal };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.body = JSON.stringify(body);
+    options.headers["Content-Type"] = "application/json";
+    options.headers["X-CSRF-Token"] = csrf();
+  }
+  let response;
+  try {
+    response = await fetch(address, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure(_("The server cannot be reached."));
+  }
+  const data = await response.json().catch(() => null);
+  if (!response.ok) throw new Failure(data?.detail ?? sentence(response.status), response.status);
+  if (data === null) throw new Failure(_("The server sent something unreadable."), response.status);
+  return data;
+}
+
+/** What a status means to a person, where the server did not say more. */
+export function sentence(status) {
+  if (status === 0) return _("The server cannot be reached. What you wrote is kept.");
+  if (status === 401) return _("You are not logged in any more. What you wrote is kept.");
+  if (status === 403) return _("This page is out of date or you may not do this. Reload it and try again.");
+  if (status === 429) return _("That was too fast. Wait a moment and try again.");
+  return _("The server could not do this (%(status)s). What you wrote is kept.", { status });
+}
+
+/** Whether keys that somebody presses now are meant as text. */
+export function typing(target) {
+  return target instanceof Element
+    && target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button], [type=submit]), [contenteditable]");
+}
+
+/** Values that outlive the page; silently absent where the browser refuses storage. */
+export const store = {
+  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+  set(key, value) { try { localStorage.setItem(key, value); return true; } catch { return false; } },
+  remove(key) { try { localStorage.removeItem(key); } catch { /* nothing was stored */ } },
+  keys() { try { return Object.keys(localStorage); } catch { return []; } },
+};

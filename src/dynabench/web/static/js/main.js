@@ -1,0 +1,16 @@
+/** Everything that a page may need from the start; charts load their library when one is seen. */
+import "./draft-keeper.js";
+import "./span-picker.js";
+import "./token-strip.js";
+import "./vega-chart.js";
+import { startCounters } from "./counters.js";
+import { startHtmx } from "./htmx-glue.js";
+import { startKeys } from "./keys.js";
+import { startPage } from "./page.js";
+import { startTheme } from "./theme.js";
+
+startTheme();
+startKeys();
+startCounters();
+startHtmx();
+startPage();

@@ -1,0 +1,41 @@
+/** Habits of every page: menus close, buttons copy, drafts leave with their author. */
+import { _, announce, store } from "./dom.js";
+
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    } else if (event.type === "click" && !menu.contains(event.target)) {
+      menu.open = false;
+    }
+  }
+}
+
+async function copy(button) {
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    announce(_("Copied"));
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1500);
+  } catch {
+    announce(_("Copying was refused by the browser."));
+  }
+}
+
+export function startPage() {
+  document.addEventListener("click", (event) => {
+    closeMenus(event);
+    const button = event.target.closest?.("[data-copy]");
+    if (button) copy(button);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenus(event);
+  });
+  document.addEventListener("submit", (event) => {
+    if (event.target.getAttribute("action") !== "/logout") return;
+    for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
+  });
+  const wrong = document.querySelector('[aria-invalid="true"], [data-focus]');
+  if (wrong) wrong.focus();
+}

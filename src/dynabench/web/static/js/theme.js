@@ -1,0 +1,26 @@
+/** The button that turns light into dark; the choice is kept, and the system's holds until there is one. */
+import { _, announce, store } from "./dom.js";
+
+const root = document.documentElement;
+
+function apply(theme) {
+  if (root.dataset.theme === theme) return;
+  root.dataset.theme = theme;
+  document.dispatchEvent(new CustomEvent("themechange"));
+}
+
+export function startTheme() {
+  const button = document.querySelector("[data-theme-toggle]");
+  if (button) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const theme = root.dataset.theme === "dark" ? "light" : "dark";
+      store.set("theme", theme);
+      apply(theme);
+      announce(theme === "dark" ? _("Dark colours") : _("Light colours"));
+    });
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
+    if (!store.get("theme")) apply(event.matches ? "dark" : "light");
+  });
+}

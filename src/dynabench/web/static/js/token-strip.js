@@ -1,0 +1,132 @@
+/**
+ * `<token-strip src="…">` or `<token-strip post="…" data-body='{…}'>`: the words that a model looked at.
+ *
+ * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
+ * named in the explanation; `closer` offers the slower, more exact method. The answer is
+ * `{method, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
+ * fields may also stand at its top.
+ *
+ * Words in blue spoke for the label, words in orange against it; the line under a word carries the same value by its
+ * thickness, and the number is shown on focus and hover and read out. Arrow keys move from word to word.
+ */
+import { _, fetchJson, make } from "./dom.js";
+
+const CLOSER = "layer_integrated_gradients";
+const METHODS = { [CLOSER]: _("layer integrated gradients"), gradient: _("gradient"), exact: _("exact for this model") };
+
+class TokenStrip extends HTMLElement {
+  connectedCallback() {
+    if (!this.loaded) this.load();
+  }
+
+  disconnectedCallback() {
+    this.abort?.abort();
+  }
+
+  request(method) {
+    const extra = Object.fromEntries([["model", this.getAttribute("model")], ["label", this.getAttribute("label")], ["method", method]].filter(([, value]) => value));
+    if (this.hasAttribute("post")) return [this.getAttribute("post"), { ...JSON.parse(this.dataset.body), ...extra }];
+    const address = new URL(this.getAttribute("src"), location.href);
+    for (const [name, value] of Object.entries(extra)) address.searchParams.set(name, value);
+    return [address, undefined];
+  }
+
+  async load(method) {
+    this.abort?.abort();
+    this.abort = new AbortController();
+    const { signal } = this.abort;
+    this.setAttribute("aria-busy", "true");
+    const slow = setTimeout(() => this.wait(method), 300);
+    try {
+      const [address, body] = this.request(method);
+      this.draw(await fetchJson(address, { body, signal }));
+      this.loaded = true;
+    } catch (error) {
+      if (error.name !== "AbortError") this.fail(error, method);
+    } finally {
+      clearTimeout(slow);
+      if (!signal.aborted) this.removeAttribute("aria-busy");
+    }
+  }
+
+  wait(method) {
+    const text = method === CLOSER ? _("Looking closer…") : _("Looking at the words…");
+    const note = make("p", { class: "strip-note", role: "status" }, text);
+    if (this.loaded) this.querySelector(".strip-foot")?.replaceChildren(note);
+    else this.replaceChildren(make("div", { class: "skeleton", "aria-hidden": "true" }, make("span"), make("span")), note);
+  }
+
+  fail(error, method) {
+    const again = make("button", { type: "button", class: "link", onclick: () => this.load(method) }, _("Try again"));
+    const note = make("p", { class: "strip-note", role: "status" }, _("Which words it looked at could not be computed. "), error.message, " ", again);
+    if (this.loaded) this.querySelector(".strip-foot").replaceChildren(note);
+    else this.replaceChildren(note);
+  }
+
+  draw(answer) {
+    const fields = answer.fields ?? Object.fromEntries(Object.entries(answer).filter(([, value]) => Array.isArray(value)));
+    const label = answer.label ?? this.getAttribute("label") ?? "";
+    const names = Object.keys(fields);
+    const lines = names.map((name) => this.line(name, fields[name], label, names.length > 1));
+    this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
+    this.replaceChildren(...lines, this.foot(answer, label));
+    this.querySelector("[data-word]")?.setAttribute("tabindex", "0");
+    if (this.closer) this.querySelector("[data-word]")?.focus();
+    this.closer = false;
+  }
+
+  line(name, words, label, titled) {
+    const list = make("ol", { class: "strip", dir: "auto", "aria-label": _("Words of %(field)s and how much they spoke for %(label)s", { field: name, label }) });
+    let end = null;
+    for (const word of words) {
+      if (end !== null && word.start > end) list.append(" ");
+      list.append(this.word(word, label));
+      end = word.end;
+    }
+    const row = make("div", { class: "strip-line" }, list);
+    if (titled) row.prepend(make("span", { class: "strip-name" }, name));
+    return row;
+  }
+
+  word({ text, weight }, label) {
+    const value = Math.max(-1, Math.min(1, Number(weight) || 0));
+    const step = Math.round(Math.abs(value) * 6);
+    const number = `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+    const side = step === 0 ? "" : value < 0 ? "against" : "towards";
+    const spoken = value < 0 ? _("%(text)s: %(number)s, against %(label)s", { text, number, label }) : _("%(text)s: %(number)s, for %(label)s", { text, number, label });
+    const show = () => { this.readout.textContent = spoken; };
+    return make("li", {
+      class: `word ${side}`, "data-step": step, "data-word": true, tabindex: "-1", "aria-label": spoken,
+      onfocus: show, onmouseenter: show, onkeydown: (event) => this.move(event),
+    }, text);
+  }
+
+  move(event) {
+    const way = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!way && !["Home", "End"].includes(event.key)) return;
+    event.preventDefault();
+    const words = [...this.querySelectorAll("[data-word]")];
+    const here = words.indexOf(event.currentTarget);
+    const there = event.key === "Home" ? 0 : event.key === "End" ? words.length - 1 : here + way;
+    const next = words[Math.max(0, Math.min(words.length - 1, there))];
+    event.currentTarget.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  }
+
+  foot({ method, completeness_error: error }, label) {
+    const foot = make("div", { class: "strip-foot" });
+    const key = make("span", { class: "strip-key" },
+      make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
+    foot.append(key, this.readout);
+    const how = METHODS[method] ?? method ?? "";
+    const exact = error == null ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
+    foot.append(make("span", { class: "strip-method" }, how + exact));
+    if (this.hasAttribute("closer") && method !== CLOSER) {
+      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.load(CLOSER); } }, _("look closer")));
+    }
+    return foot;
+  }
+}
+
+customElements.define("token-strip", TokenStrip);
