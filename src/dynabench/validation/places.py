@@ -21,7 +21,7 @@ from dynabench.validation import queries
 from dynabench.validation.tables import Reservation, Validation
 
 MODES = ("judge", "answer")
-KEYS = 2**31  # draws are below this
+LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a place that ran out still tells in which mode the item was seen
 PAGE = 4  # nearly always the first row has a place
 
@@ -92,7 +92,8 @@ def reserve(
     """Hold a place. The caller has locked the example's standing and seen that a place is free."""
     reservation = session.get(Reservation, (example_id, person_id))
     if reservation is None:
-        mode = mode_for(session, config, person_id, example_id) or random.choice(MODES)
+        drawn = "answer" if random.random() < config.validation.blind_share else "judge"
+        mode = mode_for(session, config, person_id, example_id) or drawn
         reservation = Reservation(example_id=example_id, person_id=person_id, mode=mode)
         session.add(reservation)
     reservation.expires_at = at + timedelta(seconds=seconds)
@@ -113,9 +114,9 @@ def _take_any(session: Session, person: Person, found: Round, at: datetime, seco
 
 def _candidates(session: Session, person_id: int, found: Round, config: TaskConfig, at: datetime) -> Iterator[int]:
     """Examples that look as if they had a place, from a random one on and around the corner."""
-    start = random.randrange(KEYS)
+    start = random.randint(0, LAST)
     quota = (config.validation.votes, config.validation.adjudicate_up_to)
-    for low, high in ((start, KEYS), (0, start)):
+    for low, high in ((start, LAST), (0, start)):
         after, size = (low, -1), PAGE
         while page := session.execute(queries.queue(found.id, person_id, quota, at, after, high, size)).all():
             yield from (example_id for _, example_id in page)
