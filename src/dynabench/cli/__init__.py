@@ -57,7 +57,10 @@ class Lazy(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Lazy, help="People try to fool models, other people check the attempts.", no_args_is_help=True, add_completion=False
+    cls=Lazy,
+    help="People try to fool models, other people check the attempts.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 
