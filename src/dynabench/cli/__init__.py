@@ -44,7 +44,9 @@ class Lazy(TyperGroup):
         if not args or args[0] not in COMMANDS:
             return super().resolve_command(ctx, args)
         module, _, attribute = COMMANDS[args[0]][0].partition(":")
-        command = get_command(getattr(importlib.import_module(module), attribute))
+        sub: typer.Typer = getattr(importlib.import_module(module), attribute)
+        sub._add_completion = False
+        command = get_command(sub)
         command.name = args[0]
         return command.name, command, args[1:]
 
