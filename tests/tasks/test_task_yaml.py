@@ -52,7 +52,7 @@ def test_four_lines_make_a_task():
         ("ask: [{name: w, type: choice, goal: assigned}]", "ask.0.goal", "Only an answer"),
         ("context: [{name: a, type: text, when: fooled}]", "context.0.when", "only under ask"),
         ("validate: {votes: 0}", "validate.votes", "greater than or equal to 1"),
-        ("validate: {votes: true}", "validate.votes", "integer"),
+        ("validate: {votes: true}", "validate.votes", "whole number"),
         ("validate: {votes: 4, adjudicate_up_to: 3}", "validate", "below votes"),
         ("validate: {mode: blind}", "validate.mode", "judge"),
         ("validate: {ask: {name: r, type: text, when: statement = 3}}", "validate.ask.0.when", "is no condition"),
@@ -137,8 +137,9 @@ def test_a_bomb_of_aliases_unfolds_to_nothing():
     | st.sampled_from(["text", "choice", "fooled", "nli", "a == b"]),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(st.sampled_from(
-        ["id", "name", "input", "answer", "type", "options", "when", "validate", "ask", "start", "prompt", "of", "kinds",
-         "context", "instructions", "fooled", "fields", "rule", "votes", "value", "required", "label"]), inner, max_size=6),
+        ["id", "name", "input", "answer", "type", "options", "when", "validate", "ask", "start", "prompt", "of",
+         "kinds", "context", "instructions", "fooled", "fields", "rule", "votes", "value", "required", "label"]),
+        inner, max_size=6),
     max_leaves=25))  # fmt: skip
 def test_any_yaml_is_read_or_refused_with_reasons(raw):
     with pytest.raises(Invalid) as caught:
@@ -160,10 +161,9 @@ def test_a_shipped_config_with_one_part_replaced_never_crashes(data):
         part = part[key]
     try:
         config = TaskConfig.parse(yaml.safe_dump(raw))
-    except Invalid as refusal:
-        assert refusal.fields
-    else:
-        assert config.public()
+    except Invalid:
+        return
+    assert config.public()
 
 
 def test_markdown_is_kept_as_the_text_that_it_is():
