@@ -3,7 +3,7 @@ from math import sqrt
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
@@ -14,6 +14,7 @@ cells = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.jus
 tables = st.lists(cells, min_size=2, max_size=30)
 
 
+@settings(deadline=None)
 @given(cells, st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_wilson_agrees_with_statsmodels(cell, level):
     k, n = cell
@@ -49,6 +50,7 @@ def test_counts_of_different_shapes_are_refused():
         clustered([1, 2], [3])
 
 
+@settings(deadline=None)
 @given(tables)
 def test_a_clustered_interval_holds_its_rate_and_stays_within_0_and_1(table):
     k, n = zip(*table, strict=True)
@@ -59,6 +61,7 @@ def test_a_clustered_interval_holds_its_rate_and_stays_within_0_and_1(table):
     assert rate.low < rate.high
 
 
+@settings(deadline=None)
 @given(tables)
 def test_a_clustered_interval_is_never_narrower_than_one_over_independent_examples(table):
     k, n = zip(*table, strict=True)
@@ -154,6 +157,7 @@ def test_the_gap_turns_its_sign_when_people_and_models_change_places():
     assert there.high == pytest.approx(-back.low)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=30))
 def test_a_gap_lies_within_its_interval_and_between_minus_one_and_one(items):
     people, models = zip(*items, strict=True)

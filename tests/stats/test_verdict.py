@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats.verdict import Verdict, Vote, places, verdict
@@ -78,6 +78,7 @@ def test_a_late_agreeing_vote_does_not_reopen_an_early_agreement():
     assert verdict([Vote("correct")] * 3, need=2, cap=7) is Verdict.CORRECT
 
 
+@settings(deadline=None)
 @given(votes_lists, quotas())
 def test_an_agreeing_vote_never_undoes_a_decision(votes, quota):
     decided = verdict(votes, *quota)
@@ -85,6 +86,7 @@ def test_an_agreeing_vote_never_undoes_a_decision(votes, quota):
         assert verdict([*votes, Vote(decided)], *quota) is decided
 
 
+@settings(deadline=None)
 @given(votes_lists, quotas(), labels)
 def test_an_owners_latest_vote_stands(votes, quota, label):
     assert verdict([*votes, Vote(label, by_owner=True)], *quota) == label
@@ -92,6 +94,7 @@ def test_an_owners_latest_vote_stands(votes, quota, label):
     assert places([*votes, Vote(label, by_owner=True)], *quota) == 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=12), quotas())
 def test_votes_after_a_decision_change_nothing(votes, quota):
     for length in range(len(votes)):
@@ -100,11 +103,13 @@ def test_votes_after_a_decision_change_nothing(votes, quota):
             return
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=9), quotas())
 def test_there_is_a_place_exactly_while_the_verdict_is_pending(votes, quota):
     assert (places(votes, *quota) > 0) == (verdict(votes, *quota) is Verdict.PENDING)
 
 
+@settings(deadline=None)
 @given(st.data(), quotas())
 def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for(data, quota):
     votes, outstanding = [], 0
@@ -121,6 +126,7 @@ def test_no_interleaving_of_hand_outs_and_votes_counts_more_votes_than_asked_for
     assert verdict(votes[:-1], *quota) is Verdict.PENDING
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(Vote, labels), max_size=9), quotas())
 def test_after_a_disagreement_one_place_more_could_count_a_vote_too_many(votes, quota):
     free = places(votes, *quota)

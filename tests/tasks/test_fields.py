@@ -2,7 +2,7 @@ from importlib.metadata import EntryPoint
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -25,6 +25,7 @@ hostile = st.recursive(
 
 
 @pytest.mark.parametrize("field", [label, marks, grade, share, agree], ids=lambda field: field.name)
+@settings(deadline=None)
 @given(raw=hostile)
 def test_any_value_is_cleaned_once_and_for_all_or_refused(field, raw):
     beside = {"text": "some words, here"}
@@ -37,6 +38,7 @@ def test_any_value_is_cleaned_once_and_for_all_or_refused(field, raw):
 
 
 @pytest.mark.parametrize("field", [label, grade, share, agree], ids=lambda field: field.name)
+@settings(deadline=None)
 @given(raw=hostile)
 def test_the_schema_accepts_exactly_what_clean_accepts(field, raw):
     if isinstance(raw, float) and raw != raw:
@@ -113,6 +115,7 @@ def test_offsets_count_code_points_beyond_the_basic_plane():
     assert marks.clean([{"start": 2, "end": 6}], {"text": "😀 good"})[0]["text"] == "good"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_words_and_their_gaps_make_up_the_text(text):
     words = marks.words({"text": text})

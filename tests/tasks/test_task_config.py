@@ -2,7 +2,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid, Unavailable
@@ -47,6 +47,7 @@ def test_bad_input_is_refused_under_the_name_of_its_field(values, path):
     assert list(refused(nli.clean_input, values, PREMISE)) == [path]
 
 
+@settings(deadline=None)
 @given(st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(st.characters(exclude_categories=[]), max_size=6),
     lambda inner: st.lists(inner, max_size=3)

