@@ -5,11 +5,14 @@ Its models answer by plain rules, so that a test can say beforehand what is answ
 
 import hashlib
 import json
+import re
 import threading
-import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from dynabench.models.host import wire
+from dynabench.models.protocol import Attribution, Card, Output, WordWeight
 
 LABELS = {"nli": ["entailment", "neutral", "contradiction"], "sentiment": ["positive", "neutral", "negative"]}
 FIELDS = {"nli": ["premise", "hypothesis"], "sentiment": ["statement"]}
@@ -26,35 +29,31 @@ class Rule:
         self.asked = threading.Event()
         self.status = 200
         self.seen: list[dict[str, str]] = []
+        self.explained = 0
 
-    def infer(self, inputs: dict[str, str]) -> tuple[str, list[float]]:
+    def infer(self, inputs: dict[str, str]) -> Output:
         self.seen.append(inputs)
         self.asked.set()
         self.gate.wait(10)
         label = self.answer(inputs)
-        return label, [0.8 if each == label else 0.1 for each in LABELS[self.task]]
+        return Output({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
 
-    def card(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "version": self.version,
-            "task": self.task,
-            "kind": "rule",
-            "inputs": FIELDS[self.task],
-            "answer": "label",
-            "labels": LABELS[self.task],
-            "methods": ["word"],
-        }
+    def card(self) -> Card:
+        return Card(
+            name=self.name,
+            version=self.version,
+            task=self.task,
+            kind="rule",
+            inputs=tuple(FIELDS[self.task]),
+            answer="label",
+            labels=tuple(LABELS[self.task]),
+            methods=("length", "halves"),
+        )
 
 
-def words(text: str, label: str) -> list[dict[str, Any]]:
-    """Every word with its length as its weight."""
-    found, start = [], 0
-    for word in text.split():
-        start = text.index(word, start)
-        found.append({"text": word, "start": start, "end": start + len(word), "weight": len(word) / 10})
-        start += len(word)
-    return found
+def words(text: str) -> list[WordWeight]:
+    """Every word with a tenth of its length as its weight."""
+    return [WordWeight(each[0], each.start(), each.end(), len(each[0]) / 10) for each in re.finditer(r"\S+", text)]
 
 
 class RuleHost(ThreadingHTTPServer):
@@ -85,43 +84,35 @@ class Handler(BaseHTTPRequestHandler):
         return
 
     def do_GET(self) -> None:
-        if self.path.startswith("/v2/health"):
-            self.send({})
-        elif self.path.startswith("/v2/models/") and self.rule():
-            rule = self.rule()
-            assert rule
-            self.send({**rule.card(), "platform": "rule", "versions": [rule.version], "card": rule.card()})
-        else:
-            self.send({"error": "no such address"}, 404)
+        self.send({"ready": True})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
         rule = self.rule()
         if self.path == "/v2/repository/index":
-            self.send([{**rule.card(), "state": "READY", "card": rule.card()} for rule in self.server.rules.values()])
+            self.send([self.listed(each) for each in self.server.rules.values()])
         elif rule is None or rule.status != 200:
             self.send({"error": "broken"}, rule.status if rule else 404)
         elif self.path.endswith("/infer"):
-            inputs = {each["name"]: each["data"][0] for each in body["inputs"]}
-            begun = time.perf_counter()
-            self.send(self.inferred(rule, *rule.infer(inputs), (time.perf_counter() - begun) * 1000))
+            outputs = [rule.infer(row) for row in wire.rows(body)]
+            self.send(wire.response(rule.card(), outputs))
         else:
             self.send(self.attributed(rule, body))
 
-    def inferred(self, rule: Rule, label: str, probabilities: list[float], ms: float) -> dict[str, Any]:
+    def listed(self, rule: Rule) -> dict[str, Any]:
         return {
-            "model_name": rule.name,
-            "model_version": rule.version,
-            "outputs": [
-                {"name": "label", "datatype": "BYTES", "shape": [1], "data": [label]},
-                {"name": "probabilities", "datatype": "FP64", "shape": [1, 3], "data": probabilities},
-            ],
+            "name": rule.name,
+            "version": rule.version,
+            "state": "READY",
+            "reason": "",
+            "card": wire.card_json(rule.card()),
         }
 
     def attributed(self, rule: Rule, body: dict[str, Any]) -> dict[str, Any]:
-        inputs = body["inputs"]
-        fields = {name: words(text, body["label"]) for name, text in inputs.items()}
-        return {"method": body["method"], "label": body["label"], "fields": fields, "completeness_error": None}
+        rule.explained += 1
+        label = body["label"] or rule.answer(body["inputs"])
+        fields = {name: words(text) for name, text in body["inputs"].items()}
+        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None), rule.version)
 
     def rule(self) -> Rule | None:
         parts = self.path.split("/")

@@ -90,12 +90,10 @@ async def settle(host: Host, question: Question) -> Question:
 
 
 async def explain(host: Host, question: Question) -> Attribution:
-    """Ask the model host; two calls where the model's own answer has to be asked first."""
-    label = question.label
-    if not label:
-        answer = await host.answer(question.model, question.version, question.inputs)
-        label = label_of(question.config, answer.answer)
-    return await host.attribute(question.model, question.version, question.inputs, label, question.method)
+    """Ask the model host; without a label the model explains its own answer."""
+    return await host.attribute(
+        question.model, question.version, question.inputs, question.label or None, question.method
+    )
 
 
 def kept(session: Session, question: Question) -> StoredAttribution | None:
