@@ -107,7 +107,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("POST", "/api/v1/examples/{id}/validations/undo"): Route("member"),
     ("POST", "/api/v1/examples/{id}/skip"): Route("others"),
-    ("POST", "/tasks/{task}/validate/{id}"): Route("member", form={"vote": "correct"}),
+    ("POST", "/tasks/{task}/validate/{id}"): Route("others", form={"vote": "correct"}),
     ("POST", "/tasks/{task}/validate/{id}/undo"): Route("member", form={}),
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # what ends something
