@@ -8,7 +8,6 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
@@ -51,5 +50,5 @@ class Files(StaticFiles):
 
 
 def mount() -> ASGIApp:
-    """The application to mount at `/static`; it compresses what it sends."""
-    return GZipMiddleware(Files(directory=ROOT), minimum_size=800)
+    """The application to mount at `/static`."""
+    return Files(directory=ROOT)

@@ -3,6 +3,7 @@ import "./draft-keeper.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./vega-chart.js";
+import "./vote-form.js";
 import { startCounters } from "./counters.js";
 import { startHtmx } from "./htmx-glue.js";
 import { startKeys } from "./keys.js";

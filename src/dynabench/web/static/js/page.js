@@ -28,6 +28,11 @@ export function startPage() {
     closeMenus(event);
     const button = event.target.closest?.("[data-copy]");
     if (button) copy(button);
+    const edit = event.target.closest?.("[data-edit]");
+    if (edit) {
+      event.preventDefault();
+      document.querySelector(`${edit.getAttribute("href")} :is(textarea, input[type="text"])`)?.focus();
+    }
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeMenus(event);
@@ -36,6 +41,5 @@ export function startPage() {
     if (event.target.getAttribute("action") !== "/logout") return;
     for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
   });
-  const wrong = document.querySelector('[aria-invalid="true"], [data-focus]');
-  if (wrong) wrong.focus();
+  document.querySelector('[aria-invalid="true"], [role="alert"][data-focus]')?.focus();
 }

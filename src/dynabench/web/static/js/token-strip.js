@@ -122,7 +122,7 @@ class TokenStrip extends HTMLElement {
     const how = METHODS[method] ?? method ?? "";
     const exact = error == null ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
     foot.append(make("span", { class: "strip-method" }, how + exact));
-    if (this.hasAttribute("closer") && method !== CLOSER) {
+    if (this.hasAttribute("closer") && method === "gradient") {
       foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.load(CLOSER); } }, _("look closer")));
     }
     return foot;

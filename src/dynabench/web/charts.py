@@ -1,0 +1,207 @@
+"""Charts of a round's figures: what the chart found as its title, a compiled Vega spec, and the same as a table.
+
+Specs are written with Altair and compiled here (4 ms), so that browsers need Vega but not Vega-Lite; see
+`docs/decisions/charts.md`. Colours that mean something are the light theme's; `vega-chart.js` replaces them by those of
+the reader's theme.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dynabench.web.filters import day as short_day
+from dynabench.web.filters import number, percent
+
+PEOPLE, MODELS, INK, INK_2, LINE = "#c2571a", "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
+
+
+class Interval(Protocol):
+    """A share with its 95 % interval, as in `stats.rates.Rate`; all None where `n` is 0."""
+
+    @property
+    def value(self) -> float | None: ...  # noqa: D102
+    @property
+    def low(self) -> float | None: ...  # noqa: D102
+    @property
+    def high(self) -> float | None: ...  # noqa: D102
+    @property
+    def n(self) -> int: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`title` says the finding; `spec` is Vega; `columns` and `rows` say the same as a table."""
+
+    title: str
+    spec: dict[str, Any]
+    columns: list[str | tuple[str, str]]
+    rows: list[list[str]]
+    note: str = ""
+
+
+def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
+    """A rate over rounds as dots with whiskers; None where no round has examples."""
+    known = [(f"{number}", rate) for number, rate in rates if rate.value is not None]
+    if not known:
+        return None
+    return Chart(
+        title=_change("vMER", [rate for _, rate in known], "round", known[0][0], known[-1][0]),
+        note="Share of examples that fooled the models and were verified by people, with 95 % intervals.",
+        spec=_dots([_point(name, rate) for name, rate in known], "Round"),
+        columns=["Round", *_RATE_COLUMNS],
+        rows=[[name, *_cells(rate)] for name, rate in known],
+    )
+
+
+def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
+    """MER and vMER by UTC day (`2026-11-21`) as lines with bands; None where there is no day with examples."""
+    known = [entry for entry in rates if entry[1].value is not None]
+    if not known:
+        return None
+    points = [
+        {**_point(day, rate), "series": series}
+        for day, mer, vmer in known
+        for series, rate in (("MER", mer), ("vMER", vmer))
+    ]
+    first, last = short_day(known[0][0]), short_day(known[-1][0])
+    title = _change("vMER", [vmer for _, _, vmer in known], "", first, last)
+    return Chart(
+        title=title,
+        note="MER counts every example that fooled the models, vMER those that people verified. Newest days lag: votes "
+        "come later. Days are UTC; bands are 95 % intervals.",
+        spec=_lines(points),
+        columns=["Day", "MER", ("MER: 95 % interval", "num"), "vMER", ("vMER: 95 % interval", "num"), ("n", "num")],
+        rows=[
+            [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
+            for day, mer, vmer in known
+        ],
+    )
+
+
+def per_condition(rates: Sequence[tuple[str, Interval]], about: str) -> Chart | None:
+    """A rate by condition, such as the start or the source, as rows of dots with whiskers; `about` names the column."""
+    known = [(name, rate) for name, rate in rates if rate.value is not None]
+    if not known:
+        return None
+    return Chart(
+        title=_compare(known),
+        note="vMER with 95 % intervals.",
+        spec=_rows([_point(name, rate) for name, rate in known]),
+        columns=[about, *_RATE_COLUMNS],
+        rows=[[name, *_cells(rate)] for name, rate in known],
+    )
+
+
+_RATE_COLUMNS: list[str | tuple[str, str]] = [("vMER", "num"), ("95 % interval", "num"), ("n", "num")]
+
+
+def _point(name: str, rate: Interval) -> dict[str, Any]:
+    value, low, high = rate.value, rate.low, rate.high
+    text = f"{name}: {percent(value, 1)} ({percent(low, 1)} to {percent(high, 1)}), n {number(rate.n)}"
+    return {"name": name, "value": value, "low": low, "high": high, "n": rate.n, "tip": text, "label": percent(value)}
+
+
+def _between(rate: Interval) -> str:
+    return f"{percent(rate.low, 1)} to {percent(rate.high, 1)}"
+
+
+def _cells(rate: Interval) -> list[str]:
+    return [percent(rate.value, 1), _between(rate), number(rate.n)]
+
+
+def _apart(one: Interval, other: Interval) -> bool:
+    """Whether two intervals do not overlap: a cautious test, at about the 1 % level."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return one.high < other.low or other.high < one.low
+
+
+def _change(name: str, rates: Sequence[Interval], unit: str, first: str, last: str) -> str:
+    """What a series says: fell, rose, or no clear change between its ends."""
+    where = [f"{unit} {label}".strip() for label in (first, last)]
+    a, b = rates[0], rates[-1]
+    if len(rates) == 1:
+        return f"{name} is {percent(a.value)} in {where[0]}" if unit else f"{name} is {percent(a.value)} on {where[0]}"
+    if not _apart(a, b):
+        return f"{name} has not clearly changed between {where[0]} and {where[1]}"
+    verb = "fell" if (b.value or 0) < (a.value or 0) else "rose"
+    return f"{name} {verb} from {percent(a.value)} ({where[0]}) to {percent(b.value)} ({where[1]})"
+
+
+def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
+    """What a breakdown says: which condition fools most, if the data can tell."""
+    if len(rates) == 1:
+        return f"All examples so far: {rates[0][0]}, vMER {percent(rates[0][1].value)}"
+    ordered = sorted(rates, key=lambda entry: entry[1].value or 0)
+    (least, low), (most, high) = ordered[0], ordered[-1]
+    if _apart(low, high):
+        return f"{most.capitalize()} fools more often than {least}: {percent(high.value)} against {percent(low.value)}"
+    return f"No clear difference between {least} and {most} yet"
+
+
+def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
+    import altair as alt
+
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
+    )
+    scale = alt.Y("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
+    whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(y=scale, y2="high:Q")
+    line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
+    dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
+    text = base.mark_text(align="left", dx=9, color=INK, fontSize=13).encode(y="value:Q", text="label:N")
+    return _compiled(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
+
+
+def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=["MER", "vMER"], range=[INK_2, PEOPLE]))
+    days = len({point["name"] for point in points})
+    ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap=True)
+    x = alt.X("name:T", title="Day (UTC)", timeUnit="utcyearmonthdate", axis=ticks)
+    base = alt.Chart(alt.Data(values=points)).encode(x=x, color=colour)
+    y = alt.Y("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
+    band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
+    line = base.mark_line(strokeWidth=2).encode(y="value:Q")
+    dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
+    last = max(point["name"] for point in points)
+    ends = alt.Chart(alt.Data(values=[point for point in points if point["name"] == last])).encode(x=x, color=colour)
+    text = ends.mark_text(align="left", dx=8, fontWeight=600, fontSize=13).encode(y="value:Q", text="series:N")
+    layers = (band, line, dot, text) if days > 1 else (dot, text)
+    return _compiled(alt.layer(*layers).properties(width="container", height=240), right=44)
+
+
+def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
+    import altair as alt
+
+    base = alt.Chart(alt.Data(values=points)).encode(
+        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14)),
+        tooltip="tip:N",
+    )
+    scale = alt.X("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
+    whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
+    dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
+    text = base.mark_text(dy=-12, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
+    return _compiled(alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12))
+
+
+def _percents() -> Any:
+    import altair as alt
+
+    return alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
+
+
+def _compiled(chart: Any, right: int = 28) -> dict[str, Any]:
+    """The Vega spec of an Altair chart, in the pages' type and lines."""
+    import vl_convert
+
+    axis = {"labelColor": INK_2, "titleColor": INK_2, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    text = {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": 400, "titlePadding": 8}
+    styled = chart.configure(
+        font=FONT, background="transparent", padding={"left": 0, "top": 14, "right": right, "bottom": 0}
+    )
+    styled = styled.configure_view(stroke=None).configure_axis(**axis, **text)
+    spec: dict[str, Any] = vl_convert.vegalite_to_vega(styled.to_dict())
+    return spec

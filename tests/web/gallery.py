@@ -1,0 +1,134 @@
+"""Every template with sample values behind the platform's own content security policy, without any feature's code.
+
+`python -m tests.web.gallery FOLDER [name ...]` takes pictures of all of them, wide and narrow, light and dark.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from time import sleep
+
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+from dynabench.security import HEADERS
+from dynabench.settings import Settings
+from dynabench.web import render, static_files
+from scripts.chromium import find
+from tests.web.samples import ANSWERED, BOX_ANSWERED, PAGES, STRIP
+
+FLAGS = ("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+         "--disable-component-update --disable-sync").split()  # fmt: skip
+AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
+
+
+async def show(request: Request) -> Response:
+    """One page of the gallery."""
+    template, values, viewer = PAGES[request.path_params["name"]]
+    request.state.viewer = viewer
+    return secured(render(request, template, **values))
+
+
+async def answer(request: Request) -> Response:
+    """What a try brings back, without asking any model."""
+    request.state.viewer = None
+    if request.url.path == "/try":
+        return secured(render(request, "collection/_try.html", **BOX_ANSWERED))
+    return secured(render(request, "collection/create.html", fragment="collection/_answer.html", **ANSWERED))
+
+
+async def strip(request: Request) -> Response:
+    """Words with weights."""
+    fields, at = {}, 0
+    for name, words in STRIP["fields"].items():
+        fields[name] = []
+        for text, weight in words:
+            fields[name].append({"text": text, "start": at, "end": at + len(text), "weight": weight})
+            at += len(text) + (text != "home")
+    body = json.loads(await request.body() or "{}") if request.method == "POST" else dict(request.query_params)
+    more = {"method": body["method"], "completeness_error": 0.004} if body.get("method") else {}
+    return JSONResponse({**STRIP, "fields": fields, **more})
+
+
+def secured(response: Response) -> Response:
+    """The response with the headers of the real application."""
+    response.headers.update(HEADERS)
+    return response
+
+
+def app() -> Starlette:
+    """The gallery."""
+    made = Starlette(
+        routes=[
+            Route("/gallery/{name}", show),
+            Route("/try", answer, methods=["POST"]),
+            Route("/tasks/{task}/create", answer, methods=["POST"]),
+            Route("/api/v1/attributions", strip, methods=["POST"]),
+            Route("/api/v1/examples/{id}/attributions", strip),
+            Mount("/static", static_files()),
+        ]
+    )
+    made.state.settings = Settings(home=Path(mkdtemp()), secret="gallery")
+    return made
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The gallery on a port of this machine; its address."""
+    server = uvicorn.Server(uvicorn.Config(app(), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A Chromium without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def settle(page: Page) -> None:
+    """Wait until strips and charts are drawn."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => window.scrollTo(0, 0)")
+    for selector in ("token-strip[aria-busy]", ".skeleton"):
+        page.locator(selector).first.wait_for(state="detached", timeout=5000)
+
+
+def pictures(folder: Path, names: list[str]) -> None:
+    """PNGs of the named pages, of all without names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with served() as address, chromium() as browser:
+        for width in (1440, 390):
+            for theme in ("light", "dark"):
+                context = browser.new_context(
+                    viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+                )
+                page = context.new_page()
+                page.on("console", lambda message: print(page.url, message.type, message.text))
+                for name in names or PAGES:
+                    page.goto(f"{address}/gallery/{name}")
+                    settle(page)
+                    page.screenshot(path=folder / f"{name}-{width}-{theme}.png", full_page=True)
+                context.close()
+
+
+if __name__ == "__main__":
+    pictures(Path(sys.argv[1]), sys.argv[2:])

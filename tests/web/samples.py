@@ -1,0 +1,215 @@
+"""Values to draw every template with: made of the platform's own types wherever there is one."""
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace as Thing
+
+from dynabench.collection.boards import Mine
+from dynabench.collection.schemas import BoardPage, BoardRow, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, RateOut
+from dynabench.collection.statistics import Figures, RoundStatistics
+from dynabench.errors import Unavailable
+from dynabench.rounds.schemas import RoundOut, TargetOut
+from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
+from dynabench.stats.rates import clustered, gap, wilson
+from dynabench.tasks.shipped import builtin
+from dynabench.web import charts
+
+NOW = datetime.now(UTC)
+CONFIGS = {each.config.id: each.config for each in builtin()}
+NLI, SENTIMENT = CONFIGS["nli"], CONFIGS["sentiment"]
+ADA = Thing(id=7, username="ada.lovelace", public_name="ada.lovelace", admin=False)
+PREMISE = "Two hikers eat lunch on a bridge while a storm gathers behind them."
+HYPOTHESIS = "They finished eating at home."
+
+
+def _round(task="nli", number=4, state="open"):
+    targets = [TargetOut(model=f"{task}-{kind}", version="5f1e0c9a77d2b3e4") for kind in ("minilm", "ngram")]
+    opened = NOW - timedelta(days=6, hours=3)
+    return RoundOut(task=task, number=number, state=state, targets=targets, ensemble="any", version=1,
+                    created_at=opened, opened_at=opened, closed_at=None)  # fmt: skip
+
+
+def _prediction(model, label, shares, fooled):
+    return PredictionOut(
+        model=model, answer={"label": label}, probabilities=shares, fooled=fooled, latency_ms=12.4
+    )
+
+
+def _outcome(fooled, number=31):
+    first = {"entailment": 0.71, "neutral": 0.19, "contradiction": 0.1}
+    second = {"entailment": 0.06, "neutral": 0.11, "contradiction": 0.83}
+    said = "entailment" if fooled else "contradiction"
+    predictions = [_prediction("nli-minilm", said, first if fooled else second, fooled)]
+    predictions.append(_prediction("nli-ngram", "contradiction", second, False))
+    seconds, attempt = (41.8, 3) if number else (None, None)
+    return OutcomeOut(
+        id=number, predictions=predictions, fooled=fooled, latency_ms=27.3, attempt=attempt, seconds=seconds
+    )
+
+
+def _try(attempt, text, fooled, verdict="pending", retracted=False):
+    outcome = _outcome(fooled).model_dump() | {"attempt": attempt, "id": 20 + attempt}
+    return ExampleOut(**outcome, task="nli", round=4, context_id=3, context={"premise": PREMISE},
+                      input={"hypothesis": text}, answer={"label": "contradiction"}, made_from=None, source="person",
+                      start="blank", verdict=verdict, retracted=retracted, explanation=None, at=NOW)  # fmt: skip
+
+
+TRIES = [
+    _try(3, HYPOTHESIS, True),
+    _try(2, "The hikers are swimming below the bridge.", False, retracted=True),
+    _try(1, "Nobody is on the bridge.", False),
+]
+MINE = Mine(examples=48, fooled=17, validated=9, today=12, streak=3, mer=RateOut(value=17 / 48, low=0.234, high=0.497))
+CREATE = {
+    "task": "nli", "config": NLI, "round": _round(), "sandbox": False, "mine": MINE, "key": "k1", "errors": {},
+    "handout": HandoutOut(id=3, values={"premise": PREMISE}, goal={"label": "contradiction"}, start="blank", initial={}),
+    "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None,
+    "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False,
+}  # fmt: skip
+TRIED = {"context_id": 3, "input": {"hypothesis": HYPOTHESIS}, "answer": {"label": "contradiction"}}
+ANSWERED = CREATE | {
+    "values": {"input": {"hypothesis": HYPOTHESIS}, "answer": {}}, "outcome": _outcome(True), "tried": TRIED,
+    "tries": TRIES,
+}  # fmt: skip
+SANDBOX = CREATE | {
+    "task": "sentiment", "config": SENTIMENT, "round": _round("sentiment"), "sandbox": True, "mine": None,
+    "handout": HandoutOut(id=9, values={}, goal=None, start="prompt", initial={"statement": "The hotel was quiet."}),
+    "values": {"input": {"statement": "The hotel was quiet."}, "answer": {}},
+}  # fmt: skip
+REFUSED = CREATE | {
+    "values": {"input": {"hypothesis": "<b>bold</b> " * 60}, "answer": {}},
+    "errors": {"input.hypothesis": "This has 720 characters; shorten it to 500."},
+}
+
+
+def figures(*people):
+    """Figures of people given as (examples, fooled, validated, resolved)."""
+    counts = [Counts(*person) for person in people]
+    total = sum(counts, Counts())
+    return Figures(total, 3, len(counts), error_rates(total), clustered_error_rates(counts))
+
+
+def statistics():
+    days = [f"{NOW - timedelta(days=back):%Y-%m-%d}" for back in range(5, -1, -1)]
+    by_day = {day: figures((30 + 9 * i, 12 + i, max(9 - i, 1), 11), (22, 7, 4, 5)) for i, day in enumerate(days)}
+    start = {"blank": figures((160, 41, 24, 33)), "prompt": figures((152, 77, 58, 66))}
+    source = {"person": figures((280, 96, 70, 84)), "expert": figures((32, 22, 12, 15))}
+    people = gap([2, 1, 2, 2] * 10, [2, 2, 2, 2] * 10, [1, 0, 1, 0] * 10, [2, 2, 2, 2] * 10)
+    total = figures((180, 60, 44, 52), (100, 44, 30, 37), (32, 14, 8, 10))
+    return RoundStatistics(total, people.human, people.difference, {"day": by_day, "start": start, "source": source})
+
+
+def drawn(found):
+    """The charts of a round's page."""
+    by = found.by
+    made = [
+        charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
+        charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
+        charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+    ]
+    return [chart for chart in made if chart]
+
+
+HISTORY = [(1, wilson(130, 300)), (2, wilson(90, 280)), (3, wilson(61, 310)), (4, wilson(82, 312))]
+SPECIMENS = [
+    {"task": "nli", "task_name": NLI.name, "round": 4, "context": {"Premise": PREMISE},
+     "input": {"Hypothesis": HYPOTHESIS}, "answer": "contradiction", "said": [("nli-minilm", "entailment")], "votes": 2},
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": {},
+     "input": {"Statement": "The plot could have been written by my toaster, and I would still see it twice."},
+     "answer": "positive", "said": [("sentiment-minilm", "negative"), ("sentiment-ngram", "negative")], "votes": 3},
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": {},
+     "input": {"Statement": "Great service, if you enjoy waiting an hour to be told that the kitchen is closed."},
+     "answer": "negative", "said": [("sentiment-minilm", "positive")], "votes": 2},
+]  # fmt: skip
+CARDS = [
+    {"id": each.id, "name": each.name, "description": each.description, "vmer": wilson(k, n), "examples": n,
+     "fooled": 2 * k, "people": 23, "waiting": 14, "history": [rate for _, rate in HISTORY],
+     "round": {"number": 4, "targets": [f"{each.id}-minilm", f"{each.id}-ngram"]}}
+    for each, k, n in [(SENTIMENT, 61, 240), (NLI, 82, 312)]
+]  # fmt: skip
+STATEMENT = "The hotel was as quiet as the brochure promised, and so was everybody who tried the buffet."
+BOX = {
+    "task": "sentiment", "config": SENTIMENT, "context_id": 9, "placeholder": "The film was so good that I left early.",
+    "values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None,
+}  # fmt: skip
+BOX_ANSWERED = BOX | {
+    "values": {"input": {"statement": STATEMENT}, "answer": {"label": "negative"}},
+    "tried": {"context_id": 9, "input": {"statement": STATEMENT}, "answer": {"label": "negative"}},
+    "outcome": OutcomeOut(
+        id=None, fooled=True, latency_ms=21.0, attempt=None, seconds=None,
+        predictions=[_prediction("sentiment-minilm", "positive", {"positive": 0.91, "neutral": 0.06, "negative": 0.03},
+                                 True)]),
+}  # fmt: skip
+TOTALS = {"examples": 552, "fooled": 224, "verified": 143, "people": 31, "votes": 611}
+HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX}
+
+
+def _item(config, mode, context, text, answer):
+    field = config.input[0].name
+    return Thing(example_id=31, mode=mode, context=context, input={field: text}, answer=answer, config=config,
+                 round=_round(config.id), expires_at=NOW + timedelta(minutes=10))  # fmt: skip
+
+
+JUDGE = {
+    "task": "nli", "config": NLI, "outcome": None, "today": 12, "problem": "", "errors": {}, "values": {},
+    "item": _item(NLI, "judge", {"premise": PREMISE}, HYPOTHESIS, {"label": "contradiction"}),
+}  # fmt: skip
+LAST = Thing(
+    id=5, vote="correct", verdict="pending", votes=1, config=NLI, predictions=_outcome(True).predictions,
+    example=Thing(id=30, input={"hypothesis": "Nobody is near the water."}, answer={"label": "contradiction"}),
+)  # fmt: skip
+BLIND = JUDGE | {
+    "task": "sentiment", "config": SENTIMENT, "outcome": None,
+    "item": _item(SENTIMENT, "answer", {"prompt": "x"}, SPECIMENS[2]["input"]["Statement"], None),
+}  # fmt: skip
+BOARD = BoardPage(
+    items=[
+        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, mine=mine,
+                 mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
+        for rank, name, source, n, f, v, mine in [
+            (1, "grace", "person", 61, 31, 22, False), (2, "quiet-heron", "expert", 40, 22, 12, False),
+            (3, "ada.lovelace", "person", 48, 17, 9, True), (4, "emmy", "person", 12, 3, 1, False),
+            (5, "ein-sehr-langer-name-ohne-ende-40-zeichen", "owner", 3, 0, 0, False)]
+    ],
+    next="50",
+)  # fmt: skip
+FOUND = statistics()
+ROUND = {
+    "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
+    "charts": drawn(FOUND), "waiting": 21,
+}  # fmt: skip
+NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})
+TASK = {
+    "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
+    "statistics": FOUND, "chart": charts.over_rounds(HISTORY), "examples": SPECIMENS[:1],
+}  # fmt: skip
+NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "examples": [], "owners": []}
+
+PAGES = {
+    "home": ("rounds/home.html", HOME, None),
+    "home-answered": ("rounds/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
+    "home-empty": ("rounds/home.html", {"cards": [], "totals": {"examples": 0}, "specimens": [], "box": None}, None),
+    "task": ("rounds/task.html", TASK, ADA),
+    "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
+    "round": ("rounds/round.html", ROUND, ADA),
+    "round-empty": ("rounds/round.html", ROUND | {"statistics": NO_FIGURES, "charts": []}, None),
+    "create": ("collection/create.html", CREATE, ADA),
+    "create-answered": ("collection/create.html", ANSWERED, ADA),
+    "create-not-fooled": ("collection/create.html", ANSWERED | {"outcome": _outcome(False)}, ADA),
+    "create-sandbox": ("collection/create.html", SANDBOX, None),
+    "create-refused": ("collection/create.html", REFUSED, ADA),
+    "create-closed": ("collection/create.html", CREATE | {"round": None}, ADA),
+    "board": ("collection/board.html", TASK | {"rounds": [4, 3], "board": BOARD, "mine": MINE, "after": ""}, ADA),
+    "validate": ("validation/validate.html", JUDGE | {"outcome": LAST}, ADA),
+    "validate-refused": ("validation/validate.html", JUDGE | {
+        "values": {"vote": "incorrect"}, "errors": {"validation.reason": "Say what is wrong."}}, ADA),
+    "validate-blind": ("validation/validate.html", BLIND, ADA),
+    "validate-done": ("validation/validate.html", JUDGE | {"item": None, "outcome": LAST}, ADA),
+    "error": ("web/error.html", {"problem": Unavailable("The model host has not answered for 2 s.")}, None),
+}  # fmt: skip
+STRIP = {
+    "method": "gradient", "label": "entailment", "completeness_error": None,
+    "fields": {
+        "premise": [("Two", 0.1), ("hikers", -0.22), ("eat", 0.61), ("lunch", 0.8), ("on", 0.05), ("a", 0.0),
+                    ("bridge", -0.35)],
+        "hypothesis": [("They", 0.12), ("finished", -0.6), ("eating", 1.0), ("at", 0.02), ("home", -0.42), (".", 0.03)]},
+}  # fmt: skip
