@@ -15,14 +15,15 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
-from dynabench import __version__, logs, metrics, problems, security, web
+from dynabench import __version__, metrics, problems, security, web
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
 FEATURES = ("accounts", "rounds", "collection", "validation")
 BODY_LIMIT = 256 * 1024
-UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 64 * 1024 * 1024}
+MIB = 1024 * 1024
+UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 5 * MIB, r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB}
 PROBLEM = {
     "description": "A problem: what happened, what it means, what to do.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

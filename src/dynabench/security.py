@@ -154,7 +154,9 @@ async def _storable(request: Request) -> None:
         body = {name: value for name, value in (await request.form()).multi_items() if isinstance(value, str)}
     else:
         return
-    wrong = {printable(name): "This cannot be stored: remove control characters or nesting." for name in unstorable(body)}
+    wrong = {
+        printable(name): "This cannot be stored: remove control characters or nesting." for name in unstorable(body)
+    }
     if wrong:
         raise Invalid(wrong)
 

@@ -2,12 +2,12 @@
 
 import pytest
 from sqlalchemy import select, update
-from tests.conftest import PASSWORD
 
 from dynabench.accounts import service
 from dynabench.accounts.pages import safe_next
 from dynabench.accounts.tables import Act, Person, Session, Token
 from dynabench.db import now
+from tests.conftest import PASSWORD
 
 
 def test_joining_logs_in_and_leads_on(browser):
@@ -127,7 +127,11 @@ def test_a_token_is_shown_once_and_works(browser, client):
     ada = browser()
     ada.join("ada")
     answer = ada.submit("/settings/tokens", page="/settings", name="laptop")
-    secret = next(word for word in answer.text.replace("<", " ").replace(">", " ").split() if len(word) > 40 and word.startswith("dyna_"))
+    secret = next(
+        word
+        for word in answer.text.replace("<", " ").replace(">", " ").split()
+        if len(word) > 40 and word.startswith("dyna_")
+    )
     assert client.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"}).json()["username"] == "ada"
     again = ada.get("/settings").text
     assert "laptop" in again

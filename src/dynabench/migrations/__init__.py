@@ -74,16 +74,16 @@ def run(db: Database, target: str) -> None:
     """Upgrade to a version in one transaction, or not at all."""
     engine = db.engine.execution_options(writes=True)
     with engine.connect() as connection:
-        if db.is_sqlite:
-            # Batch operations copy tables and drop the old ones, which must not cascade into other tables.
-            raw = connection.connection.dbapi_connection
-            assert raw is not None
+        # Batch operations copy tables and drop the old ones, which must not cascade into other tables. SQLite heeds
+        # this only outside of transactions, so the driver's own connection is told.
+        raw: Any = connection.connection.dbapi_connection if db.is_sqlite else None
+        if raw is not None:
             raw.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
                 command.upgrade(config(connection), target)
         finally:
-            if db.is_sqlite:
+            if raw is not None:
                 raw.execute("PRAGMA foreign_keys=ON")
 
 

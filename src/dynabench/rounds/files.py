@@ -21,16 +21,21 @@ def upload(db: Database, task_id: str, file: Path, progress: Callable[[int], obj
     Lines are counted from 1 (in CSV the header is line 1). Raises `Invalid` for a file of another kind.
     """
     config = db.read(service.newest_config, task_id)
-    read = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv_rows}.get(file.suffix.lower())
-    if read is None:
-        raise errors.Invalid({"file": "Give a file that ends in .jsonl, .ndjson or .csv."})
-    result = Upload()
+    read, result = reader(file), Upload()
     with file.open("rb") as stream:
         for batch in contexts.batches(read(stream)):
             result += db.write(contexts.add, task_id, config, batch)
             progress(stream.tell())
     db.write(service.act, None, "contexts.uploaded", task=task_id, created=result.created)
     return result
+
+
+def reader(file: Path) -> Callable[[BinaryIO], Iterator[Row]]:
+    """What reads files with this name; raises `Invalid` for a file of another kind."""
+    read = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv_rows}.get(file.suffix.lower())
+    if read is None:
+        raise errors.Invalid({"file": "Give a file that ends in .jsonl, .ndjson or .csv."})
+    return read
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
