@@ -101,4 +101,6 @@ def test_who_is_not_logged_in_may_read_figures_alone(world, client):
         f"examples/{example}/validations/undo",
         f"examples/{example}/skip",
     ):
-        assert client.post(f"/api/v1/{path}", json={"vote": "correct"} if path.endswith("ns") else None).status_code == 401
+        assert (
+            client.post(f"/api/v1/{path}", json={"vote": "correct"} if path.endswith("ns") else None).status_code == 401
+        )
