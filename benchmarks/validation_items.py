@@ -64,9 +64,7 @@ def fill(session: Session) -> None:
     session.flush()
     session.add(TaskVersion(id=1, task_id="bench", number=1, source=SOURCE))
     names = {"password_hash": "", "terms": "1", "agreed_at": now()}
-    session.add_all(
-        Person(id=key, username=name, email=f"{name}@example.org", **names) for key, name in PEOPLE.items()
-    )
+    session.add_all(Person(id=key, username=name, email=f"{name}@example.org", **names) for key, name in PEOPLE.items())
     session.flush()
     session.add(Context(id=1, task_id="bench", values={"premise": "It rains."}, digest="0", draw=1))
     session.add(Round(id=1, task_id="bench", number=1, version_id=1, state="open"))
@@ -98,7 +96,10 @@ def _page(session: Session, ids: range, rng: random.Random) -> None:
     voted = {key: rng.random() < 0.9 for key in ids}
     session.execute(
         insert(Example),
-        [same | {"id": key, "author_id": author[key], "key": str(key), "input": {"hypothesis": str(key)}} for key in ids],
+        [
+            same | {"id": key, "author_id": author[key], "key": str(key), "input": {"hypothesis": str(key)}}
+            for key in ids
+        ],
     )
     standing = {"round_id": 1, "fooled": True, "open": True, "targets": 1, "targets_right": 0, "verdict": "pending"}
     session.execute(

@@ -77,7 +77,8 @@ def routers() -> list[APIRouter]:
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
-    """The application for these settings; `host` is a client of the model host, by default of `settings`' own."""
+    """The application for these settings; `host` is a client of the model host, by default of `settings`'
+    own; the application closes it when it ends."""
     settings = settings or get_settings()
     figures = metrics.Metrics()
 
@@ -86,8 +87,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.db = Database(settings.url)
         app.state.host = host or _host(settings)
         yield
-        if host is None:  # who passed a client closes it
-            await app.state.host.close()
+        await app.state.host.close()
         app.state.db.close()
 
     app = App(

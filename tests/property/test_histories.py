@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sqlalchemy import select, update
 
 from dynabench import errors
@@ -154,6 +161,10 @@ class Histories(RuleBasedStateMachine):
 def test_counters_equal_a_recount_and_votes_stay_within_bounds_after_any_history(sqlite_template):
     Histories.template = sqlite_template
     how = settings(
-        max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+        max_examples=15,
+        stateful_step_count=25,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
     )
     run_state_machine_as_test(Histories, settings=how)

@@ -70,7 +70,9 @@ def test_fifty_validators_with_all_they_can_do(database, mode, need, cap):
 
     def work(person, rng: random.Random) -> None:
         for _ in range(4):
-            item = world.next(person, seconds=rng.choice((600, 600, -1)))  # some places have run out when the vote comes
+            item = world.next(
+                person, seconds=rng.choice((600, 600, -1))
+            )  # some places have run out when the vote comes
             label = rng.choice(("correct", "correct", "incorrect", "flagged"))
             act = rng.random()
             if item is not None and act < 0.1:
@@ -112,7 +114,9 @@ def test_places_held_at_once_never_exceed_those_that_are_wanted(database):
     world = World(database)
     examples = [world.example(world.person()) for _ in range(8)]
     crowd(world, lambda person, _: world.next(person))
-    live = world.db.read(lambda s: s.scalars(select(Reservation.example_id).where(Reservation.expires_at > now())).all())
+    live = world.db.read(
+        lambda s: s.scalars(select(Reservation.example_id).where(Reservation.expires_at > now())).all()
+    )
     assert sorted(live) == sorted(examples * 2)
 
 

@@ -136,6 +136,7 @@ class World:
         """The author takes an example back."""
 
         def take_back(session: Session) -> None:
+            projections.locked(session, example_id)  # two retractions at once come one after the other
             if session.get(Retraction, example_id) is None:
                 session.add(Retraction(example_id=example_id))
                 projections.count_retraction(session, session.get_one(Example, example_id))

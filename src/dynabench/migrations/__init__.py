@@ -1,5 +1,6 @@
 """The database's schema over time, by Alembic; the versions are in `versions/`."""
 
+import warnings
 from pathlib import Path
 from typing import Any, Literal
 
@@ -88,7 +89,11 @@ def run(db: Database, target: str) -> None:
 
 
 def differences(db: Database) -> list[object]:
-    """What the tables in the code have that the database lacks, or the other way round."""
-    with db.engine.connect() as connection:
+    """What the tables in the code have that the database lacks, or the other way round.
+
+    Indexes over expressions are compared on PostgreSQL alone: SQLite's cannot be reflected, which is warned about.
+    """
+    with db.engine.connect() as connection, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*expression-based index")
         context = MigrationContext.configure(connection, opts=OPTIONS)
         return list(compare_metadata(context, metadata()))

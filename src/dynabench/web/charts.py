@@ -17,7 +17,7 @@ FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 
 
 class Interval(Protocol):
-    """A share with its 95 % interval, as in `stats.rates.Rate`; all None where `n` is 0."""
+    """A share with its 95% interval, as in `stats.rates.Rate`; all None where `n` is 0."""
 
     @property
     def value(self) -> float | None: ...  # noqa: D102
@@ -47,7 +47,7 @@ def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
         return None
     return Chart(
         title=_change("vMER", [rate for _, rate in known], "round", known[0][0], known[-1][0]),
-        note="Share of examples that fooled the models and were verified by people, with 95 % intervals.",
+        note="Share of examples that fooled the models and were verified by people, with 95% intervals.",
         spec=_dots([_point(name, rate) for name, rate in known], "Round"),
         columns=["Round", *_RATE_COLUMNS],
         rows=[[name, *_cells(rate)] for name, rate in known],
@@ -69,9 +69,9 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
     return Chart(
         title=title,
         note="MER counts every example that fooled the models, vMER those that people verified. Newest days lag: votes "
-        "come later. Days are UTC; bands are 95 % intervals.",
+        "come later. Days are UTC; bands are 95% intervals.",
         spec=_lines(points),
-        columns=["Day", "MER", ("MER: 95 % interval", "num"), "vMER", ("vMER: 95 % interval", "num"), ("n", "num")],
+        columns=["Day", "MER", ("MER: 95% interval", "num"), "vMER", ("vMER: 95% interval", "num"), ("n", "num")],
         rows=[
             [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
             for day, mer, vmer in known
@@ -86,14 +86,14 @@ def per_condition(rates: Sequence[tuple[str, Interval]], about: str) -> Chart | 
         return None
     return Chart(
         title=_compare(known),
-        note="vMER with 95 % intervals.",
+        note="vMER with 95% intervals.",
         spec=_rows([_point(name, rate) for name, rate in known]),
         columns=[about, *_RATE_COLUMNS],
         rows=[[name, *_cells(rate)] for name, rate in known],
     )
 
 
-_RATE_COLUMNS: list[str | tuple[str, str]] = [("vMER", "num"), ("95 % interval", "num"), ("n", "num")]
+_RATE_COLUMNS: list[str | tuple[str, str]] = [("vMER", "num"), ("95% interval", "num"), ("n", "num")]
 
 
 def _point(name: str, rate: Interval) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
 
     colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=["MER", "vMER"], range=[INK_2, PEOPLE]))
     days = len({point["name"] for point in points})
-    ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap=True)
+    ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
     x = alt.X("name:T", title="Day (UTC)", timeUnit="utcyearmonthdate", axis=ticks)
     base = alt.Chart(alt.Data(values=points)).encode(x=x, color=colour)
     y = alt.Y("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))

@@ -20,8 +20,6 @@ def environment() -> Environment:
         loader=loader(),
         autoescape=True,
         undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
     translations = NullTranslations()

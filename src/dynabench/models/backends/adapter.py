@@ -141,10 +141,19 @@ class Explainable:
         self.layer = torch.nn.Embedding.from_pretrained(pool.embeddings.weight, freeze=True)
 
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        """Logits (B, labels) of embeddings (B, T, width); gradients flow, always in fp32."""
+        """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
         with self.pool.turns.patient():
             states = self.pool.states([self.key] * len(types), types, mask, embeddings=embeddings)
         logits: Tensor = self.pool.head(self.key)(states, mask)
+        return logits
+
+    def gated(self, ids: Tensor, types: Tensor, gates: Tensor) -> Tensor:
+        """Logits (B, labels) of pieces `ids` (B, T) that are present as far as `gates` (B, T), from 0 to 1, say."""
+        length = ids.shape[1]
+        mask = gates.log()[:, None, None, :].expand(-1, 1, length, length)
+        with self.pool.turns.patient():
+            states = self.pool.states([self.key] * len(types), types, mask, ids=ids)
+        logits: Tensor = self.pool.head(self.key)(states, gates)
         return logits
 
 

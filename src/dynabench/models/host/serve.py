@@ -6,33 +6,24 @@ from urllib.parse import urlsplit
 
 from dynabench.errors import Conflict
 from dynabench.models import runtime
-from dynabench.settings import Settings
 
 BACKLOG = 512
 
 
-def default_socket(settings: Settings) -> Path:
-    """The local socket that the host answers on unless `host_url` is set."""
-    return settings.folder / "run" / "host.sock"
+def serve(url: str, log_level: str = "warning") -> None:
+    """Serve all models at `unix:PATH` or `http://HOST:PORT` until told to stop.
 
-
-def url(settings: Settings) -> str:
-    """Where the host answers: `http://...`, or `unix:` and a path."""
-    return settings.host_url or f"unix:{default_socket(settings)}"
-
-
-def serve(settings: Settings, log_level: str = "warning") -> None:
-    """Serve all models until told to stop; raises `Conflict` when another host answers there."""
-    import torch
+    Raises `Conflict` when another host answers there.
+    """
     import uvicorn
 
     from dynabench.models.host.app import create_app
 
-    torch.set_num_threads(runtime.cores())
+    runtime.use_threads(runtime.cores())
     config = uvicorn.Config(
         create_app(), log_level=log_level, access_log=False, lifespan="on", backlog=BACKLOG, timeout_keep_alive=75
     )
-    bound = bind(url(settings))
+    bound = bind(url)
     try:
         uvicorn.Server(config).run(sockets=[bound])
     finally:

@@ -1,0 +1,33 @@
+"""A Chromium and the gallery of all templates, started once."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.web import gallery
+
+
+@pytest.fixture(scope="session")
+def gallery_address() -> Iterator[str]:
+    with gallery.served() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with gallery.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(chromium: Browser, gallery_address: str) -> Iterator[Page]:
+    """A page under the gallery's address; anything on its console fails the test."""
+    context = chromium.new_context(base_url=gallery_address, viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    context.close()
+    assert said == []

@@ -1,0 +1,45 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from dynabench.stats.rates import UNKNOWN, wilson
+from dynabench.web import charts
+
+
+def test_a_clear_fall_is_the_title():
+    chart = charts.over_rounds([(1, wilson(130, 300)), (2, wilson(30, 300))])
+    assert chart.title == "vMER fell from 43% (round 1) to 10% (round 2)"
+
+
+def test_overlapping_intervals_are_no_finding():
+    assert "not clearly changed" in charts.over_rounds([(1, wilson(3, 10)), (2, wilson(2, 10))]).title
+    assert "No clear difference" in charts.per_condition([("a", wilson(3, 10)), ("b", wilson(2, 10))], "Start").title
+
+
+def test_rounds_without_examples_are_left_out():
+    assert charts.over_rounds([(1, UNKNOWN)]) is None
+    assert len(charts.over_rounds([(1, UNKNOWN), (2, wilson(1, 4))]).rows) == 1
+
+
+@pytest.mark.parametrize("days", [1, 5])
+def test_the_table_says_what_the_chart_draws(days):
+    rates = [(f"2026-11-{day + 1:02}", wilson(5 + day, 20), wilson(day, 20)) for day in range(days)]
+    chart = charts.per_day(rates)
+    assert len(chart.rows) == days
+    assert {len(row) for row in chart.rows} == {len(chart.columns)}
+    text = json.dumps(chart.spec)
+    assert "vega/v6" in text
+    assert "http" not in text.replace(chart.spec["$schema"], "")
+
+
+def test_names_are_data_not_expressions():
+    chart = charts.per_condition([("</script><b>'+alert(1)", wilson(1, 2))], "Start")
+    assert "alert(1)" in json.dumps(chart.spec["data"])
+    assert "alert(1)" not in json.dumps({key: value for key, value in chart.spec.items() if key != "data"})
+
+
+def test_anything_with_an_interval_will_do():
+    assert charts.over_rounds([(1, SimpleNamespace(value=0.5, low=0.4, high=0.6, n=90))]).rows == [
+        ["1", "50.0%", "40.0% to 60.0%", "90"]
+    ]

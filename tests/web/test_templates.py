@@ -1,0 +1,71 @@
+"""Every template draws its sample values, and nothing in it needs an exception from the security policy."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from markupsafe import Markup
+
+from dynabench.web.environment import PACKAGE, environment
+from dynabench.web.pages import wants_fragment
+from tests.web.samples import PAGES
+
+
+def draw(name, path="/tasks/nli", **more):
+    template, values, viewer = PAGES[name]
+    request = SimpleNamespace(url=SimpleNamespace(path=path))
+    around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False}
+    made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
+    return environment().get_template(template).render({**around, **made, **values, **more})
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_inline_script_style_or_handler(name):
+    html = draw(name)
+    assert not re.search(r"\sstyle=|\son[a-z]+=|hx-on|javascript:", html)
+    for attributes, body in re.findall(r"<script([^>]*)>(.*?)</script>", html, re.DOTALL):
+        assert "src=" in attributes or 'type="application/json"' in attributes, body
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_ids_on_a_page_are_unique(name):
+    ids = re.findall(r'\sid="([^"]*)"', draw(name))
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_what_people_write_is_shown_as_text():
+    html = draw("create-refused")
+    assert "&lt;b&gt;bold" in html
+    assert "<b>bold" not in html
+
+
+def test_refused_fields_keep_their_text_and_say_what_to_do():
+    html = draw("create-refused")
+    assert "shorten it to 500" in html
+    assert 'aria-invalid="true"' in html
+
+
+def test_a_validator_does_not_see_what_the_models_said():
+    html = draw("validate", outcome=None)
+    assert "nli-minilm" not in html
+    assert "entailment" not in html.replace('value="entailment"', "").split("data-asked")[0]
+
+
+def test_a_blind_validator_sees_no_claim():
+    assert "Somebody says" not in draw("validate-blind")
+
+
+def test_every_template_is_one_that_some_page_uses():
+    sources = {path: path.read_text() for path in PACKAGE.glob("*/templates/**/*.html")}
+    entries = {template for template, _, _ in PAGES.values()}
+    for path in sources:
+        name = f"{path.relative_to(PACKAGE)}".replace("/templates/", "/", 1)
+        if name.split("/")[0] in ("rounds", "collection", "validation") and name not in entries:
+            assert any(f'"{name}"' in text for text in sources.values()), name
+
+
+def test_a_restored_page_is_whole_again():
+    asked = SimpleNamespace(headers={"HX-Request": "true"})
+    restored = SimpleNamespace(headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
+    assert wants_fragment(asked)
+    assert not wants_fragment(restored)
