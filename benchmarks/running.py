@@ -52,3 +52,10 @@ def platform(home: Path, *arguments: str, ready: bool = True, **settings: str) -
         finally:
             process.terminate()
             process.wait(20)
+
+
+def operate(home: Path, *arguments: str) -> str:
+    """Run a `dynabench` command on the platform in `home`; its output."""
+    command = [sys.executable, "-m", "dynabench", *arguments]
+    done = subprocess.run(command, env=os.environ | {"DYNABENCH_HOME": str(home)}, check=True, capture_output=True)
+    return done.stdout.decode()

@@ -105,7 +105,11 @@ def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
 def settings(tmp_path: Path, database_url: str) -> Settings:
     """Settings with a home of their own, cheap passwords and no limits on how often."""
     return Settings(
-        home=tmp_path / "home", database_url=database_url, secret="a secret for tests", password_cost=1, rate_limit=False
+        home=tmp_path / "home",
+        database_url=database_url,
+        secret="a secret for tests",
+        password_cost=1,
+        rate_limit=False,
     )
 
 

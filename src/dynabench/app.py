@@ -15,14 +15,15 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
-from dynabench import __version__, logs, metrics, problems, security, web
+from dynabench import __version__, metrics, problems, security, web
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
 FEATURES = ("accounts", "rounds", "collection", "validation")
 BODY_LIMIT = 256 * 1024
-UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 64 * 1024 * 1024}
+MIB = 1024 * 1024
+UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 5 * MIB, r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB}
 PROBLEM = {
     "description": "A problem: what happened, what it means, what to do.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
@@ -76,7 +77,8 @@ def routers() -> list[APIRouter]:
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
-    """The application for these settings; `host` is a client of the model host, by default of `settings`' own."""
+    """The application for these settings; `host` is a client of the model host, by default of `settings`'
+    own; the application closes it when it ends."""
     settings = settings or get_settings()
     figures = metrics.Metrics()
 
@@ -85,8 +87,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.db = Database(settings.url)
         app.state.host = host or _host(settings)
         yield
-        if host is None:  # who passed a client closes it
-            await app.state.host.close()
+        await app.state.host.close()
         app.state.db.close()
 
     app = App(

@@ -21,7 +21,11 @@ class Metrics:
             "dynabench_requests_total", "Requests answered.", (*labels, "status"), registry=self.registry
         )
         self.seconds = Histogram(
-            "dynabench_request_seconds", "Time to the end of the answer.", labels, buckets=SECONDS, registry=self.registry
+            "dynabench_request_seconds",
+            "Time to the end of the answer.",
+            labels,
+            buckets=SECONDS,
+            registry=self.registry,
         )
         self.running = Gauge("dynabench_requests_running", "Requests being answered.", registry=self.registry)
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Path
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from dynabench.errors import Forbidden, Invalid, TooMany
@@ -149,12 +150,17 @@ async def protect(request: Request) -> None:
 async def _storable(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        body: Any = await request.json() if await request.body() else None
+        try:
+            body: Any = await request.json() if await request.body() else None
+        except (ValueError, RecursionError):  # also where a handler reads the body by itself
+            raise HTTPException(400, "The body is not valid JSON in UTF-8.") from None
     elif kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
         body = {name: value for name, value in (await request.form()).multi_items() if isinstance(value, str)}
     else:
         return
-    wrong = {printable(name): "This cannot be stored: remove control characters or nesting." for name in unstorable(body)}
+    wrong = {
+        printable(name): "This cannot be stored: remove control characters or nesting." for name in unstorable(body)
+    }
     if wrong:
         raise Invalid(wrong)
 

@@ -1,6 +1,7 @@
 """Accounts and tokens as programs see them."""
 
 import pytest
+
 from tests.conftest import PASSWORD
 
 BODY = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
@@ -25,7 +26,9 @@ def test_the_first_person_is_no_administrator(person):
 @pytest.mark.parametrize("taken", [{"username": "ADA"}, {"email": "Ada@Example.org"}])
 def test_names_and_addresses_are_taken_whatever_their_case(client, taken):
     client.post("/api/v1/accounts", json=BODY)
-    answer = client.post("/api/v1/accounts", json={"username": "eve", "email": "eve@example.org", "password": PASSWORD} | taken)
+    answer = client.post(
+        "/api/v1/accounts", json={"username": "eve", "email": "eve@example.org", "password": PASSWORD} | taken
+    )
     assert answer.status_code == 409
     assert set(answer.json()["fields"]) == set(taken)
 

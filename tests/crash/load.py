@@ -7,7 +7,7 @@ import uuid
 
 import httpx2
 
-WORDS = ["nobody", "somebody", "never", "always", "three", "seven", "slowly", "indoors", "outside", "sleeps", "sings", "before", "after", "rain", "market"]
+WORDS = "nobody somebody never always three seven slowly indoors outside sleeps sings before after rain market".split()
 
 
 class Annotator(threading.Thread):
@@ -74,7 +74,7 @@ class Validator(Annotator):
     """Votes on what others wrote."""
 
     def turn(self, turn: int) -> None:
-        """One vote, if there is something to vote on. A vote that is repeated after a lost answer is refused: it counted."""
+        """One vote, if there is one to give. Repeated after a lost answer it is refused: it counted."""
         item = self.until_answered("/tasks/nli/validations/next")
         if item is None or item.status_code == 204:
             self.stop.wait(0.05)

@@ -10,10 +10,10 @@ import threading
 
 import psutil
 import pytest
-from dynabench.collection.projections import rebuild
 from sqlalchemy import func, select
 
 from benchmarks.running import platform, wait_for
+from dynabench.collection.projections import rebuild
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.db import Database
 from dynabench.validation.tables import Validation

@@ -55,8 +55,6 @@ async def list_tokens(request: Request, person: Member) -> schemas.TokenList:
 
 
 @router.delete("/tokens/{id}", status_code=204)
-async def revoke_token(request: Request, id: security.RowId, person: Member) -> None:  # noqa: A002 - the path's name
+async def revoke_token(request: Request, id: security.RowId, person: Member) -> None:
     """Revoke one of your tokens at once."""
     await request.app.state.db.awrite(service.revoke_token, person.id, id)
-
-

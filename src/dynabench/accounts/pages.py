@@ -49,7 +49,7 @@ def _logged_out(request: Request) -> Response:
 
 
 @router.get("/register", name="register")
-async def register(request: Request, viewer: Viewer, next: str = "/") -> Response:  # noqa: A002 - the query's name
+async def register(request: Request, viewer: Viewer, next: str = "/") -> Response:
     """The form for joining."""
     if viewer is not None:
         return RedirectResponse(safe_next(next), status_code=303)
@@ -64,7 +64,7 @@ async def send_registration(
     email: Text = "",
     password: Text = "",
     agree: Text = "",
-    next: Text = "/",  # noqa: A002 - the field's name
+    next: Text = "/",
 ) -> Response:
     """Join and be logged in."""
     try:
@@ -78,7 +78,7 @@ async def send_registration(
 
 
 @router.get("/login", name="login")
-async def login(request: Request, viewer: Viewer, next: str = "/") -> Response:  # noqa: A002 - the query's name
+async def login(request: Request, viewer: Viewer, next: str = "/") -> Response:
     """The form for logging in."""
     if viewer is not None:
         return RedirectResponse(safe_next(next), status_code=303)
@@ -90,7 +90,7 @@ async def send_login(
     request: Request,
     username: Text = "",
     password: Text = "",
-    next: Text = "/",  # noqa: A002 - the field's name
+    next: Text = "/",
 ) -> Response:
     """Log in: a new cookie, whatever the browser had before."""
     try:
@@ -166,7 +166,7 @@ async def create_named_token(request: Request, person: Member, name: Text = "") 
 
 
 @router.post("/settings/tokens/{id}/revoke", name="revoke_named_token")
-async def revoke_named_token(request: Request, id: security.RowId, person: Member) -> Response:  # noqa: A002
+async def revoke_named_token(request: Request, id: security.RowId, person: Member) -> Response:
     """Revoke a token."""
     await request.app.state.db.awrite(service.revoke_token, person.id, id)
     return RedirectResponse(str(request.app.url_path_for("settings")), status_code=303)

@@ -7,14 +7,14 @@ from sqlalchemy import Select, func, or_, select
 from dynabench.accounts.tables import Person, Session, Token
 
 
-def by_name(name: str) -> Select[tuple[Person]]:
+def by_name(name: str) -> Select[Person]:
     """The account with this username or mail address, whatever the case: one probe of each unique index."""
     lowered = name.lower()
     matches = or_(func.lower(Person.username) == lowered, func.lower(Person.email) == lowered)
     return select(Person).where(matches, Person.deleted_at.is_(None))
 
 
-def by_session(digest: str, moment: datetime) -> Select[tuple[Person]]:
+def by_session(digest: str, moment: datetime) -> Select[Person]:
     """Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
     return (
         select(Person)
@@ -23,7 +23,7 @@ def by_session(digest: str, moment: datetime) -> Select[tuple[Person]]:
     )
 
 
-def by_token(digest: str) -> Select[tuple[Person, Token]]:
+def by_token(digest: str) -> Select[Person, Token]:
     """Whose API token has this digest, and the token: one probe of the unique index."""
     return (
         select(Person, Token)
@@ -32,7 +32,7 @@ def by_token(digest: str) -> Select[tuple[Person, Token]]:
     )
 
 
-def taken(username: str, email: str) -> Select[tuple[Person]]:
+def taken(username: str, email: str) -> Select[Person]:
     """People who have this username (as name or pseudonym) or mail address: one probe of each unique index."""
     lowered = username.lower()
     return select(Person).where(
@@ -44,18 +44,18 @@ def taken(username: str, email: str) -> Select[tuple[Person]]:
     )
 
 
-def named(name: str, besides: int) -> Select[tuple[int]]:
+def named(name: str, besides: int) -> Select[int]:
     """Other people whose username or pseudonym this is."""
     lowered = name.lower()
     pseudonym = (func.lower(Person.pseudonym) == lowered) & (Person.pseudonym != "")
     return select(Person.id).where(or_(func.lower(Person.username) == lowered, pseudonym), Person.id != besides)
 
 
-def tokens_of(person_id: int) -> Select[tuple[Token]]:
+def tokens_of(person_id: int) -> Select[Token]:
     """A person's API tokens that still work, newest first."""
     return select(Token).where(Token.person_id == person_id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
 
 
-def everybody() -> Select[tuple[Person]]:
+def everybody() -> Select[Person]:
     """All accounts that are not deleted, in the order in which they joined."""
     return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)

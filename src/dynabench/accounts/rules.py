@@ -14,13 +14,19 @@ PASSWORD_LENGTH = (10, 200)
 DELETED = "deleted-"  # names of deleted accounts begin with it; nobody may take one
 
 # What people type first when ten characters are asked for; repeats and plain runs are caught by `_too_plain`.
+# fmt: off
 COMMON = frozenset(
-    """1q2w3e4r5t 1qaz2wsx3edc administrator adminadmin baseball123 changeme123 computer123 dragon1234 dynabench1
-    dynabench123 football123 football1234 helloworld iloveyou12 iloveyou123 internet123 letmein123 letmein1234
-    master1234 michael123 monkey1234 mypassword password00 password01 password1! password11 password12 password123
-    password1234 password12345 passw0rd123 princess123 qazwsxedcrfv qwerty1234 qwerty12345 qwerty123456 qwertyuiop
-    qwertyuiop123 samsung123 starwars123 sunshine123 superman123 trustno1234 welcome123 welcome1234""".split()
+    [
+        "1q2w3e4r5t", "1qaz2wsx3edc", "administrator", "adminadmin", "baseball123", "changeme123", "computer123",
+        "dragon1234", "dynabench1", "dynabench123", "football123", "football1234", "helloworld", "iloveyou12",
+        "iloveyou123", "internet123", "letmein123", "letmein1234", "master1234", "michael123", "monkey1234",
+        "mypassword", "password00", "password01", "password1!", "password11", "password12", "password123",
+        "password1234", "password12345", "passw0rd123", "princess123", "qazwsxedcrfv", "qwerty1234", "qwerty12345",
+        "qwerty123456", "qwertyuiop", "qwertyuiop123", "samsung123", "starwars123", "sunshine123", "superman123",
+        "trustno1234", "welcome123", "welcome1234",
+    ]
 )
+# fmt: on
 RUNS = ("01234567890123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiopasdfghjklzxcvbnm")
 
 

@@ -36,16 +36,19 @@ class Lazy(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, or for the list in `--help` one line that stands for it."""
-        if cmd_name not in COMMANDS:
-            return None
-        address, text = COMMANDS[cmd_name]
-        if not ctx._protected_args:
-            return TyperGroup(name=cmd_name, help=text)
-        module, _, attribute = address.partition(":")
-        command = get_command(getattr(importlib.import_module(module), attribute))
-        command.name = cmd_name
-        return command
+        """One line that stands for the command in `--help`."""
+        return TyperGroup(name=cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is about to run, imported now."""
+        if not args or args[0] not in COMMANDS:
+            return super().resolve_command(ctx, args)
+        module, _, attribute = COMMANDS[args[0]][0].partition(":")
+        sub: typer.Typer = getattr(importlib.import_module(module), attribute)
+        sub._add_completion = False
+        command = get_command(sub)
+        command.name = args[0]
+        return command.name, command, args[1:]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what a service refuses is told in one line, with exit status 1."""
@@ -57,7 +60,10 @@ class Lazy(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Lazy, help="People try to fool models, other people check the attempts.", no_args_is_help=True, add_completion=False
+    cls=Lazy,
+    help="People try to fool models, other people check the attempts.",
+    no_args_is_help=True,
+    add_completion=False,
 )
 
 

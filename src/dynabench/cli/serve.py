@@ -13,8 +13,8 @@ app = typer.Typer(help="Run the whole platform on this machine.")
 
 @app.callback(invoke_without_command=True)
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = "",
+    port: Annotated[int, typer.Option(help="Port to listen on.", show_default="8000")] = 0,
     demo: Annotated[bool, typer.Option("--demo", help="Create the demo tasks and open a round of each.")] = False,
 ) -> None:
     """Run the web process, the model host and the worker until told to stop; restart what dies."""

@@ -12,9 +12,11 @@ def web() -> None:
     """Serve the pages and the API; needs an upgraded database and, for answers, a model host."""
     import uvicorn
 
+    from dynabench import logs
     from dynabench.app import create_app
 
     settings = get_settings()
+    logs.configure(settings.log_format)
     uvicorn.run(
         create_app(settings),
         host=settings.host,

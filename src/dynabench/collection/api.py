@@ -76,7 +76,7 @@ async def list_examples(
 
 
 @router.get("/examples/{id}")
-async def read_example(request: Request, id: security.RowId, person: Member) -> schemas.ExampleOut:  # noqa: A002
+async def read_example(request: Request, id: security.RowId, person: Member) -> schemas.ExampleOut:
     """One example with its predictions and its verdict, for its author and the task's owners."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: service.full(session, service.visible(session, person, id)))
@@ -85,7 +85,7 @@ async def read_example(request: Request, id: security.RowId, person: Member) -> 
 @router.post("/examples/{id}/explanations", status_code=201)
 async def explain(
     request: Request,
-    id: security.RowId,  # noqa: A002
+    id: security.RowId,
     body: dict[str, Any],
     person: Member,
 ) -> schemas.ExplanationOut:
@@ -99,7 +99,7 @@ async def explain(
 
 
 @router.post("/examples/{id}/retract")
-async def retract(request: Request, id: security.RowId, person: Member) -> schemas.RetractionOut:  # noqa: A002
+async def retract(request: Request, id: security.RowId, person: Member) -> schemas.RetractionOut:
     """Take your example back; it counts no more. Possible until its round is released; twice changes nothing."""
     db: Database = request.app.state.db
     await db.awrite(service.retract, person, id)
@@ -109,7 +109,7 @@ async def retract(request: Request, id: security.RowId, person: Member) -> schem
 @router.get("/examples/{id}/attributions")
 async def example_attributions(
     request: Request,
-    id: security.RowId,  # noqa: A002
+    id: security.RowId,
     person: Member,
     model: Name = "",
     method: Method = "",

@@ -82,7 +82,7 @@ def _method(card: Card, wanted: str) -> str:
 
 
 async def settle(host: Host, question: Question) -> Question:
-    """The question with its method named: the wanted one if the model has it, else refused; without a wish the first."""
+    """The question with its method named: without a wish the model's first; one that it lacks is refused."""
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
             return replace(question, method=_method(card, question.method))
@@ -90,12 +90,10 @@ async def settle(host: Host, question: Question) -> Question:
 
 
 async def explain(host: Host, question: Question) -> Attribution:
-    """Ask the model host; two calls where the model's own answer has to be asked first."""
-    label = question.label
-    if not label:
-        answer = await host.answer(question.model, question.version, question.inputs)
-        label = label_of(question.config, answer.answer)
-    return await host.attribute(question.model, question.version, question.inputs, label, question.method)
+    """Ask the model host; without a label the model explains its own answer."""
+    return await host.attribute(
+        question.model, question.version, question.inputs, question.label or None, question.method
+    )
 
 
 def kept(session: Session, question: Question) -> StoredAttribution | None:

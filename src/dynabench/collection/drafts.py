@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
@@ -15,6 +15,7 @@ from dynabench.collection.tables import Example, Handout
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.fooling import EnsembleRule
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Draft:
     round_number: int
     config: TaskConfig
     version_id: int
-    fooled_when: str
+    fooled_when: EnsembleRule
     targets: tuple[tuple[str, str], ...]
     context_id: int
     input: dict[str, Any]
@@ -100,20 +101,22 @@ def _sandbox(session: Session, task_id: str, body: ExampleIn) -> Draft:
 def _checked(session: Session, current: Round, body: ExampleIn, goal: dict[str, Any] | None) -> Draft:
     config = rounds.config_of(session, current.version_id)
     context = context_of(session, current.task_id, body.context_id)
-    found: dict[str, str] = {}
-    values: dict[str, dict[str, Any]] = {"input": {}, "answer": {}}
+    written: dict[str, Any] = {}
+    claimed: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
     try:
-        values["input"] = config.clean_input(body.input, context.values)
+        written = config.clean_input(body.input, context.values)
     except errors.Invalid as problem:
-        found |= problem.fields
+        wrong |= problem.fields
     try:
-        values["answer"] = config.clean_answer(body.answer, goal=goal, context=context.values)
+        claimed = config.clean_answer(body.answer, goal=goal, context=context.values, input=written or body.input)
     except errors.Invalid as problem:
-        found |= problem.fields
-    if found:  # messages of both parts at once: the page shows each beside its field
-        raise errors.Invalid(found)
-    inputs = config.model_inputs(context.values, values["input"])
-    return replace(_base(current, config, context.id), inputs=inputs, sandbox=body.sandbox, **values)
+        wrong |= problem.fields
+    if wrong:  # messages of both parts at once: the page shows each beside its field
+        raise errors.Invalid(wrong)
+    inputs = config.model_inputs(context.values, written)
+    base = _base(current, config, context.id)
+    return replace(base, input=written, answer=claimed, inputs=inputs, sandbox=body.sandbox)
 
 
 def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
@@ -123,7 +126,7 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
         round_number=current.number,
         config=config,
         version_id=current.version_id,
-        fooled_when=current.fooled_when,
+        fooled_when=cast(EnsembleRule, current.fooled_when),
         targets=tuple((target.model, target.version) for target in current.targets),
         context_id=context_id,
         input={},

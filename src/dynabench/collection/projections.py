@@ -124,6 +124,6 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
         return
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     table = Tally.__table__
-    insert = dialect.insert(table)  # type: ignore[arg-type]
+    insert = dialect.insert(table)
     sums = {name: table.c[name] + insert.excluded[name] for name in COUNTS}
     session.execute(insert.on_conflict_do_update(index_elements=list(KEY), set_=sums), values)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select, text
 from sqlalchemy.orm import selectinload
 
 from dynabench.accounts.tables import Person
@@ -150,21 +150,56 @@ def board(round_id: int) -> Select[Any]:
     )
 
 
-def shown(task_id: str | None, limit: int) -> Select[Example]:
-    """Newest examples that fooled their round's models and were verified: walks standings by key from the newest."""
-    query = (
-        select(Example)
+def tried(person_id: int, round_id: int, context_id: int, limit: int) -> Select[Example, Standing]:
+    """A person's latest examples on a context with where they stand, newest first: index probes per handout."""
+    given = select(Handout.id).where(
+        Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
+    )
+    return (
+        select(Example, Standing)
         .join(Standing, Standing.example_id == Example.id)
+        .where(Example.handout_id.in_(given))
+        .order_by(Example.id.desc())
+        .limit(limit)
+    )
+
+
+def verified(task_id: str | None, limit: int) -> Select[Example, Standing, Round]:
+    """Newest examples that fooled their models and were found correct: walks standings down from the newest.
+
+    As long as some are being verified this ends after a few rows; kept for seconds by its callers.
+    """
+    query = (
+        select(Example, Standing, Round)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
         .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted)
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))
     )
-    if task_id is not None:
-        query = query.join(Round, Round.id == Example.round_id).where(Round.task_id == task_id)
-    return query
+    return query if task_id is None else query.where(Round.task_id == task_id)
 
 
-def totals() -> Select[Any]:
-    """Sums over everything: one pass over the tallies, which are few."""
-    return select(*_sums(), func.count(Tally.person_id.distinct()).label("people"))
+def waiting(round_id: int) -> Select[int]:
+    """How many examples of a round wait for votes: one range of the queue's partial index."""
+    return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))
+
+
+def votes(round_ids: list[int]) -> Select[int]:
+    """How many votes rounds have: reads all of their standings; kept for seconds by its callers."""
+    return select(func.coalesce(func.sum(Standing.votes), 0)).where(Standing.round_id.in_(round_ids))
+
+
+def sums(round_ids: list[int]) -> Select[Any]:
+    """People's counts of each round, with how many people: one range of the projection for each."""
+    return (
+        select(Tally.round_id, *_sums(), func.count(Tally.person_id.distinct()).label("people"))
+        .where(Tally.round_id.in_(round_ids), Tally.source != "program")
+        .group_by(Tally.round_id)
+    )
+
+
+def people(round_ids: list[int]) -> Select[int]:
+    """How many people wrote in any of the rounds: as `sums`."""
+    return select(func.count(Tally.person_id.distinct())).where(Tally.round_id.in_(round_ids))

@@ -62,10 +62,11 @@ def visitor_context(session: Session, task_id: str, rng: random.Random, but: int
     return given(rounds.config_of(session, current.version_id), context, handout)
 
 
-def current_context(session: Session, person: Person, task_id: str) -> HandoutOut | None:
-    """What somebody was given last in the open round, so that a reload shows it again."""
+def current_context(session: Session, person: Person, task_id: str, context_id: int = 0) -> HandoutOut | None:
+    """What somebody was given last in the open round (of `context_id` where given), so that a reload shows it again."""
     current = rounds.open_round_of(session, task_id)
-    handout = session.scalar(queries.current_handout(person.id, current.id))
+    handout = session.scalar(queries.handout(person.id, current.id, context_id)) if context_id else None
+    handout = handout or session.scalar(queries.current_handout(person.id, current.id))
     if handout is None:
         return None
     config = rounds.config_of(session, current.version_id)

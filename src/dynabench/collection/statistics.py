@@ -23,7 +23,7 @@ from dynabench.stats.verdict import Verdict
 PEOPLE = ("person", "expert", "owner")
 BREAKDOWNS = ("source", "start", "day")
 
-TallyRow = Row[tuple[int, str, str, str, int, int, int, int, int]]
+TallyRow = Row[int, str, str, str, int, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOP
     return {person: _figures(group) for person, group in groups.items()}
 
 
-def _tallies(round_id: int) -> Select[tuple[int, str, str, str, int, int, int, int, int]]:
+def _tallies(round_id: int) -> Select[int, str, str, str, int, int, int, int, int]:
     """All tallies of a round: one range of the primary key."""
     counts = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.retracted)
     return select(Tally.person_id, Tally.day, Tally.start, Tally.source, *counts).where(Tally.round_id == round_id)
 
 
-def _blind(round_id: int, sources: Sequence[str]) -> Select[tuple[int, int, int, int]]:
+def _blind(round_id: int, sources: Sequence[str]) -> Select[int, int, int, int]:
     """Blind answers and predictions by item: one range of the partial index over answered items, one probe each."""
     return (
         select(Standing.blind, Standing.blind_right, Standing.targets, Standing.targets_right)

@@ -1,5 +1,6 @@
 """The database's schema over time, by Alembic; the versions are in `versions/`."""
 
+import warnings
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,21 +75,25 @@ def run(db: Database, target: str) -> None:
     """Upgrade to a version in one transaction, or not at all."""
     engine = db.engine.execution_options(writes=True)
     with engine.connect() as connection:
-        if db.is_sqlite:
-            # Batch operations copy tables and drop the old ones, which must not cascade into other tables.
-            raw = connection.connection.dbapi_connection
-            assert raw is not None
+        # Batch operations copy tables and drop the old ones, which must not cascade into other tables. SQLite heeds
+        # this only outside of transactions, so the driver's own connection is told.
+        raw: Any = connection.connection.dbapi_connection if db.is_sqlite else None
+        if raw is not None:
             raw.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
                 command.upgrade(config(connection), target)
         finally:
-            if db.is_sqlite:
+            if raw is not None:
                 raw.execute("PRAGMA foreign_keys=ON")
 
 
 def differences(db: Database) -> list[object]:
-    """What the tables in the code have that the database lacks, or the other way round."""
-    with db.engine.connect() as connection:
+    """What the tables in the code have that the database lacks, or the other way round.
+
+    Indexes over expressions are compared on PostgreSQL alone: SQLite's cannot be reflected, which is warned about.
+    """
+    with db.engine.connect() as connection, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*expression-based index")
         context = MigrationContext.configure(connection, opts=OPTIONS)
         return list(compare_metadata(context, metadata()))

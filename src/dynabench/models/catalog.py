@@ -24,31 +24,41 @@ class Entry:
     card: Card | None
     reason: str = ""
 
+    @property
+    def version(self) -> str:
+        """The version, empty when the folder is broken."""
+        return self.card.version if self.card else ""
+
 
 def folders(settings: Settings | None = None) -> list[Path]:
-    """Where models are looked for; a name found earlier hides the same name later."""
+    """Where models are looked for; of one name's versions, the one found first is the default."""
     settings = settings or get_settings()
     named = [Path(part).expanduser() for part in settings.models.split(":") if part]
     return [*named, settings.folder / "models", BUILTIN]
 
 
 def find(places: Iterable[Path] | None = None) -> list[Entry]:
-    """All models in `places` (default: `folders()`) by name, broken ones with the reason."""
-    found: dict[str, Entry] = {}
+    """All models in `places` (default: `folders()`) by name, broken ones with the reason.
+
+    Of several versions of one name all are listed, the one found first is the first.
+    """
+    found: dict[tuple[str, str], Entry] = {}
     for place in folders() if places is None else places:
         for folder in sorted(place.iterdir()) if place.is_dir() else []:
             if (folder / spec.FILE).is_file():
                 entry = _entry(folder)
-                found.setdefault(entry.name, entry)
-    return [found[name] for name in sorted(found)]
+                found.setdefault((entry.name, entry.version), entry)
+    return sorted(found.values(), key=lambda entry: entry.name)
 
 
-def entry(name: str, places: Iterable[Path] | None = None) -> Entry:
-    """The model of this name; raises `NotFound` with the names that exist."""
-    entries = {found.name: found for found in find(places)}
-    if name not in entries:
-        raise NotFound(f"There is no model {name!r}; there are {', '.join(entries) or 'none'}.")
-    return entries[name]
+def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:
+    """The model of this name and version (default: the one found first); raises `NotFound` with what exists."""
+    entries = find(places)
+    for found in entries:
+        if found.name == name and version in (None, found.version):
+            return found
+    known = ", ".join(f"{found.name} ({found.version or found.reason})" for found in entries) or "none"
+    raise NotFound(f"There is no model {name!r}{f' of version {version}' if version else ''}; there are: {known}.")
 
 
 def open_model(folder: Path) -> Attributable:

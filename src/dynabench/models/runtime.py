@@ -32,3 +32,10 @@ def cores() -> int:
 def folder_size(folder: Path) -> int:
     """Bytes of all files below `folder`."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def use_threads(count: int) -> None:
+    """Compute with so many threads."""
+    import torch
+
+    torch.set_num_threads(count)

@@ -12,7 +12,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, schemas, service, views
+from dynabench.rounds import contexts, schemas, service, uploads, views
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 
@@ -139,3 +139,6 @@ async def set_role(request: Request, task: str, body: schemas.RoleIn, person: Me
     db: Database = request.app.state.db
     await db.awrite(service.set_role, person, task, body.username, body.role)
     return schemas.RoleOut(username=body.username, role=body.role)
+
+
+router.include_router(uploads.router)

@@ -72,7 +72,8 @@ def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
 def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:
     """Store the good ones of up to `BATCH` rows; bad rows are named, rows that exist already are counted."""
     session.get(Task, task_id, with_for_update=True)  # two uploads of one task take turns, so digests stay unique
-    result, good = Upload(), {}
+    result = Upload()
+    good: dict[str, dict[str, Any]] = {}
     for row in rows:
         try:
             values, tag = _clean(config, row)

@@ -31,6 +31,16 @@ def person(username: str) -> Select[Person]:
     return select(Person).where(func.lower(Person.username) == username.lower(), Person.deleted_at.is_(None))
 
 
+def owners(task_id: str) -> Select[Person]:
+    """Who owns a task: the task's roles, a handful of rows."""
+    return (
+        select(Person)
+        .join(Role, Role.person_id == Person.id)
+        .where(Role.task_id == task_id, Role.role == "owner", Person.deleted_at.is_(None))
+        .order_by(Person.id)
+    )
+
+
 def rounds(task_id: str) -> Select[Round]:
     """A task's rounds, newest first: one index range, a handful of rows."""
     return select(Round).where(Round.task_id == task_id).order_by(Round.number.desc())

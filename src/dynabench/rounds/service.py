@@ -85,9 +85,9 @@ def require_owner(session: Session, person: Person | None, task_id: str) -> None
         raise errors.Forbidden("Only the task's owners may do this.")
 
 
-def act(session: Session, person: Person | None, kind: str, **subject: object) -> None:
-    """One line of the audit log."""
-    session.add(Act(person_id=person.id if person else None, kind=kind, subject=subject))
+def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
+    """One line of the audit log; `actor` None is the operator at the command line."""
+    session.add(Act(person_id=actor.id if actor else None, kind=kind, subject=subject))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 Sources: Wilson, JASA 22 (1927) 209-212; Dean and Pagano, Journal of Survey Statistics and Methodology 3 (2015)
 484-503 (Wilson's interval with the effective sample size); Korn and Graubard, Survey Methodology 24 (1998) 193-201
-(correction for few clusters); Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702 (difference of two
-correlated rates from their separate limits).
+(correction for few clusters); Wolter, Introduction to Variance Estimation, 2nd edition (2007), chapter 4 (the
+jackknife, leaving out one cluster at a time); Zou and Donner, Statistics in Medicine 27 (2008) 1693-1702 (difference of
+two correlated rates from their separate limits).
 """
 
 from collections.abc import Sequence
@@ -51,10 +52,10 @@ def wilson(k: int, n: int, level: float = 0.95) -> Rate:
 def clustered(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0.95) -> Rate:
     """sum(k) / sum(n) where the examples of one cluster (one annotator, one item) resemble each other.
 
-    Both arguments have shape (clusters,). The variance of the ratio is linearised over clusters; the effective
-    sample size that follows from it, never above n, goes into Wilson's interval with the t quantile of clusters - 1
-    degrees of freedom. At 0 and 1, where no variance can be estimated, a cluster counts as one example. One cluster
-    says nothing about others: its interval is 0 to 1. Raises ValueError unless 0 <= k <= n in each cluster.
+    Both arguments have shape (clusters,). The variance of the ratio is the jackknife's, leaving out one cluster at a
+    time; the effective sample size that follows from it, never above n, goes into Wilson's interval with the t quantile
+    of clusters - 1 degrees of freedom. At 0 and 1, where no variance can be estimated, a cluster counts as one example.
+    One cluster says nothing about others: its interval is 0 to 1. Raises ValueError unless 0 <= k <= n in each cluster.
     """
     k, n = _counts(k_by_cluster, n_by_cluster)
     if not n.size:
@@ -63,7 +64,7 @@ def clustered(k_by_cluster: ArrayLike, n_by_cluster: ArrayLike, level: float = 0
     value = float(k.sum()) / total
     if n.size == 1:
         return Rate(value, 0.0, 1.0, round(total))
-    variance = _sandwich(_influence(k, n))
+    variance = _jackknife(_influence(k, n))
     if 0 < value < 1 and variance > 0:
         effective = min(value * (1 - value) / variance, total)
     else:
@@ -110,21 +111,23 @@ def _difference(first: Rate, second: Rate, correlation: float) -> Rate:
 
 def _correlation(first: Floats, second: Floats, n: Floats) -> float:
     """Correlation of two ratios over the same clusters; 0 where one of them does not vary."""
+    if n.size == 1:
+        return 0.0
     x, y = _influence(first, n), _influence(second, n)
     scale = sqrt(float(x @ x) * float(y @ y))
     return float(np.clip(x @ y / scale, -1, 1)) if scale > 1e-15 else 0.0
 
 
 def _influence(k: Floats, n: Floats) -> Floats:
-    """What each cluster adds to the error of sum(k) / sum(n), to first order; shape (clusters,)."""
+    """By how much the ratio sum(k) / sum(n) falls when one cluster is left out; shape (clusters,), at least two."""
     total = n.sum()
-    result: Floats = (k - k.sum() / total * n) / total
+    result: Floats = (k - k.sum() / total * n) / (total - n)
     return result
 
 
-def _sandwich(influence: Floats) -> float:
+def _jackknife(influence: Floats) -> float:
     m = influence.size
-    return float(m / (m - 1) * influence @ influence)
+    return float((m - 1) / m * influence @ influence)
 
 
 def _score(value: float, n: float, z: float) -> tuple[float, float]:

@@ -6,6 +6,7 @@ import yaml
 from pydantic import ValidationError
 
 from dynabench.errors import Invalid
+from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
 _DEPTH = 20
@@ -24,7 +25,9 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     try:
         loader = yaml.SafeLoader(text)
         try:
-            node = _Composer(loader).document()
+            node = loader.get_single_node()
+            if node is not None:
+                _bounded(node)
             values = loader.construct_document(node) if node is not None else None
         finally:
             loader.dispose()
@@ -38,21 +41,8 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     if node is None or not isinstance(values, dict):
         raise _invalid("A config is a mapping that starts with id and name.")
     lines: dict[Path, int] = {}
-    _mark(node, (), lines, 0)
+    _mark(node, (), lines)
     return values, lines
-
-
-class _Composer:
-    """Composes one document and refuses a second one."""
-
-    def __init__(self, loader: yaml.SafeLoader) -> None:
-        self.loader = loader
-
-    def document(self) -> yaml.Node | None:
-        node = self.loader.get_single_node()
-        if node is not None:
-            _bounded(node)
-        return node
 
 
 def _bounded(root: yaml.Node) -> None:
@@ -72,22 +62,23 @@ def _bounded(root: yaml.Node) -> None:
             if not all(isinstance(key, str) for key in keys):
                 raise _invalid(f"Keys are plain words (line {line}).")
             if len(set(keys)) < len(keys):
-                twice = next(key for key in keys if keys.count(key) > 1)
-                raise _invalid(f"The key “{twice[:60]}” stands twice in one mapping (line {line}).")
+                at = next(at for at, key in enumerate(keys) if key in keys[:at])
+                line = node.value[at][0].start_mark.line + 1
+                raise _invalid(f"The key “{printable(keys[at])}” stands twice in one mapping (line {line}).")
             todo += [(child, depth + 1) for pair in node.value for child in pair]
         elif isinstance(node, yaml.SequenceNode):
             todo += [(child, depth + 1) for child in node.value]
 
 
-def _mark(node: yaml.Node, path: Path, lines: dict[Path, int], depth: int) -> None:
+def _mark(node: yaml.Node, path: Path, lines: dict[Path, int]) -> None:
     lines[path] = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            _mark(value, (*path, key.value), lines, depth + 1)
+            _mark(value, (*path, key.value), lines)
             lines[(*path, key.value)] = key.start_mark.line + 1
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
-            _mark(value, (*path, index), lines, depth + 1)
+            _mark(value, (*path, index), lines)
 
 
 def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:

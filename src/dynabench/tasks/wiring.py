@@ -91,7 +91,7 @@ def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if source not in contexts:
             yield (
                 f"start.prompt.{target}",
-                "There is no such text field in the context." + did_you_mean(source, contexts),
+                f"There is no text field “{source}” in the context." + did_you_mean(source, contexts),
             )
 
 

@@ -21,7 +21,7 @@ from dynabench.validation import queries
 from dynabench.validation.tables import Reservation, Validation
 
 MODES = ("judge", "answer")
-KEYS = 2**31  # draws are below this
+LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a place that ran out still tells in which mode the item was seen
 PAGE = 4  # nearly always the first row has a place
 
@@ -47,15 +47,22 @@ def next_item(
 
     Asking again gives the item that is still held. Reads a few rows, whatever the round's size.
     """
-    rounds.task(session, task_id)
-    session.execute(queries.serial(person.id))
+    if session.get_bind().dialect.name != "sqlite":  # there the whole writing transaction is alone
+        session.execute(queries.serial(person.id))
     at = now()
+    found = session.scalars(queries.rounds_to_validate(task_id)).all()
+    if not found:
+        rounds.task(session, task_id)  # says so where there is no such task
     for reservation in session.scalars(queries.held(person.id, task_id, at)):
-        return _item(session, reservation)
+        standing = session.get_one(Standing, reservation.example_id)
+        one = next(one for one in found if one.id == standing.round_id)
+        return _item(session, reservation, one, rounds.config_of(session, one.version_id))
     session.execute(queries.old_reservations(person.id, at - REMEMBER))
-    for found in session.scalars(queries.rounds_to_validate(task_id)).all():
-        if round_number in (None, found.number) and (taken := _take_any(session, person, found, at, seconds)):
-            return _item(session, taken)
+    for one in found:
+        if round_number in (None, one.number):
+            config = rounds.config_of(session, one.version_id)
+            if taken := _take_any(session, person, one, config, at, seconds):
+                return _item(session, taken, one, config)
     return None
 
 
@@ -92,7 +99,8 @@ def reserve(
     """Hold a place. The caller has locked the example's standing and seen that a place is free."""
     reservation = session.get(Reservation, (example_id, person_id))
     if reservation is None:
-        mode = mode_for(session, config, person_id, example_id) or random.choice(MODES)
+        drawn = "answer" if random.random() < config.validation.blind_share else "judge"
+        mode = mode_for(session, config, person_id, example_id) or drawn
         reservation = Reservation(example_id=example_id, person_id=person_id, mode=mode)
         session.add(reservation)
     reservation.expires_at = at + timedelta(seconds=seconds)
@@ -100,8 +108,9 @@ def reserve(
     return reservation
 
 
-def _take_any(session: Session, person: Person, found: Round, at: datetime, seconds: int) -> Reservation | None:
-    config = rounds.config_of(session, found.version_id)
+def _take_any(
+    session: Session, person: Person, found: Round, config: TaskConfig, at: datetime, seconds: int
+) -> Reservation | None:
     for example_id in _candidates(session, person.id, found, config, at):
         # Releasing a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
         with session.begin_nested() as attempt:
@@ -113,9 +122,9 @@ def _take_any(session: Session, person: Person, found: Round, at: datetime, seco
 
 def _candidates(session: Session, person_id: int, found: Round, config: TaskConfig, at: datetime) -> Iterator[int]:
     """Examples that look as if they had a place, from a random one on and around the corner."""
-    start = random.randrange(KEYS)
+    start = random.randint(0, LAST)
     quota = (config.validation.votes, config.validation.adjudicate_up_to)
-    for low, high in ((start, KEYS), (0, start)):
+    for low, high in ((start, LAST), (0, start)):
         after, size = (low, -1), PAGE
         while page := session.execute(queries.queue(found.id, person_id, quota, at, after, high, size)).all():
             yield from (example_id for _, example_id in page)
@@ -129,16 +138,14 @@ def _take(
     standing = projections.locked(session, example_id)
     if standing is None or not standing.open:
         return None
-    votes = ballots(session.scalars(queries.votes(example_id)).all())
+    votes = ballots(session.scalars(queries.votes(example_id)).all() if standing.votes else [])
     if free_places(session, config, person_id, example_id, votes) < 1:
         return None
     return reserve(session, config, person_id, example_id, at=at, seconds=seconds)
 
 
-def _item(session: Session, reservation: Reservation) -> Item:
+def _item(session: Session, reservation: Reservation, found: Round, config: TaskConfig) -> Item:
     example, context = session.execute(queries.shown(reservation.example_id)).one()
-    found = session.get_one(Round, example.round_id)
-    config = rounds.config_of(session, found.version_id)
     blind = reservation.mode == "answer"
     return Item(
         example_id=example.id,

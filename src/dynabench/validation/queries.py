@@ -3,8 +3,22 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Delete, Select, and_, case, delete, exists, func, select, text, tuple_
-from sqlalchemy.orm import aliased
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Delete,
+    Select,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    text,
+    tuple_,
+)
+from sqlalchemy.orm import aliased, lazyload
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Prediction, Standing
@@ -19,17 +33,18 @@ OPEN = text("standings.open")
 UNDONE = exists().where(Undo.validation_id == Validation.id)
 
 
-def serial(person_id: int) -> Select[tuple[int]]:
+def serial(person_id: int) -> Select[int]:
     """A person's row, locked, so that their requests for an item come one by one; foreign keys do not wait for it."""
     return select(Person.id).where(Person.id == person_id).with_for_update(key_share=True)
 
 
-def rounds_to_validate(task_id: str) -> Select[tuple[Round]]:
+def rounds_to_validate(task_id: str) -> Select[Round]:
     """Rounds whose examples may be voted on, oldest first, since those wait for their release: a handful of rows."""
-    return select(Round).where(Round.task_id == task_id, Round.state.in_(VALIDATED)).order_by(Round.number)
+    statement = select(Round).where(Round.task_id == task_id, Round.state.in_(VALIDATED)).order_by(Round.number)
+    return statement.options(lazyload(Round.targets))  # nobody asks for them here: one statement less
 
 
-def held(person_id: int, task_id: str, at: datetime) -> Select[tuple[Reservation]]:
+def held(person_id: int, task_id: str, at: datetime) -> Select[Reservation]:
     """The live place that a person holds in a task: a walk over their own reservations, few and swept daily."""
     return (
         select(Reservation)
@@ -43,9 +58,10 @@ def held(person_id: int, task_id: str, at: datetime) -> Select[tuple[Reservation
 
 
 def queue(
-    round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], before: int, size: int
-) -> Select[tuple[int, int]]:
-    """The next `size` open examples, as (draw, id) above `after` and below the draw `before`, that may have a place.
+    round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], last: int, size: int
+) -> Select[int, int]:
+    """The next `size` open examples, as (draw, id) above `after` and up to the draw `last`, that may have a
+    place.
 
     `quota` is (need, cap). A walk along the index of open examples that ends with the last row wanted; a row that is
     passed over (own, voted on, skipped, no place) costs an index probe or three. After a disagreement a row may turn
@@ -62,8 +78,8 @@ def queue(
     draw, example_id = after
     return (
         select(Standing.draw, Standing.example_id)
-        .where(OPEN, Standing.round_id == round_id, Standing.draw >= draw, Standing.draw < before)
-        .where(tuple_(Standing.draw, Standing.example_id) > tuple_(draw, example_id))
+        .where(OPEN, Standing.round_id == round_id, Standing.draw.between(draw, last))
+        .where(tuple_(Standing.draw, Standing.example_id) > tuple_(literal(draw), literal(example_id, BigInteger)))
         .where(Standing.author_id != person_id, ~_voted(person_id), ~_skipped(person_id))
         .where(Standing.votes + taken < asked)
         .order_by(Standing.draw, Standing.example_id)
@@ -81,18 +97,18 @@ def _skipped(person_id: int) -> ColumnElement[bool]:
     return exists().where(Skip.example_id == Standing.example_id, Skip.person_id == person_id)
 
 
-def votes(example_id: int) -> Select[tuple[Validation]]:
+def votes(example_id: int) -> Select[Validation]:
     """The votes that stand on one example, in the order in which they were cast: one index range."""
     return select(Validation).where(Validation.example_id == example_id, ~UNDONE).order_by(Validation.id)
 
 
-def votes_ever(example_id: int, person_id: int) -> Select[tuple[Validation]]:
+def votes_ever(example_id: int, person_id: int) -> Select[Validation]:
     """All votes of one person on one example, undone ones too, oldest first: one index range."""
     mine = (Validation.person_id == person_id, Validation.example_id == example_id)
     return select(Validation).where(*mine).order_by(Validation.id)
 
 
-def latest_vote(person_id: int) -> Select[tuple[Validation]]:
+def latest_vote(person_id: int) -> Select[Validation]:
     """The last vote of a person that stands: walks back from their newest one."""
     return (
         select(Validation)
@@ -102,13 +118,13 @@ def latest_vote(person_id: int) -> Select[tuple[Validation]]:
     )
 
 
-def votes_since(person_id: int, at: datetime) -> Select[tuple[int]]:
+def votes_since(person_id: int, at: datetime) -> Select[int]:
     """How many votes of a person since `at` stand: one index range."""
     mine = (Validation.person_id == person_id, Validation.at >= at)
     return select(func.count()).select_from(Validation).where(*mine, ~UNDONE)
 
 
-def places_taken(example_id: int, person_id: int, at: datetime) -> Select[tuple[int]]:
+def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
     """How many others hold a live place on an example: one range of the primary key."""
     others = (Reservation.example_id == example_id, Reservation.person_id != person_id)
     return select(func.count()).select_from(Reservation).where(*others, Reservation.expires_at > at)
@@ -116,20 +132,21 @@ def places_taken(example_id: int, person_id: int, at: datetime) -> Select[tuple[
 
 def old_reservations(person_id: int, at: datetime) -> Delete:
     """A person's places that ran out before `at`, to be removed: one range over their own."""
-    return delete(Reservation).where(Reservation.person_id == person_id, Reservation.expires_at < at)
+    stale = delete(Reservation).where(Reservation.person_id == person_id, Reservation.expires_at < at)
+    return stale.execution_options(synchronize_session=False)  # read nothing of them before or after
 
 
-def shown(example_id: int) -> Select[tuple[Example, Context]]:
+def shown(example_id: int) -> Select[Example, Context]:
     """An example and the context it was written against: two probes."""
     return select(Example, Context).join(Context, Context.id == Example.context_id).where(Example.id == example_id)
 
 
-def predictions(example_id: int) -> Select[tuple[Prediction]]:
+def predictions(example_id: int) -> Select[Prediction]:
     """What the targets said on an example: one index range, a handful of rows."""
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
 
 
-def flags(task_id: str, before: int | None, size: int) -> Select[tuple[Validation, Example, Standing]]:
+def flags(task_id: str, before: int | None, size: int) -> Select[Validation, Example, Standing]:
     """Votes that flag an example of a task and stand, newest first, below the vote id `before`.
 
     A walk back along the votes' primary key: linear in the votes passed over; for owners, not on anybody's fast path.
@@ -146,12 +163,12 @@ def flags(task_id: str, before: int | None, size: int) -> Select[tuple[Validatio
     return statement if before is None else statement.where(Validation.id < before)
 
 
-def ledger_page(round_id: int, after: int, size: int) -> Select[tuple[Example]]:
+def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:
     """A round's examples above the id `after`: one index range."""
     return select(Example).where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(size)
 
 
-def ledger_votes(example_ids: Sequence[int]) -> Select[tuple[Validation, bool]]:
+def ledger_votes(example_ids: Sequence[int]) -> Select[Validation, bool]:
     """All votes on some examples with whether they were undone, in order: one index range per example."""
     undone = aliased(Undo)
     return (

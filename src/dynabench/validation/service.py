@@ -124,6 +124,17 @@ def skip(session: Session, person: Person, example_id: int) -> None:
         session.add(Skip(example_id=example_id, person_id=person.id))
 
 
+def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | None:
+    """Where an example stands that this person voted on; None where no vote of theirs stands."""
+    mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
+    example, standing = session.get(Example, example_id), session.get(Standing, example_id)
+    if not mine or example is None or standing is None:
+        return None
+    config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
+    predictions = session.scalars(queries.predictions(example_id)).all()
+    return Outcome(mine[-1].id, example, mine[-1].vote, standing.verdict, standing.votes, config, predictions)
+
+
 def voted_today(session: Session, person: Person) -> int:
     """How many votes of a person stand since midnight, UTC."""
     midnight = datetime.combine(now().date(), datetime.min.time(), tzinfo=UTC)
@@ -197,7 +208,12 @@ def _read(
     label = str(ballot.vote)
     if mode == "answer" and label != Verdict.FLAGGED:
         raise errors.Invalid({"answer": "Answer this item yourself, without its author's answer, or flag it."})
-    return label, None, case.config.clean_validation(ballot.values, vote=label, input=case.example.input)
+    context = session.get_one(Context, case.example.context_id)
+    claim = case.example.answer
+    values = case.config.clean_validation(
+        ballot.values, vote=label, input=case.example.input, context=context.values, answer=claim
+    )
+    return label, None, values
 
 
 def _read_blind(
@@ -208,7 +224,7 @@ def _read_blind(
     if ballot.values:
         raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
     context = session.get_one(Context, case.example.context_id)
-    answer = case.config.clean_answer(ballot.answer, context=context.values)
+    answer = case.config.clean_answer(ballot.answer, context=context.values, input=case.example.input)
     agrees = case.config.agrees(answer, case.example.answer)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
 

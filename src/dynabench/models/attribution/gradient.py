@@ -1,4 +1,12 @@
-"""The strip at once: one forward and one backward pass."""
+"""The strip at once: how the answer changes as words fade in, by one forward and one backward pass of two rows.
+
+Each piece gets a gate between 0 (absent) and 1 (present), which weighs it wherever it is looked at: as a factor of its
+attention weights and of its part in the mean of the hidden states. The gradient with respect to the gates says what a
+word's presence does, which is what removing the word from the text undoes; gradients with respect to embeddings say
+what another word in its place would do, and predict removals far worse (`docs/explanation/models.md` has figures).
+The gates of all words rise together from 0 to 1 as in integrated gradients (Sundararajan, Taly and Yan, ICML 2017),
+sampled at the two Gauss-Legendre points.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -14,6 +22,8 @@ if TYPE_CHECKING:
     from dynabench.models.backends.adapter import Explainable
 
 METHOD = "gradient"
+POINTS = (0.2113248654051871, 0.7886751345948129)
+"""Gauss-Legendre points on [0, 1]; both weigh one half."""
 
 
 def log_odds(logits: Tensor, label: int) -> Tensor:
@@ -23,10 +33,11 @@ def log_odds(logits: Tensor, label: int) -> Tensor:
 
 
 def explain(model: "Explainable", pieces: Pieces, card: Card, label: str) -> Attribution:
-    """Gradient of the label's log-odds times the embedding, summed per word."""
-    ids, types, mask = pad([pieces])
-    embeddings = model.layer(ids).detach().requires_grad_()
-    value = log_odds(model.logits(types, mask, embeddings=embeddings), card.labels.index(label))
-    (slope,) = torch.autograd.grad(value.sum(), embeddings)
-    weights = (slope * embeddings).sum(-1)[0].tolist()
-    return Attribution(METHOD, label, by_word(pieces, card.inputs, weights))
+    """Mean gradient of the label's log-odds with respect to the words' gates, summed per word."""
+    ids, types, _ = pad([pieces] * len(POINTS))
+    rise = torch.tensor(POINTS).unsqueeze(1)
+    ours = torch.tensor([owner is not None for owner in pieces.owner])
+    gates = torch.where(ours, rise, 1.0).requires_grad_()
+    value = log_odds(model.gated(ids, types, gates), card.labels.index(label))
+    (slope,) = torch.autograd.grad(value.mean(), gates)
+    return Attribution(METHOD, label, by_word(pieces, card.inputs, slope.sum(0).tolist()))

@@ -18,8 +18,8 @@ METHOD = "layer_integrated_gradients"
 STEPS = (12, 24, 48, 96)
 """Points of the path, tried in order until the completeness error is small enough."""
 ENOUGH = 0.05
-AT_ONCE = 16
-"""Points of the path in one forward pass."""
+AT_ONCE = 8
+"""Points of the path in one forward pass: predictions wait for no more than that."""
 
 
 def explain(model: "Explainable", pieces: Pieces, card: Card, label: str) -> Attribution:
@@ -34,7 +34,7 @@ def explain(model: "Explainable", pieces: Pieces, card: Card, label: str) -> Att
     index = card.labels.index(label)
 
     def forward(ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        return log_odds(model.logits(types, mask, ids=ids), index)
+        return log_odds(model.logits(model.layer(ids), types, mask), index)
 
     method = LayerIntegratedGradients(forward, model.layer)
     baseline = torch.where((ids == CLS) | (ids == SEP), ids, MASK)

@@ -1,41 +1,43 @@
 """Classifiers that share one encoder: per model a LoRA adapter and a head, mixed freely within a batch."""
 
-import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dynabench.models import runtime  # before torch
-
 import torch
 from torch import Tensor
 
 from dynabench.errors import Invalid
-from dynabench.models import encoder, spec
+from dynabench.models import encoder, runtime, spec
 from dynabench.models.attribution import gradient, integrated
 from dynabench.models.backends.base import Backend, Prepared, output
 from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import Pieces, encode
 from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.turns import Turns
 
 BATCH = 32
 """Inputs of one forward pass at most."""
 
 
 class Pool:
-    """The encoder of this process with every adapter loaded so far. One call at a time: a lock sees to it."""
+    """The encoder of this process with every adapter loaded so far.
+
+    peft switches adapters by hooks on the shared layers, so one forward pass runs at a time: predictions take their
+    turn before explanations, and an explanation gives way after each of its passes.
+    """
 
     def __init__(self, precision: str = "fp32") -> None:
         self.precision = precision
         self._body: Any = None
         self._heads: dict[str, Head] = {}
-        self._lock = threading.RLock()
+        self._turns = Turns()
 
     def add(self, key: str, folder: Path, labels: int) -> None:
         """Load an adapter and its head; raises `Invalid` when the files do not fit the encoder."""
-        with self._lock:
+        with self._turns.hurried():
             if key in self._heads:
                 return
             try:
@@ -47,7 +49,7 @@ class Pool:
 
     def remove(self, key: str) -> None:
         """Forget an adapter; its calls must have ended."""
-        with self._lock:
+        with self._turns.hurried():
             self._heads.pop(key, None)
             self._forget(key)
 
@@ -64,7 +66,7 @@ class Pool:
     @torch.inference_mode()
     def _forward(self, keys: list[str], batch: list[Pieces]) -> list[Tensor]:
         ids, types, mask = pad(batch)
-        with self._lock, self._cast():
+        with self._turns.hurried(), self._cast():
             states = self.states(keys, types, mask, ids=ids)
         rows: dict[int, Tensor] = {}
         for key in dict.fromkeys(keys):
@@ -89,9 +91,9 @@ class Pool:
         return Explainable(self, key)
 
     @property
-    def lock(self) -> threading.RLock:
+    def turns(self) -> Turns:
         """Held while the encoder computes."""
-        return self._lock
+        return self._turns
 
     @property
     def embeddings(self) -> torch.nn.Embedding:
@@ -126,17 +128,32 @@ class Pool:
 
 
 class Explainable:
-    """One adapter's logits as a function of embeddings."""
+    """One adapter's logits as a function of embeddings.
+
+    `layer` looks up word embeddings; it is this object's own, so that hooks on it touch no prediction.
+    """
 
     def __init__(self, pool: Pool, key: str) -> None:
         self.pool = pool
         self.key = key
-        self.layer = pool.embeddings
+        weight = pool.embeddings.weight
+        self.layer = torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight, _freeze=True)
 
-    def logits(self, types: Tensor, mask: Tensor, **given: Tensor | None) -> Tensor:
-        """Logits (B, labels); give `ids` (B, T) or `embeddings` (B, T, width). Gradients flow, always in fp32."""
-        states = self.pool.states([self.key] * len(types), types, mask, **given)
-        return self.pool.head(self.key)(states, mask)
+    def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
+        with self.pool.turns.patient():
+            states = self.pool.states([self.key] * len(types), types, mask, embeddings=embeddings)
+        logits: Tensor = self.pool.head(self.key)(states, mask)
+        return logits
+
+    def gated(self, ids: Tensor, types: Tensor, gates: Tensor) -> Tensor:
+        """Logits (B, labels) of pieces `ids` (B, T) that are present as far as `gates` (B, T), from 0 to 1, say."""
+        length = ids.shape[1]
+        mask = gates.log()[:, None, None, :].expand(-1, 1, length, length)
+        with self.pool.turns.patient():
+            states = self.pool.states([self.key] * len(types), types, mask, ids=ids)
+        logits: Tensor = self.pool.head(self.key)(states, gates)
+        return logits
 
 
 class AdapterModel:
@@ -185,8 +202,7 @@ class AdapterModel:
         if method not in self.card.methods:
             raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
         explain = gradient.explain if method == "gradient" else integrated.explain
-        with self._pool.lock:
-            return explain(self._pool.explainable(self._key), self.prepare(inputs), self.card, label)
+        return explain(self._pool.explainable(self._key), self.prepare(inputs), self.card, label)
 
 
 def check(inputs: Inputs, card: Card) -> Inputs:

@@ -1,5 +1,6 @@
 """Training of a LoRA adapter and its head over the shared encoder."""
 
+import json
 import math
 import random
 import time
@@ -8,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dynabench.models.runtime  # noqa: F401  (before torch)
-
 import torch
 from peft import LoraConfig, get_peft_model
 from torch.nn.functional import cross_entropy
@@ -17,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from dynabench.models import encoder
 from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import CLS, SEP, Pieces, encode
-from dynabench.models.training.recipes import Recipe
+from dynabench.models.training.recipes import Adapter, Recipe
 from dynabench.models.training.rows import Row
 
 Progress = Callable[[float, float], None]
@@ -55,7 +54,10 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     body = get_peft_model(
         encoder.load(),
         LoraConfig(
-            r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.lora_dropout, target_modules=TARGETS,
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            lora_dropout=settings.lora_dropout,
+            target_modules=TARGETS,
             bias="none",
         ),
     )
@@ -64,24 +66,17 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     examples = _examples(rows, recipe)
     parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
     optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    epochs = limits.epochs or settings.epochs
-    planned = max(1, round(epochs * len(examples) / settings.batch))
-    started, done, step = time.monotonic(), 0.0, 0
-    for batch in _batches(examples, settings.batch, rng):
-        if done >= 1:
-            break
-        _set_rate(optimizer, settings.learning_rate, done, settings.warmup)
-        loss = _step(body, head, [_thinned(e, settings.word_dropout, rng) for e in batch], settings.smoothing)
-        loss.backward()
+    plan = _Plan(examples, settings, limits, rng)
+    while plan.done < 1:
+        _set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
+        batch = [_thinned(example, settings.word_dropout, rng) for example in plan.batch()]
+        loss = _step(body, head, batch, settings.smoothing)
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        step += 1
-        spent = (time.monotonic() - started) / (60 * limits.minutes) if limits.minutes else 0.0
-        done = max(step / planned, spent)
-        progress(min(done, 1.0), float(loss.detach()))
-    seen = step * settings.batch
-    return Trained(body.eval(), head.eval(), time.monotonic() - started, seen / len(examples), seen)
+        progress(min(plan.done, 1.0), float(loss.detach()))
+    return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
 
 @dataclass(frozen=True)
@@ -99,6 +94,37 @@ def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
         Example(p, recipe.labels.index(row.label), tuple(not row.among or name in row.among for name in recipe.labels))
         for p, row in zip(pieces, rows, strict=True)
     ]
+
+
+class _Plan:
+    """Which batch comes next and how much is done: all rows first, then those with all labels to choose from."""
+
+    def __init__(self, examples: Sequence[Example], settings: Adapter, limits: Limits, rng: random.Random) -> None:
+        full = [example for example in examples if all(example.allowed)]
+        scale = limits.epochs / (settings.epochs + settings.final_epochs) if limits.epochs else 1.0
+        first, final = scale * settings.epochs * len(examples), scale * settings.final_epochs * len(full)
+        self.seen = 0
+        self._planned = max(first + final, 1.0)
+        self._switch = first / self._planned
+        self._batches = [_batches(part, settings.batch, rng) for part in (examples, full or examples)]
+        self._started = time.monotonic()
+        self._limit = 60 * limits.minutes if limits.minutes else None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    @property
+    def done(self) -> float:
+        """Share of the examples seen or of the time used, whichever is larger."""
+        return max(self.seen / self._planned, self.seconds / self._limit if self._limit else 0.0)
+
+    def batch(self) -> list[Example]:
+        """The next batch."""
+        batch = next(self._batches[self.done >= self._switch])
+        self.seen += len(batch)
+        return batch
 
 
 def _batches(examples: Sequence[Example], size: int, rng: random.Random) -> Iterator[list[Example]]:
@@ -145,12 +171,16 @@ def _set_rate(optimizer: torch.optim.Optimizer, peak: float, done: float, warmup
 
 
 def save(trained: Trained, folder: Path) -> None:
-    """Write `adapter/` and `head.safetensors` in half precision: a third of the size, the same answers."""
+    """Write `adapter/` and `head.safetensors` in half precision: half the size, the same answers."""
     from safetensors.torch import load_file, save_file
 
-    trained.encoder.save_pretrained(folder / "adapter")
-    (folder / "adapter" / "README.md").unlink(missing_ok=True)
-    weights = folder / "adapter" / "adapter_model.safetensors"
-    save_file({name: value.half().contiguous() for name, value in load_file(weights).items()}, weights)
-    save_file({name: value.half().contiguous() for name, value in trained.head.state_dict().items()},
-              folder / "head.safetensors")
+    target = folder / "adapter"
+    trained.encoder.save_pretrained(target)
+    (target / "README.md").unlink(missing_ok=True)
+    config = json.loads((target / "adapter_config.json").read_text())
+    config["base_model_name_or_path"] = encoder.HUB_ID  # not the folder that it was found in on this machine
+    (target / "adapter_config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
+    weights = target / "adapter_model.safetensors"
+    for path, tensors in ((weights, load_file(weights)), (folder / "head.safetensors", trained.head.state_dict())):
+        save_file({name: value.half().contiguous() for name, value in tensors.items()}, path)
+        path.chmod(0o644)

@@ -39,6 +39,7 @@ class Adapter(Strict):
     lora_dropout: float = 0.05
     head_dropout: float = 0.1
     epochs: float = 4.0
+    final_epochs: float = Field(0.0, description="Epochs after those, on rows that had all labels to choose from.")
     batch: int = 32
     learning_rate: float = 1e-3
     weight_decay: float = 0.01

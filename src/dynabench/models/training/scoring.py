@@ -1,16 +1,15 @@
 """Accuracy and macro F1 of a model on labelled rows, by the very code that serves it."""
 
 from collections.abc import Callable, Sequence
-from math import sqrt
 
 import numpy as np
 
 from dynabench.models.protocol import Model
 from dynabench.models.spec import Score
 from dynabench.models.training.rows import Row
+from dynabench.stats.rates import wilson
 
 CHUNK = 512
-Z = 1.959963984540054
 
 
 def score(model: Model, rows: Sequence[Row], progress: Callable[[float], None] = lambda share: None) -> Score:
@@ -30,13 +29,11 @@ def of_counts(counts: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> Scor
     n, hits = int(counts.sum()), np.diagonal(counts)
     total = counts.sum(0) + counts.sum(1)
     f1 = np.divide(2 * hits, total, out=np.zeros(len(hits)), where=total > 0)
-    rate = float(hits.sum() / n)
-    middle = (rate + Z**2 / (2 * n)) / (1 + Z**2 / n)
-    half = Z / (1 + Z**2 / n) * sqrt(rate * (1 - rate) / n + Z**2 / (4 * n**2))
+    rate = wilson(int(hits.sum()), n)
     return Score(
-        accuracy=round(rate, 4),
+        accuracy=round(rate.value or 0.0, 4),
         macro_f1=round(float(f1.mean()), 4),
         n=n,
-        low=round(middle - half, 4),
-        high=round(middle + half, 4),
+        low=round(rate.low or 0.0, 4),
+        high=round(rate.high or 0.0, 4),
     )

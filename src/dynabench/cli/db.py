@@ -1,0 +1,113 @@
+"""`dynabench db`: bring the database up to date, check it, keep a copy."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy import make_url
+
+from dynabench.cli.operator import AsJson, database, say
+from dynabench.db import Database
+from dynabench.errors import Conflict, Problem
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)
+
+
+@app.command()
+def upgrade(as_json: AsJson = False) -> None:
+    """Bring the database to the version that the code needs, in one transaction."""
+    from dynabench import migrations
+
+    version = migrations.upgrade(get_settings())
+    say(as_json, {"version": version}, f"The database is at version {version}.")
+
+
+@app.command()
+def check(as_json: AsJson = False) -> None:
+    """Say whether the database's version, tables and (on SQLite) pages are as they should be; else exit with 1."""
+    from dynabench import migrations
+
+    with database() as db:
+        problems = []
+        version, newest = migrations.version(db), migrations.newest()
+        if version != newest:
+            problems.append(
+                f"It is at version {version or 'none'}, the code needs {newest}: run `dynabench db upgrade`."
+            )
+        else:
+            problems += [f"It differs from the code: {difference}" for difference in migrations.differences(db)]
+        problems += _damage(db) if db.is_sqlite else []
+    say(as_json, {"version": version, "problems": problems}, "\n".join(problems) or f"Version {version}, sound.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _damage(db: Database) -> list[str]:
+    with db.engine.connect() as connection:
+        found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+        orphans = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    return found + [f"Row {row[1]} of {row[0]} points to a row of {row[2]} that is not there." for row in orphans]
+
+
+@app.command()
+def backup(
+    file: Annotated[Path | None, typer.Argument(help="Where to; by default into `backups` under the home.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the whole database into one file while the platform runs (PostgreSQL: by `pg_dump`, its custom format)."""
+    settings = get_settings()
+    with database() as db:
+        target = file or settings.folder / "backups" / _name(db)
+        if target.exists():
+            raise Conflict(f"{target} exists; name another file.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(target.name + ".partial")
+        partial.touch(mode=0o600)
+        if db.is_sqlite:
+            _copy_sqlite(db, partial)
+        else:
+            _dump_postgres(settings.url, partial)
+        partial.replace(target)  # a copy that stands under its name is a whole one
+    size = target.stat().st_size
+    say(as_json, {"file": str(target), "bytes": size}, f"Wrote {target} ({size / 1e6:.1f} MB).")
+
+
+def _name(db: Database) -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.{'sqlite' if db.is_sqlite else 'dump'}"
+
+
+def _copy_sqlite(db: Database, target: Path) -> None:
+    raw = db.engine.raw_connection()
+    copy = sqlite3.connect(target)
+    try:
+        assert isinstance(raw.driver_connection, sqlite3.Connection)
+        raw.driver_connection.backup(copy)
+    finally:
+        copy.close()
+        raw.close()
+
+
+def _dump_postgres(url: str, target: Path) -> None:
+    program = shutil.which("pg_dump")
+    if program is None:
+        raise Problem("`pg_dump` is not on this machine. Install PostgreSQL's client programs and try again.")
+    parts = make_url(url)
+    address = parts.set(drivername="postgresql", password=None).render_as_string()
+    # The password goes through the environment: everybody on the machine can read the list of processes.
+    secret = {"PGPASSWORD": str(parts.password)} if parts.password else {}
+    done = subprocess.run(
+        [program, "--format=custom", f"--file={target}", "--no-password", f"--dbname={address}"],
+        env=os.environ | secret,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        target.unlink(missing_ok=True)
+        raise Problem(f"pg_dump failed: {done.stderr.strip()}")

@@ -1,0 +1,45 @@
+"""What the operator's commands share: the database, plain errors, and answers for people or programs."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from dynabench import errors
+from dynabench.db import Database
+from dynabench.settings import get_settings
+
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+
+
+@contextmanager
+def database() -> Iterator[Database]:
+    """The deployment's database; what a service refuses ends the command with its reason and status 1."""
+    db = Database(get_settings().url)
+    try:
+        yield db
+    except errors.Problem as problem:
+        Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
+        raise typer.Exit(1) from None
+    finally:
+        db.close()
+
+
+def say(as_json: bool, answer: Any, text: str) -> None:
+    """One answer: JSON for programs, a sentence for people."""
+    typer.echo(json.dumps(answer, default=str) if as_json else text)
+
+
+def table(as_json: bool, rows: Sequence[dict[str, Any]], *columns: str) -> None:
+    """Rows of an answer: JSON for programs, a table of `columns` for people."""
+    if as_json:
+        typer.echo(json.dumps(rows, default=str))
+        return
+    shown = Table(*columns)
+    for row in rows:
+        shown.add_row(*("" if row[name] is None else str(row[name]) for name in columns))
+    Console().print(shown)

@@ -1,0 +1,87 @@
+"""`dynabench round`: open, close and list rounds."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dynabench.cli.operator import AsJson, database, say, table
+from dynabench.settings import get_settings
+
+if TYPE_CHECKING:
+    from dynabench.models.protocol import Card
+
+app = typer.Typer(help="Open, close and list rounds.", no_args_is_help=True)
+
+
+async def _cards() -> list["Card"]:
+    from dynabench.models.client import Host
+
+    settings = get_settings()
+    host = Host(settings.host_address, settings.answer_seconds)
+    try:
+        return await host.index()
+    finally:
+        await host.close()
+
+
+@app.command("open")
+def open_round(
+    task: str,
+    target: Annotated[list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; give several times.")],
+    ensemble: Annotated[str, typer.Option(help="Fooled when any, the majority or all of the targets are.")] = "any",
+    as_json: AsJson = False,
+) -> None:
+    """Open a round of TASK against fixed targets; the model host must be running."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import schemas, service, views
+
+    def make(session: Session) -> schemas.RoundOut:
+        drafted = service.draft_round(session, None, task, cards, ensemble)
+        return views.round_out(session, service.open_round(session, None, task, drafted.number))
+
+    with database() as db:
+        config = db.read(service.newest_config, task)
+        cards = service.resolve(config, target, asyncio.run(_cards()))
+        made = db.write(make)
+    say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
+
+
+@app.command("close")
+def close_round(
+    task: str,
+    number: Annotated[int, typer.Option("--round", help="Number of the round; by default the open one.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Close the open round of TASK, at once."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import schemas, service, views
+
+    def close(session: Session) -> schemas.RoundOut:
+        which = number or service.open_round_of(session, task).number
+        return views.round_out(session, service.close_round(session, None, task, which))
+
+    with database() as db:
+        closed = db.write(close)
+    say(as_json, closed.model_dump(mode="json"), f"Round {closed.number} of {task} is closed.")
+
+
+@app.command("list")
+def list_rounds(task: str, as_json: AsJson = False) -> None:
+    """List the rounds of TASK."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import queries, schemas, service, views
+
+    def read(session: Session) -> list[schemas.RoundOut]:
+        service.task(session, task)
+        return [views.round_out(session, each) for each in session.scalars(queries.rounds(task))]
+
+    with database() as db:
+        found = db.read(read)
+    rows = [row.model_dump(mode="json") for row in found]
+    if not as_json:
+        rows = [row | {"targets": ", ".join(target["model"] for target in row["targets"])} for row in rows]
+    table(as_json, rows, "number", "state", "ensemble", "targets", "opened_at", "closed_at")

@@ -1,0 +1,77 @@
+"""`dynabench user`: who has an account, and what they may do."""
+
+from typing import Annotated, Any
+
+import typer
+
+from dynabench.cli.operator import AsJson, database, say, table
+
+app = typer.Typer(help="List people and give them rights.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_people(as_json: AsJson = False) -> None:
+    """List everybody who has an account."""
+    from sqlalchemy import select
+    from sqlalchemy.orm import Session
+
+    from dynabench.accounts import service
+    from dynabench.rounds.tables import Role
+
+    def rows(session: Session) -> list[dict[str, Any]]:
+        roles: dict[int, list[str]] = {}
+        for role in session.scalars(select(Role).order_by(Role.task_id)):
+            roles.setdefault(role.person_id, []).append(f"{role.task_id}: {role.role}")
+        return [
+            {
+                "id": person.id,
+                "username": person.username,
+                "email": person.email,
+                "pseudonym": person.pseudonym,
+                "admin": person.admin,
+                "roles": ", ".join(roles.get(person.id, [])),
+                "joined": f"{person.created_at:%Y-%m-%d}",
+            }
+            for person in service.people(session)
+        ]
+
+    with database() as db:
+        people = db.read(rows)
+    table(as_json, people, "id", "username", "email", "pseudonym", "admin", "roles", "joined")
+
+
+@app.command()
+def promote(
+    name: Annotated[str, typer.Argument(help="Username or mail address.")],
+    admin: Annotated[bool, typer.Option("--admin", help="May do everything.")] = False,
+    owner: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Runs this task.")] = None,
+    moderator: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Moderates this task.")] = None,
+    expert: Annotated[list[str] | None, typer.Option(metavar="TASK", help="Their work is told apart.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make somebody an administrator, or the owner, moderator or expert of tasks."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.accounts import service
+    from dynabench.rounds.service import set_role
+
+    wanted = [
+        (role, task)
+        for role, tasks in (("expert", expert), ("moderator", moderator), ("owner", owner))
+        for task in tasks or []
+    ]
+    if not admin and not wanted:
+        raise typer.BadParameter("say what they become: --admin, --owner TASK, --moderator TASK or --expert TASK")
+
+    def change(session: Session) -> str:
+        person = service.get(session, name)
+        if admin:
+            service.promote(session, person.id)
+        for role, task in wanted:
+            set_role(session, None, task, person.username, role)
+        return person.username
+
+    with database() as db:
+        username = db.write(change)
+    rights = ["administrator"] * admin + [f"{role} of {task}" for role, task in wanted]
+    say(as_json, {"username": username, "rights": rights}, f"{username} is now {', '.join(rights)}.")

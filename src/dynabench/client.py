@@ -1,0 +1,186 @@
+"""A client of the JSON API: `with Client("http://127.0.0.1:8000") as client: client.log_in("ada", "...")`.
+
+Answers are the API's JSON as dictionaries and lists; refusals are raised as `ApiError`.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, cast
+
+import httpx2
+
+Json = dict[str, Any]
+
+
+class ApiError(Exception):
+    """The platform refused: `status`, `detail` for people, and messages by field where fields were wrong."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.detail = str(problem.get("detail") or problem.get("title") or "")
+        self.fields: dict[str, str] = dict(problem.get("fields") or {})
+        super().__init__(f"{status}: {self.detail}")
+
+
+class Client:
+    """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key."""
+
+    def __init__(self, url: str = "http://127.0.0.1:8000", token: str = "", timeout: float = 30.0) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.http = httpx2.Client(base_url=url, headers=headers, timeout=timeout)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.http.close()
+
+    def request(self, method: str, path: str, **how: Any) -> Any:
+        """The JSON answer to a request below `/api/v1`, None for an empty one."""
+        response = self.http.request(method, f"/api/v1{path}", **how)
+        if response.is_error:
+            try:
+                problem = response.json()
+            except ValueError:
+                problem = {"title": response.text[:200]}
+            raise ApiError(response.status_code, problem if isinstance(problem, dict) else {})
+        return response.json() if response.content else None
+
+    def pages(self, path: str, **params: Any) -> Iterator[Json]:
+        """All items of a list, page by page."""
+        while True:
+            page = self.request("GET", path, params=params)
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            params["after"] = page["next"]
+
+    # accounts
+
+    def register(self, username: str, email: str, password: str) -> Json:
+        """Make an account; who registers agrees to the terms and the data's licence."""
+        body = {"username": username, "email": email, "password": password}
+        return cast(Json, self.request("POST", "/accounts", json=body))
+
+    def log_in(self, username: str, password: str) -> str:
+        """Get a token and use it from now on."""
+        token = str(self.request("POST", "/tokens", json={"username": username, "password": password})["token"])
+        self.http.headers["Authorization"] = f"Bearer {token}"
+        return token
+
+    # tasks and rounds
+
+    def tasks(self) -> list[Json]:
+        """All tasks."""
+        return list(self.pages("/tasks"))
+
+    def task(self, task: str) -> Json:
+        """One task: fields with their options, instructions, open round."""
+        return cast(Json, self.request("GET", f"/tasks/{task}"))
+
+    def save_task(self, config: str) -> Json:
+        """Create a task from YAML text, or give it a new version."""
+        return cast(Json, self.request("POST", "/tasks", json={"config": config}))
+
+    def round(self, task: str, number: int) -> Json:
+        """One round."""
+        return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}"))
+
+    def open_round(self, task: str, targets: Sequence[str], ensemble: str = "any") -> Json:
+        """Open a round against fixed targets."""
+        body = {"targets": list(targets), "ensemble": ensemble}
+        return cast(Json, self.request("POST", f"/tasks/{task}/rounds", json=body))
+
+    def close_round(self, task: str, number: int) -> Json:
+        """Close a round."""
+        return cast(Json, self.request("POST", f"/tasks/{task}/rounds/{number}/close"))
+
+    def statistics(self, task: str, number: int) -> Json:
+        """Counts and rates of a round, with intervals."""
+        return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}/statistics"))
+
+    def board(self, task: str, number: int) -> list[Json]:
+        """People of a round, best first."""
+        return list(self.pages(f"/tasks/{task}/rounds/{number}/board"))
+
+    def upload_contexts(self, task: str, contexts: Sequence[Json]) -> Json:
+        """Add contexts, `{"values": {...}, "tag": "..."}` each, in requests of 1,000; row numbers run through."""
+        total: Json = {"created": 0, "duplicates": 0, "errors": []}
+        for start in range(0, len(contexts), 1000):
+            body = {"contexts": list(contexts[start : start + 1000])}
+            part = self.request("POST", f"/tasks/{task}/contexts", json=body)
+            total["created"] += part["created"]
+            total["duplicates"] += part["duplicates"]
+            total["errors"] += [{**error, "row": error["row"] + start} for error in part["errors"]]
+        return total
+
+    # examples
+
+    def next_context(self, task: str) -> Json:
+        """Another context: `{id, values, goal, start, initial}`."""
+        return cast(Json, self.request("POST", f"/tasks/{task}/contexts/next"))
+
+    def create_example(
+        self,
+        task: str,
+        context_id: int,
+        input: Json,
+        answer: Json,
+        *,
+        sandbox: bool = False,
+        made_from: int | None = None,
+        key: str = "",
+    ) -> Json:
+        """Try to fool the round's targets: `{id, predictions, fooled, latency_ms, attempt, seconds}`.
+
+        The same `key` again gives the same answer and no second example; without one each call has its own.
+        """
+        body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox, "made_from": made_from}
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        return cast(Json, self.request("POST", f"/tasks/{task}/examples", json=body, headers=headers))
+
+    def examples(self, task: str, mine: bool = True) -> Iterator[Json]:
+        """Your examples of a task (or everybody's, for its owners), newest first."""
+        return self.pages(f"/tasks/{task}/examples", mine=mine)
+
+    def example(self, example: int) -> Json:
+        """One example with its predictions and its verdict."""
+        return cast(Json, self.request("GET", f"/examples/{example}"))
+
+    def explain(self, example: int, values: Json) -> Json:
+        """Say why your example is right and what tricked the model, by the task's `ask` fields."""
+        return cast(Json, self.request("POST", f"/examples/{example}/explanations", json=values))
+
+    def retract(self, example: int) -> Json:
+        """Take your example back."""
+        return cast(Json, self.request("POST", f"/examples/{example}/retract"))
+
+    def attributions(self, example: int, model: str = "", method: str = "") -> Json:
+        """Which words a target looked at in a stored example."""
+        params = {"model": model, "method": method}
+        return cast(Json, self.request("GET", f"/examples/{example}/attributions", params=params))
+
+    def draft_attributions(
+        self, task: str, context_id: int, input: Json, *, model: str = "", method: str = "", label: str = ""
+    ) -> Json:
+        """Which words a target looks at in a draft."""
+        body = {"task": task, "context_id": context_id, "input": input}
+        body |= {"model": model, "method": method, "label": label}
+        return cast(Json, self.request("POST", "/attributions", json=body))
+
+    # validation
+
+    def next_validation(self, task: str) -> Json | None:
+        """An example that waits for your vote; None when there is none."""
+        return cast("Json | None", self.request("POST", f"/tasks/{task}/validations/next"))
+
+    def validate(self, example: int, **vote: Any) -> Json:
+        """Vote (`vote="correct"`) or answer blind (`answer={...}`): `{verdict, votes}`."""
+        return cast(Json, self.request("POST", f"/examples/{example}/validations", json=vote))

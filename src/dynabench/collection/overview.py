@@ -1,0 +1,177 @@
+"""What the public pages show: the first page, a task, a round."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.collection import queries, service
+from dynabench.collection.statistics import RoundStatistics, statistics
+from dynabench.collection.tables import Example, Standing
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds import views
+from dynabench.rounds.schemas import RoundOut
+from dynabench.rounds.tables import Context, Round
+from dynabench.stats.error_rates import Counts, error_rates
+from dynabench.stats.rates import Rate
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Field
+from dynabench.web import charts
+from dynabench.web.charts import Chart
+
+TASKS = 50  # on the first page
+SPECIMENS = 3
+
+
+def started(session: Session, task_id: str) -> list[Round]:
+    """A task's rounds that were opened, newest first."""
+    rounds.task(session, task_id)
+    return [each for each in session.scalars(round_queries.rounds(task_id)) if each.state != "draft"]
+
+
+def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
+    """Round `number`; without a number the one that is open, else the newest."""
+    found = started(session, task_id)
+    if number is not None:
+        found = [each for each in found if each.number == number]
+    if not found:
+        raise errors.NotFound("There is no such round of this task.")
+    return next((each for each in found if each.state == "open"), found[0])
+
+
+def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
+    """The vMER of rounds, oldest first."""
+    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of]))}
+    counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
+    return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
+
+
+def home(session: Session) -> dict[str, Any]:
+    """Cards of the tasks, totals of the open rounds, verified examples, and the box to try."""
+    tasks = session.scalars(round_queries.tasks("", TASKS)).all()
+    found = {task.id: started(session, task.id) for task in tasks}
+    current = [each for some in found.values() for each in some if each.state == "open"]
+    ids = [each.id for each in current]
+    sums = {row.round_id: row for row in session.execute(queries.sums(ids))}
+    totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
+    totals["verified"] = sum(int(row.validated) for row in sums.values())
+    totals["people"] = session.scalar(queries.people(ids)) or 0
+    totals["votes"] = session.scalar(queries.votes(ids)) or 0
+    return {
+        "cards": [_card(session, task_id, some, sums) for task_id, some in found.items()],
+        "totals": totals,
+        "specimens": specimens(session, None, SPECIMENS),
+    }
+
+
+def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
+    config = rounds.task_config(session, task_id)
+    current = next((each for each in of if each.state == "open"), None)
+    row = sums.get(current.id) if current else None
+    past = history(session, of)
+    vmer = error_rates(Counts()).vmer
+    if current:
+        vmer = dict(past)[current.number]
+    return {
+        "id": task_id,
+        "name": config.name,
+        "description": config.description,
+        "round": {"number": current.number, "targets": [each.model for each in current.targets]} if current else None,
+        "vmer": vmer,
+        "history": [rate for _, rate in past],
+        "examples": int(row.examples) if row else 0,
+        "fooled": int(row.fooled) if row else 0,
+        "people": int(row.people) if row else 0,
+        "waiting": session.scalar(queries.waiting(current.id)) if current else 0,
+    }
+
+
+def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
+    """What the box on the first page needs: a task with an open round, one input and one answer to choose; or None."""
+    for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
+        current = session.scalar(round_queries.open_round(task))
+        config = rounds.config_of(session, current.version_id) if current else None
+        if config is None or config.goal != "chosen" or len(config.input) != 1 or len(config.answer) != 1:
+            continue
+        if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
+            continue
+        given = service.visitor_context(session, task, random.Random())
+        placeholder = config.public()["input"][0].get("placeholder", "")
+        return {"task": task, "config": config, "context_id": given.id, "placeholder": placeholder}
+    return None
+
+
+def _by_label(fields: Sequence[Field], values: dict[str, Any]) -> dict[str, str]:
+    return {field.label: str(values[field.name]) for field in fields if field.name in values}
+
+
+def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
+    """An answer in the words that people see."""
+    values = [(field, answer[field.name]) for field in config.answer if field.name in answer]
+    return ", ".join(field.label_of(value) if isinstance(field, Choice) else str(value) for field, value in values)
+
+
+def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[str, Any]]:
+    """Verified examples that fooled, newest first."""
+    rows = session.execute(queries.verified(task_id, limit))
+    return [_specimen(session, example, standing, of) for example, standing, of in rows]
+
+
+def _specimen(session: Session, example: Example, standing: Standing, of: Round) -> dict[str, Any]:
+    config = rounds.config_of(session, example.version_id)
+    context = config.shown_context(session.get_one(Context, example.context_id).values)
+    return {
+        "task": of.task_id,
+        "task_name": config.name,
+        "round": of.number,
+        "context": _by_label(config.context, context),
+        "input": _by_label(config.input, example.input),
+        "answer": _said(config, example.answer),
+        "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.fooled],
+        "votes": standing.votes,
+    }
+
+
+def task_page(session: Session, task_id: str) -> dict[str, Any]:
+    """A task's first page."""
+    found = started(session, task_id)
+    current = next((each for each in found if each.state == "open"), found[0] if found else None)
+    return {
+        "task": task_id,
+        "config": rounds.task_config(session, task_id),
+        "round": views.round_out(session, current) if current else None,
+        "numbers": [each.number for each in found],
+        "owners": [person.public_name for person in session.scalars(round_queries.owners(task_id))],
+        "statistics": statistics(session, current, by=()) if current else None,
+        "chart": charts.over_rounds(history(session, found)),
+        "examples": specimens(session, task_id, SPECIMENS),
+    }
+
+
+def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
+    """The figures of one round."""
+    current = chosen_round(session, task_id, number)
+    figures = statistics(session, current)
+    out: RoundOut = views.round_out(session, current)
+    return {
+        "task": task_id,
+        "config": rounds.config_of(session, current.version_id),
+        "round": out,
+        "numbers": [each.number for each in started(session, task_id)],
+        "statistics": figures,
+        "charts": _charts(figures),
+        "waiting": session.scalar(queries.waiting(current.id)),
+    }
+
+
+def _charts(figures: RoundStatistics) -> list[Chart]:
+    by = figures.by
+    made = [
+        charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
+        charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
+        charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+    ]
+    return [chart for chart in made if chart]

@@ -1,0 +1,37 @@
+"""What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts and an open round of each."""
+
+from sqlalchemy.orm import Session
+
+from dynabench.db import Database
+from dynabench.models import catalog
+from dynabench.models.protocol import Card
+from dynabench.rounds import contexts, queries, service
+from dynabench.rounds.contexts import Row
+from dynabench.settings import Settings
+from dynabench.tasks.shipped import Shipped, builtin
+
+
+def prepare(settings: Settings) -> None:
+    """Create what is missing; a task that exists keeps its rounds, open or closed, as its owner left them."""
+    cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
+    db = Database(settings.url)
+    try:
+        for shipped in builtin():
+            if db.read(_has_rounds, shipped.config.id):
+                continue
+            db.write(service.save_task, None, shipped.source)
+            rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(shipped.contexts(), start=1)]
+            for batch in contexts.batches(rows):
+                db.write(contexts.add, shipped.config.id, shipped.config, batch)
+            db.write(_open, shipped, [card for card in cards if card.task == shipped.config.id])
+    finally:
+        db.close()
+
+
+def _has_rounds(session: Session, task_id: str) -> bool:
+    return session.scalar(queries.last_number(task_id)) is not None
+
+
+def _open(session: Session, shipped: Shipped, targets: list[Card]) -> None:
+    drafted = service.draft_round(session, None, shipped.config.id, targets, "any")
+    service.open_round(session, None, shipped.config.id, drafted.number)

@@ -1,0 +1,39 @@
+"""What the host counts, in Prometheus' text format."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+BATCH_SIZES = tuple(range(1, 33))
+
+
+class Figures:
+    """Counters of one host; every host has its own registry."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.batch_size = Histogram(
+            "dynabench_host_batch_size",
+            "Calls answered by one forward pass.",
+            ["lane"],
+            buckets=BATCH_SIZES,
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "dynabench_host_batch_seconds",
+            "Seconds of one forward pass.",
+            ["lane"],
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+            registry=self.registry,
+        )
+        self.waiting = Gauge(
+            "dynabench_host_waiting", "Calls that wait for their turn.", ["lane"], registry=self.registry
+        )
+        self.refused = self._counter("refused", "Calls refused for overload.")
+        self.abandoned = self._counter("abandoned", "Calls whose client left before their turn.")
+        self.failed = self._counter("failed", "Calls that a model failed on.")
+
+    def _counter(self, name: str, what: str) -> Counter:
+        return Counter(f"dynabench_host_{name}", what, ["lane"], registry=self.registry)
+
+    def text(self) -> bytes:
+        """The figures as text."""
+        return generate_latest(self.registry)

@@ -1,0 +1,170 @@
+"""Open Inference Protocol v2: what goes over the wire, both ways. Pure functions over JSON values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from dynabench.errors import Invalid
+from dynabench.models.protocol import Attribution, Card, Output, WordWeight
+
+ROWS = 256
+"""Inputs of one request at most."""
+PROBABILITIES = "probabilities"
+
+Json = dict[str, Any]
+
+
+def metadata(card: Card, versions: Sequence[str]) -> Json:
+    """Model metadata; what the protocol has no place for stands under `parameters`."""
+    return {
+        "name": card.name,
+        "versions": list(versions),
+        "platform": f"dynabench_{card.kind}",
+        "inputs": [{"name": name, "datatype": "BYTES", "shape": [-1]} for name in card.inputs],
+        "outputs": [
+            {"name": card.answer, "datatype": "BYTES", "shape": [-1]},
+            {"name": PROBABILITIES, "datatype": "FP32", "shape": [-1, len(card.labels)]},
+        ],
+        "parameters": card_json(card),
+    }
+
+
+def card_json(card: Card) -> Json:
+    """A card as JSON."""
+    return {
+        "name": card.name,
+        "version": card.version,
+        "task": card.task,
+        "kind": card.kind,
+        "inputs": list(card.inputs),
+        "answer": card.answer,
+        "labels": list(card.labels),
+        "languages": list(card.languages),
+        "licence": card.licence,
+        "size_bytes": card.size_bytes,
+        "methods": list(card.methods),
+        "summary": card.summary,
+    }
+
+
+def card_of(raw: Mapping[str, Any]) -> Card:
+    """The card that `card_json` wrote; missing members take their defaults."""
+    known: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
+    known |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
+    for name, value in known.items():
+        known[name] = tuple(value) if isinstance(value, list) else value
+    return Card(**known)
+
+
+def request(inputs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Json:
+    """An inference request: one BYTES tensor per field."""
+    return {
+        "inputs": [
+            {"name": name, "datatype": "BYTES", "shape": [len(inputs)], "data": [str(row[name]) for row in inputs]}
+            for name in names
+        ]
+    }
+
+
+def rows(body: Any) -> list[dict[str, str]]:
+    """The inputs of an inference request, one dictionary a row; raises `Invalid`."""
+    tensors = body.get("inputs") if isinstance(body, dict) else None
+    if not isinstance(tensors, list) or not tensors:
+        raise Invalid({"inputs": "A list of tensors is needed."})
+    columns: dict[str, list[str]] = {}
+    for tensor in tensors:
+        name = tensor.get("name") if isinstance(tensor, dict) else None
+        if not isinstance(name, str):
+            raise Invalid({"inputs": "Every tensor needs a name."})
+        columns[name] = _texts(name, tensor)
+    counts = {len(column) for column in columns.values()}
+    if len(counts) != 1 or not 1 <= max(counts) <= ROWS:
+        raise Invalid({"inputs": f"All tensors must have the same length, from 1 to {ROWS}."})
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _texts(name: str, tensor: Mapping[str, Any]) -> list[str]:
+    data, shape = tensor.get("data"), tensor.get("shape")
+    if tensor.get("datatype") != "BYTES":
+        raise Invalid({name: "Only BYTES tensors (UTF-8 text) are read here."})
+    if not isinstance(data, list) or not all(isinstance(value, str) for value in data):
+        raise Invalid({name: "The data must be a list of texts."})
+    if not isinstance(shape, list) or not shape or shape[0] != len(data) or any(size != 1 for size in shape[1:]):
+        raise Invalid({name: f"The shape must be [{len(data)}] or [{len(data)}, 1]."})
+    return data
+
+
+def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Json:
+    """An inference response: the answers, and the probabilities with their labels under `parameters`."""
+    n = len(outputs)
+    tensors: list[Json] = [
+        {
+            "name": card.answer,
+            "datatype": "BYTES",
+            "shape": [n],
+            "data": [str(output.answer[card.answer]) for output in outputs],
+        }
+    ]
+    known = [output.probabilities for output in outputs if output.probabilities is not None]
+    if len(known) == n:
+        tensors.append(
+            {
+                "name": PROBABILITIES,
+                "datatype": "FP32",
+                "shape": [n, len(card.labels)],
+                "parameters": {"labels": list(card.labels)},
+                "data": [probabilities[label] for probabilities in known for label in card.labels],
+            }
+        )
+    document = {"model_name": card.name, "model_version": card.version, "outputs": tensors}
+    return document if identity is None else {**document, "id": str(identity)}
+
+
+def outputs(document: Mapping[str, Any]) -> list[Output]:
+    """The outputs of an inference response; raises KeyError, TypeError or ValueError when it is malformed."""
+    answers: dict[str, list[Any]] = {}
+    tables: list[dict[str, float]] = []
+    for tensor in document["outputs"]:
+        if tensor["name"] == PROBABILITIES:
+            labels, data = tensor["parameters"]["labels"], tensor["data"]
+            tables = [
+                dict(zip(labels, map(float, data[start : start + len(labels)]), strict=True))
+                for start in range(0, len(data), len(labels))
+            ]
+        else:
+            answers[tensor["name"]] = tensor["data"]
+    count = len(next(iter(answers.values())))
+    if tables and len(tables) != count:
+        raise ValueError(f"{count} answers with {len(tables)} rows of probabilities")
+    return [
+        Output({name: column[row] for name, column in answers.items()}, tables[row] if tables else None)
+        for row in range(count)
+    ]
+
+
+def attribution_json(found: Attribution, version: str) -> Json:
+    """An attribution as JSON, with the version that was explained."""
+    return {
+        "model_version": version,
+        "method": found.method,
+        "label": found.label,
+        "fields": {
+            name: [{"text": w.text, "start": w.start, "end": w.end, "weight": round(w.weight, 4)} for w in words]
+            for name, words in found.fields.items()
+        },
+        "completeness_error": found.completeness_error,
+    }
+
+
+def attribution_of(raw: Mapping[str, Any]) -> Attribution:
+    """The attribution that `attribution_json` wrote; raises KeyError, TypeError or ValueError when malformed."""
+    error = raw["completeness_error"]
+    return Attribution(
+        str(raw["method"]),
+        str(raw["label"]),
+        {
+            name: [WordWeight(w["text"], int(w["start"]), int(w["end"]), float(w["weight"])) for w in words]
+            for name, words in raw["fields"].items()
+        },
+        None if error is None else float(error),
+    )

@@ -1,0 +1,108 @@
+"""Contexts from files, read as a stream: a bad row is named by its line and the rest goes on."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dynabench import errors
+from dynabench.db import Database
+from dynabench.rounds import contexts, service
+from dynabench.rounds.contexts import Row, Upload
+
+LONGEST = 1_000_000  # bytes in one line
+WRAPPERS = ("values", "context")  # members that hold a row's fields; `context` is the older platform's
+
+
+def upload(db: Database, task_id: str, file: Path, progress: Callable[[int], object]) -> Upload:
+    """Store a file's contexts, a batch per transaction; `progress` is told the bytes read so far.
+
+    Lines are counted from 1 (in CSV the header is line 1). Raises `Invalid` for a file of another kind.
+    """
+    config = db.read(service.newest_config, task_id)
+    read, result = reader(file), Upload()
+    with file.open("rb") as stream:
+        for batch in contexts.batches(read(stream)):
+            result += db.write(contexts.add, task_id, config, batch)
+            progress(stream.tell())
+    db.write(service.act, None, "contexts.uploaded", task=task_id, created=result.created)
+    return result
+
+
+def reader(file: Path) -> Callable[[BinaryIO], Iterator[Row]]:
+    """What reads files with this name; raises `Invalid` for a file of another kind."""
+    read = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv_rows}.get(file.suffix.lower())
+    if read is None:
+        raise errors.Invalid({"file": "Give a file that ends in .jsonl, .ndjson or .csv."})
+    return read
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := stream.readline(LONGEST + 1):
+        number += 1
+        yield number, line
+        while len(line) > LONGEST and not line.endswith(b"\n"):  # the rest of an endless line is thrown away
+            line = stream.readline(LONGEST + 1) or b"\n"
+
+
+def jsonl(stream: BinaryIO) -> Iterator[Row]:
+    """One row per line; empty lines are passed over."""
+    for number, line in _lines(stream):
+        if len(line) > LONGEST:
+            yield Row(number, None, error=f"The line is longer than {LONGEST:,} bytes.")
+        elif line.strip(b" \t\r\n\xef\xbb\xbf"):
+            yield _parsed(number, line)
+
+
+def _parsed(number: int, line: bytes) -> Row:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Row(number, None, error="The line is not valid UTF-8.")
+    except (ValueError, RecursionError):
+        return Row(number, None, error="The line is not valid JSON.")
+    if not isinstance(row, dict):
+        return Row(number, None, error="The line is not a JSON object.")
+    tag = row.pop("tag", "")
+    for name in WRAPPERS:
+        if isinstance(row.get(name), dict):
+            return Row(number, row[name], tag)
+    return Row(number, row, tag)
+
+
+def csv_rows(stream: BinaryIO) -> Iterator[Row]:
+    """One row per record, named by the line that it ends on; a header names the fields."""
+    reader = csv.reader(_text(stream), strict=True)
+    try:
+        header = next(reader, [])
+    except csv.Error as error:
+        raise errors.Invalid({"file": f"The header cannot be read: {error}."}) from None
+    if len(set(header)) < len(header) or "" in header:
+        raise errors.Invalid({"file": "Each column of the header needs a name of its own."})
+    while True:
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            yield Row(reader.line_num, None, error=f"The record cannot be read: {error}.")
+            continue
+        if record is None:
+            return
+        if record:
+            yield _record(reader.line_num, header, record)
+
+
+def _text(stream: BinaryIO) -> Iterator[str]:
+    for number, line in _lines(stream):
+        text = line.decode("utf-8", errors="surrogateescape")
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _record(number: int, header: list[str], record: list[str]) -> Row:
+    if len(record) != len(header):
+        return Row(number, None, error=f"{len(record)} columns where the header has {len(header)}.")
+    if any("\ud800" <= character <= "\udfff" for text in record for character in text):
+        return Row(number, None, error="The record is not valid UTF-8.")
+    values: dict[str, Any] = dict(zip(header, record, strict=True))
+    return Row(number, values, values.pop("tag", ""))

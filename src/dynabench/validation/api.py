@@ -1,0 +1,88 @@
+"""Checking examples, and the figures that follow, as JSON."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.auth import Member, Viewer
+from dynabench.collection.statistics import statistics
+from dynabench.db import Database
+from dynabench.rounds import service as rounds
+from dynabench.security import RowId
+from dynabench.validation import places, service
+from dynabench.validation.schemas import (
+    BallotIn,
+    FlagList,
+    FlagOut,
+    ItemOut,
+    NextIn,
+    OutcomeOut,
+    Source,
+    StatisticsOut,
+    UndoneOut,
+)
+
+router = APIRouter(prefix="/api/v1", tags=["validation"])
+
+PAGE = 50
+
+
+@router.post(
+    "/tasks/{task}/validations/next",
+    response_model=ItemOut,
+    response_model_exclude_unset=True,
+    responses={204: {"description": "Nothing waits for you."}},
+)
+async def next_validation(
+    request: Request, task: str, person: Member, body: NextIn | None = None
+) -> ItemOut | Response:
+    """The next example to check, with a place held for you; asking again gives the same until you have voted."""
+    state, number = request.app.state, body.round if body else None
+    seconds = state.settings.reservation_seconds
+    item = await state.db.awrite(places.next_item, person, task, seconds=seconds, round_number=number)
+    return Response(status_code=204) if item is None else ItemOut.of(item)
+
+
+@router.post("/examples/{id}/validations", status_code=201)
+async def validate(request: Request, id: RowId, body: BallotIn, person: Member) -> OutcomeOut:
+    """Vote on an example, or answer it blind."""
+    return OutcomeOut.of(await request.app.state.db.awrite(service.vote, person, id, body.ballot()))
+
+
+@router.post("/examples/{id}/validations/undo")
+async def undo_validation(request: Request, id: RowId, person: Member) -> UndoneOut:
+    """Take back your last vote, within a minute and before anybody votes after you."""
+    state = request.app.state
+    outcome = await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
+    return UndoneOut(id=outcome.id, verdict=outcome.verdict, votes=outcome.votes)
+
+
+@router.post("/examples/{id}/skip", status_code=204)
+async def skip_example(request: Request, id: RowId, person: Member) -> None:
+    """Pass an example on: no vote, and it is not handed to you again."""
+    await request.app.state.db.awrite(service.skip, person, id)
+
+
+@router.get("/tasks/{task}/flags")
+async def list_flags(
+    request: Request, task: str, person: Member, cursor: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None
+) -> FlagList:
+    """Flags on the task's examples, for its owners and moderators."""
+    found = await request.app.state.db.aread(service.flagged, person, task, cursor, PAGE)
+    after = str(found[-1].id) if len(found) == PAGE else None
+    return FlagList(items=[FlagOut.of(flag) for flag in found], next=after)
+
+
+@router.get("/tasks/{task}/rounds/{number}/statistics")
+async def read_statistics(
+    request: Request, task: str, number: RowId, _: Viewer, sources: Annotated[list[Source] | None, Query()] = None
+) -> StatisticsOut:
+    """The round's error rates with intervals, and how people do beside the models."""
+    db: Database = request.app.state.db
+    return await db.aread(_statistics, task, number, sources)
+
+
+def _statistics(session: Session, task: str, number: int, sources: list[Source] | None) -> StatisticsOut:
+    found = rounds.round_of(session, task, number)
+    return StatisticsOut.told(task, number, statistics(session, found, sources=sources))

@@ -1,0 +1,121 @@
+"""Checking examples as pages: one form per key, plain or by htmx."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench.accounts.auth import Member
+from dynabench.accounts.tables import Person
+from dynabench.errors import Conflict, Forbidden, Invalid
+from dynabench.rounds import service as rounds
+from dynabench.security import RowId
+from dynabench.tasks import TaskConfig
+from dynabench.validation import places, service
+from dynabench.validation.service import Ballot, Outcome
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What stands before a validator: the next item, the last outcome, today's count."""
+
+    item: places.Item | None
+    outcome: Outcome | None
+    today: int
+    config: TaskConfig
+
+
+def _desk(session: Session, person: Person, task: str, seconds: int, voted: int | None = None) -> Desk:
+    item = places.next_item(session, person, task, seconds=seconds)
+    outcome = service.my_outcome(session, person, voted) if voted else None
+    config = item.config if item else rounds.task_config(session, task)
+    return Desk(item, outcome, service.voted_today(session, person), config)
+
+
+async def _show(
+    request: Request, person: Person, task: str, *, voted: int | None = None, status: int = 200, **values: Any
+) -> Response:
+    """The page, or for htmx the part that changes; `problem` and `errors` say what was refused."""
+    state = request.app.state
+    desk = await state.db.awrite(_desk, person, task, state.settings.reservation_seconds, voted)
+    known: dict[str, Any] = {"problem": "", "errors": {}, "values": {}}
+    return render(
+        request,
+        "validation/validate.html",
+        fragment="validation/_desk.html",
+        status=status,
+        task=task,
+        config=desk.config,
+        item=desk.item,
+        outcome=desk.outcome,
+        today=desk.today,
+        **(known | values),
+    )
+
+
+@router.get("/tasks/{task}/validate", name="validate")
+async def validate(request: Request, task: str, person: Member, voted: int | None = None) -> Response:
+    """The next example to check; `voted` names the example whose outcome is shown beside it."""
+    return await _show(request, person, task, voted=voted)
+
+
+@router.post("/tasks/{task}/validate/{id}", name="send_validation")
+async def send_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
+    """A vote or a blind answer."""
+    form = await request.form()
+    config = await request.app.state.db.aread(_config, task)
+    ballot = _ballot(config, form)
+    try:
+        await request.app.state.db.awrite(service.vote, person, id, ballot)
+    except Invalid as problem:
+        values = {str(name): value for name, value in form.items() if isinstance(value, str)}
+        return await _show(request, person, task, status=422, errors=problem.fields, values=values)
+    except (Conflict, Forbidden) as problem:
+        return await _show(request, person, task, status=problem.status, problem=problem.detail)
+    return await _after(request, person, task, id)
+
+
+@router.post("/tasks/{task}/validate/{id}/skip", name="skip_validation")
+async def skip_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
+    """Pass the example on."""
+    await request.app.state.db.awrite(service.skip, person, id)
+    return await _after(request, person, task, None)
+
+
+@router.post("/tasks/{task}/validate/{id}/undo", name="undo_validation")
+async def undo_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
+    """Take the last vote back; the example is shown again if its place is still free."""
+    state = request.app.state
+    try:
+        await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
+    except Conflict as problem:
+        return await _show(request, person, task, voted=id, status=problem.status, problem=problem.detail)
+    return await _after(request, person, task, None)
+
+
+async def _after(request: Request, person: Person, task: str, voted: int | None) -> Response:
+    """The next item at once for htmx; for a plain form a redirect, so that reloading sends nothing again."""
+    if request.headers.get("HX-Request") == "true":
+        return await _show(request, person, task, voted=voted)
+    address = request.app.url_path_for("validate", task=task)
+    return RedirectResponse(f"{address}?voted={voted}" if voted else str(address), status_code=303)
+
+
+def _config(session: Session, task: str) -> TaskConfig:
+    return rounds.task_config(session, task)
+
+
+def _ballot(config: TaskConfig, form: FormData) -> Ballot:
+    """The ballot that a form stands for; fields are named `answer.<field>` and `validation.<field>`."""
+    pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    vote = next((value for name, value in pairs if name == "vote"), None)
+    owner = any(name == "as_owner" and value == "true" for name, value in pairs)
+    if vote is None:
+        return Ballot(answer=config.form("answer", pairs), as_owner=owner)
+    return Ballot(vote=vote, values=config.form("validation", pairs), as_owner=owner)

@@ -1,0 +1,227 @@
+"""What the validation API takes and gives."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dynabench.collection.statistics import Figures, RoundStatistics
+from dynabench.stats.error_rates import ErrorRates
+from dynabench.stats.rates import Rate
+from dynabench.validation.places import Item
+from dynabench.validation.service import Ballot, Flag, Outcome
+
+Source = Literal["person", "expert", "owner", "program"]
+
+
+class NextIn(BaseModel):
+    """Which item is wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    round: int | None = Field(None, ge=1, le=2**31 - 1, description="Only from this round; any round if left out.")
+
+
+class ItemOut(BaseModel):
+    """An example to check. Who wrote it and what the models said is not told before the vote."""
+
+    example_id: int
+    round: int
+    mode: Literal["judge", "answer"] = Field(description="judge: vote on `answer`; answer: answer it yourself, blind.")
+    context: dict[str, Any]
+    input: dict[str, Any]
+    answer: dict[str, Any] = Field({}, description="The author's answer; left out where it is to be answered blind.")
+    ask: list[dict[str, Any]] = Field(description="Fields that may be sent beside the vote, with when they apply.")
+    expires_at: datetime = Field(description="How long your place is held.")
+
+    @classmethod
+    def of(cls, item: Item) -> "ItemOut":
+        """As JSON; the claim is absent, not null, where the validator must not know it."""
+        shown: dict[str, Any] = {} if item.answer is None else {"answer": item.answer}
+        asked = item.config.validation.ask if item.mode == "judge" else []
+        return cls(
+            example_id=item.example_id,
+            round=item.round.number,
+            mode=item.mode,
+            context=item.context,
+            input=item.input,
+            ask=[field.public() for field in asked],
+            expires_at=item.expires_at,
+            **shown,
+        )
+
+
+class BallotIn(BaseModel):
+    """A vote, with the fields that the task asks for as further members; or a blind answer."""
+
+    model_config = ConfigDict(extra="allow")
+
+    vote: Literal["correct", "incorrect", "flagged"] | None = None
+    answer: dict[str, Any] | None = Field(None, description="Your own answer, where the item's mode is `answer`.")
+    as_owner: bool = Field(False, description="Decide at once, as an owner of the task.")
+
+    def ballot(self) -> Ballot:
+        """As the service takes it."""
+        return Ballot(self.vote, self.answer, dict(self.model_extra or {}), self.as_owner)
+
+
+class PredictionOut(BaseModel):
+    """What a target said, shown once one has voted."""
+
+    model: str
+    answer: dict[str, Any]
+    probabilities: dict[str, Any] | None
+    fooled: bool
+
+
+class OutcomeOut(BaseModel):
+    """Where the example stands now, and what was hidden before the vote."""
+
+    id: int = Field(description="The vote.")
+    example_id: int
+    vote: Literal["correct", "incorrect", "flagged"] = Field(description="What it counts as; for a blind answer too.")
+    verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
+    votes: int = Field(description="How many votes stand.")
+    answer: dict[str, Any] = Field(description="What its author claims.")
+    predictions: list[PredictionOut]
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> "OutcomeOut":
+        """As JSON."""
+        return cls(
+            id=outcome.id,
+            example_id=outcome.example.id,
+            vote=outcome.vote,
+            verdict=outcome.verdict,
+            votes=outcome.votes,
+            answer=outcome.example.answer,
+            predictions=[
+                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.fooled)
+                for row in outcome.predictions
+            ],
+        )
+
+
+class UndoneOut(BaseModel):
+    """Where the example stands without the vote."""
+
+    id: int = Field(description="The vote that counts no more.")
+    verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
+    votes: int
+
+
+class FlagOut(BaseModel):
+    """One vote that flags an example."""
+
+    id: int
+    example_id: int
+    input: dict[str, Any]
+    answer: dict[str, Any]
+    verdict: str
+    values: dict[str, Any] = Field(description="What the validator said besides.")
+    at: datetime
+
+    @classmethod
+    def of(cls, flag: Flag) -> "FlagOut":
+        """As JSON."""
+        example = flag.example
+        return cls(
+            id=flag.id,
+            example_id=example.id,
+            input=example.input,
+            answer=example.answer,
+            verdict=flag.verdict,
+            values=flag.values,
+            at=flag.at,
+        )
+
+
+class FlagList(BaseModel):
+    """Flags, newest first."""
+
+    items: list[FlagOut]
+    next: str | None = None
+
+
+class RateOut(BaseModel):
+    """A share with its 95 % interval; all null where there is nothing to count."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int = Field(description="What the share is of.")
+
+    @classmethod
+    def of(cls, rate: Rate) -> "RateOut":
+        """As JSON."""
+        return cls(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
+
+
+class RatesOut(BaseModel):
+    """The three error rates under one kind of interval."""
+
+    mer: RateOut
+    vmer: RateOut
+    vmer_resolved: RateOut
+
+    @classmethod
+    def of(cls, rates: ErrorRates) -> "RatesOut":
+        """As JSON."""
+        return cls(
+            mer=RateOut.of(rates.mer), vmer=RateOut.of(rates.vmer), vmer_resolved=RateOut.of(rates.vmer_resolved)
+        )
+
+
+class FiguresOut(RatesOut):
+    """What a set of examples says; the rates have Wilson intervals, `clustered` allows for who wrote them."""
+
+    examples: int
+    fooled: int
+    validated_fooled: int = Field(description="Fooled, and found correct.")
+    resolved_fooled: int = Field(description="Fooled, with any final verdict.")
+    retracted: int
+    people: int
+    clustered: RatesOut
+
+    @staticmethod
+    def members(figures: Figures) -> dict[str, Any]:
+        """The members by name."""
+        counts = figures.counts
+        return {
+            "examples": counts.examples,
+            "fooled": counts.fooled,
+            "validated_fooled": counts.validated,
+            "resolved_fooled": counts.resolved,
+            "retracted": figures.retracted,
+            "people": figures.people,
+            "clustered": RatesOut.of(figures.clustered),
+            "mer": RateOut.of(figures.rates.mer),
+            "vmer": RateOut.of(figures.rates.vmer),
+            "vmer_resolved": RateOut.of(figures.rates.vmer_resolved),
+        }
+
+
+class StatisticsOut(FiguresOut):
+    """A round's figures. Examples by programs are in `by.source` alone unless asked for."""
+
+    task: str
+    round: int
+    human_accuracy: RateOut = Field(description="Share of blind answers that agree with the claim; by item.")
+    human_model_gap: RateOut = Field(description="Human accuracy minus the targets' accuracy on the same items.")
+    by: dict[str, dict[str, FiguresOut]] = Field(description="By `source`, `start` and `day` (UTC).")
+
+    @classmethod
+    def told(cls, task: str, number: int, found: RoundStatistics) -> "StatisticsOut":
+        """As JSON."""
+        by = {
+            name: {value: FiguresOut(**FiguresOut.members(figures)) for value, figures in groups.items()}
+            for name, groups in found.by.items()
+        }
+        return cls(
+            task=task,
+            round=number,
+            human_accuracy=RateOut.of(found.human_accuracy),
+            human_model_gap=RateOut.of(found.human_model_gap),
+            by=by,
+            **FiguresOut.members(found.total),
+        )

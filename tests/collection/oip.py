@@ -1,0 +1,127 @@
+"""A small model host of the tests' own: the Open Inference Protocol over HTTP, with targets that can be slow or broken.
+
+Its models answer by plain rules, so that a test can say beforehand what is answered.
+"""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from dynabench.models.host import wire
+from dynabench.models.protocol import Attribution, Card, Output, WordWeight
+
+LABELS = {"nli": ["entailment", "neutral", "contradiction"], "sentiment": ["positive", "neutral", "negative"]}
+FIELDS = {"nli": ["premise", "hypothesis"], "sentiment": ["statement"]}
+
+
+class Rule:
+    """A target: `answer(inputs)` names a label; `gate` holds answers back until it is set; `status` breaks it."""
+
+    def __init__(self, name: str, task: str, answer: Callable[[Mapping[str, str]], str]) -> None:
+        self.name, self.task, self.answer = name, task, answer
+        self.version = hashlib.sha256(name.encode()).hexdigest()[:16]
+        self.gate = threading.Event()
+        self.gate.set()
+        self.asked = threading.Event()
+        self.status = 200
+        self.seen: list[dict[str, str]] = []
+        self.explained = 0
+
+    def infer(self, inputs: dict[str, str]) -> Output:
+        self.seen.append(inputs)
+        self.asked.set()
+        self.gate.wait(10)
+        label = self.answer(inputs)
+        return Output({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
+
+    def card(self) -> Card:
+        return Card(
+            name=self.name,
+            version=self.version,
+            task=self.task,
+            kind="rule",
+            inputs=tuple(FIELDS[self.task]),
+            answer="label",
+            labels=tuple(LABELS[self.task]),
+            methods=("length", "halves"),
+        )
+
+
+def words(text: str) -> list[WordWeight]:
+    """Every word with a tenth of its length as its weight."""
+    return [WordWeight(each[0], each.start(), each.end(), len(each[0]) / 10) for each in re.finditer(r"\S+", text)]
+
+
+class RuleHost(ThreadingHTTPServer):
+    """Serves rules on a free port of this machine."""
+
+    daemon_threads = True
+
+    def __init__(self, *rules: Rule) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.rules = {rule.name: rule for rule in rules}
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def stop(self) -> None:
+        for rule in self.rules.values():
+            rule.gate.set()
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Health, index, metadata, inference and attribution."""
+
+    protocol_version = "HTTP/1.1"
+    server: RuleHost
+
+    def log_message(self, *_: object) -> None:
+        return
+
+    def do_GET(self) -> None:
+        self.send({"ready": True})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        rule = self.rule()
+        if self.path == "/v2/repository/index":
+            self.send([self.listed(each) for each in self.server.rules.values()])
+        elif rule is None or rule.status != 200:
+            self.send({"error": "broken"}, rule.status if rule else 404)
+        elif self.path.endswith("/infer"):
+            outputs = [rule.infer(row) for row in wire.rows(body)]
+            self.send(wire.response(rule.card(), outputs))
+        else:
+            self.send(self.attributed(rule, body))
+
+    def listed(self, rule: Rule) -> dict[str, Any]:
+        return {
+            "name": rule.name,
+            "version": rule.version,
+            "state": "READY",
+            "reason": "",
+            "card": wire.card_json(rule.card()),
+        }
+
+    def attributed(self, rule: Rule, body: dict[str, Any]) -> dict[str, Any]:
+        rule.explained += 1
+        label = body["label"] or rule.answer(body["inputs"])
+        fields = {name: words(text) for name, text in body["inputs"].items()}
+        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None), rule.version)
+
+    def rule(self) -> Rule | None:
+        parts = self.path.split("/")
+        return self.server.rules.get(parts[3]) if len(parts) > 3 else None
+
+    def send(self, body: object, status: int = 200) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)

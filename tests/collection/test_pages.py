@@ -1,0 +1,135 @@
+"""The annotator's pages: whole pages for plain forms, parts for htmx; what people write is shown as text."""
+
+import re
+
+import pytest
+
+from tests.collection.conftest import draw, send, written
+
+HOSTILE = "<script>alert(1)</script> **bold** {{ 7 * 7 }}"
+
+
+@pytest.fixture
+def eve(owner, browser):
+    """Somebody at a browser, logged in."""
+    mine = browser()
+    mine.join("eve")
+    return mine
+
+
+def hidden(page, name):
+    return re.search(rf'name="{re.escape(name)}"[^>]*value="([^"]*)"', page)[1]
+
+
+def test_the_first_page_shows_tasks_and_a_box(owner, browser):
+    page = browser().get("/")
+    assert page.status_code == 200
+    for text in ("Natural language inference", "Sentiment", 'action="/try"'):
+        assert text in page.text
+
+
+def test_the_box_answers_visitors_and_stores_nothing(owner, browser):
+    visitor = browser()
+    page = visitor.get("/").text
+    fields = {"task": "sentiment", "context_id": hidden(page, "context_id")}
+    fields |= {"input.statement": f"A good one. {HOSTILE}", "answer.label": "negative"}
+    for htmx in (True, False):
+        answer = visitor.submit("/try", page="/", htmx=htmx, **fields)
+        assert answer.status_code == 200
+        assert "You fooled it." in answer.text
+        assert "<script>alert" not in answer.text
+        assert ("<!doctype" in answer.text.lower()) is not htmx
+    refused = visitor.submit("/try", page="/", htmx=True, **(fields | {"input.statement": ""}))
+    assert refused.status_code == 422
+    assert refused.headers["hx-retarget"] == "#trybox"
+
+
+def test_the_context_stays_until_another_is_asked_for(eve):
+    first = hidden(eve.get("/tasks/nli/create").text, "context_id")
+    assert {hidden(eve.get("/tasks/nli/create").text, "context_id") for _ in range(3)} == {first}
+    other = eve.submit("/tasks/nli/context", page="/tasks/nli/create", htmx=True, but=first)
+    assert hidden(other.text, "context_id") != first
+    plain = eve.submit("/tasks/nli/context", page="/tasks/nli/create", but=first)
+    assert (plain.status_code, plain.headers["location"]) == (303, "/tasks/nli/create")
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_a_try_is_told_explained_and_taken_back(eve, htmx, client):
+    page = eve.get("/tasks/nli/create").text
+    fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label")}
+    told = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
+    assert told.status_code == 200
+    assert "try 1" in told.text
+    assert "<script>alert" not in told.text
+    again = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": HOSTILE})
+    assert "try 1" in again.text, "the same key is the same example"
+    example = re.search(r"/examples/(\d+)/explanation", told.text)[1]
+    said = eve.submit(f"/examples/{example}/explanation", htmx=htmx, **{"ask.why_correct": HOSTILE})
+    assert said.status_code == (200 if htmx else 303)
+    assert "<script>alert" not in said.text
+    gone = eve.submit(f"/examples/{example}/retraction", htmx=htmx)
+    assert gone.status_code == (200 if htmx else 303)
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_refused_fields_keep_what_was_written(eve, htmx):
+    page = eve.get("/tasks/nli/create").text
+    fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label")}
+    long = "word " * 200
+    refused = eve.submit("/tasks/nli/create", htmx=htmx, **fields, **{"input.hypothesis": long})
+    assert refused.status_code == 422
+    assert long.strip() in refused.text
+    assert hidden(refused.text, "key") == fields["key"]
+    if htmx:
+        assert refused.headers["hx-retarget"] == "#create-form"
+
+
+def test_a_silent_model_leaves_the_draft_on_the_page(eve, rules):
+    page = eve.get("/tasks/nli/create").text
+    fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label")}
+    rules.rules["nli-a"].status = 500
+    plain = eve.submit("/tasks/nli/create", **fields, **{"input.hypothesis": "They sleep."})
+    assert plain.status_code == 503
+    assert "They sleep." in plain.text
+    part = eve.submit("/tasks/nli/create", htmx=True, **fields, **{"input.hypothesis": "They sleep."})
+    assert part.status_code == 503
+    assert "<!doctype" not in part.text.lower()
+
+
+def test_visitors_create_in_the_sandbox(owner, browser, database):
+    visitor = browser()
+    page = visitor.get("/tasks/nli/create").text
+    assert "Sandbox" in page
+    fields = {name: hidden(page, name) for name in ("context_id", "key", "answer.label", "sandbox")}
+    for htmx in (True, False):
+        told = visitor.submit("/tasks/nli/create", page="/", htmx=htmx, **fields, **{"input.hypothesis": "They sleep."})
+        assert told.status_code == 200
+        assert "ms" in told.text
+
+
+def test_every_page_stands_with_and_without_examples(owner, ada, browser):
+    visitor = browser()
+    addresses = ["/", "/tasks/nli", "/tasks/nli/rounds/1", "/tasks/nli/people", "/tasks/nli/create", "/tasks/sentiment"]
+    assert {visitor.get(address).status_code for address in addresses} == {200}
+    given = draw(ada)
+    for n in range(3):
+        assert send(ada, written(given, f"{HOSTILE} {n}")).status_code == 201
+    for address in addresses:
+        page = visitor.get(address)
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+    assert "ada" in visitor.get("/tasks/nli/people").text
+
+
+def test_a_closed_round_says_so(owner, eve):
+    eve.get("/tasks/nli/create")
+    owner.post("/api/v1/tasks/nli/rounds/1/close")
+    assert "No round is open" in eve.get("/tasks/nli/create").text
+    assert eve.get("/tasks/nli").status_code == 200
+    assert eve.get("/tasks/nli/people").status_code == 200
+
+
+def test_what_does_not_exist_is_not_found(owner, eve):
+    for address in ("/tasks/nope", "/tasks/nope/create", "/tasks/nope/people", "/tasks/nli/rounds/9"):
+        assert eve.get(address).status_code == 404, address
+    assert eve.submit("/tasks/nope/create", context_id="1").status_code == 404

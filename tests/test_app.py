@@ -1,0 +1,81 @@
+"""The application as a whole: what it imports, its health, its figures, its logs."""
+
+import json
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from dynabench import logs
+from dynabench.cli import COMMANDS
+from dynabench.metrics import Metrics
+
+HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy.stats", "altair", "dbos", "mlcroissant")
+
+
+def imported(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_the_web_process_imports_nothing_heavy():
+    found = imported(
+        "from dynabench.app import create_app; from dynabench.settings import Settings; create_app(Settings())"
+    )
+    assert not found & set(HEAVY)
+
+
+def test_the_list_of_commands_imports_no_part_of_the_platform():
+    found = imported("from dynabench.cli import app\ntry:\n app(['--help'])\nexcept SystemExit: pass")
+    assert not found & {*HEAVY, "fastapi", "sqlalchemy", "alembic", "jinja2"}
+    assert "dynabench.cli.serve" not in found
+
+
+def test_it_says_that_it_lives_and_what_it_lacks(client):
+    assert client.get("/healthz").json() == {"status": "alive"}
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()) == (200, {"database": "ok", "host": "no answer"})
+
+
+def test_figures_are_by_route_and_never_by_address(client, person):
+    person("ada")
+    client.get("/api/v1/tasks/secret-name")
+    client.get("/secret/address")
+    client.request("BREW", "/secret/address")
+    text = client.get("/metrics").text
+    assert 'dynabench_requests_total{method="POST",route="/api/v1/accounts",status="201"} 1.0' in text
+    assert 'route="/api/v1/tasks/{task}"' in text
+    assert 'method="OTHER",route="unmatched"' in text
+    assert "secret" not in text
+    assert "dynabench_request_seconds_bucket" in text
+
+
+def test_each_application_counts_for_itself():
+    first, second = Metrics(), Metrics()
+    first.observe({"type": "http", "method": "GET", "path": "/x"}, 200, 0.1)
+    assert second.registry.get_sample_value("dynabench_requests_total", {}) is None
+
+
+@pytest.fixture
+def quiet_root():
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield root
+    root.handlers[:] = before
+    root.setLevel(level)
+    logs.structlog.reset_defaults()
+
+
+def test_logs_are_json_lines_for_machines(quiet_root, capsys):
+    logs.configure("json")
+    logs.structlog.get_logger("dynabench").info("hello", answer=42)
+    logging.getLogger("library").warning("careful %s", "now")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert (lines[0]["event"], lines[0]["answer"], lines[0]["level"]) == ("hello", 42, "info")
+    assert (lines[1]["event"], lines[1]["logger"]) == ("careful now", "library")
+
+
+def test_every_command_names_a_module():
+    assert all(address.startswith(f"dynabench.cli.{name}:") for name, (address, _) in COMMANDS.items())

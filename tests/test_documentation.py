@@ -1,0 +1,22 @@
+"""What an operator can set or call is in the reference."""
+
+from pathlib import Path
+
+import pytest
+
+from dynabench.cli import COMMANDS
+from dynabench.settings import Settings
+
+REFERENCE = "\n".join(
+    path.read_text() for path in sorted((Path(__file__).parent.parent / "docs/reference").glob("*.md"))
+)
+
+
+@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+def test_every_setting_is_documented(name: str):
+    assert f"`DYNABENCH_{name.upper()}`" in REFERENCE
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str):
+    assert f"`dynabench {name}" in REFERENCE
