@@ -25,8 +25,10 @@ from dynabench.web import render, static_files
 from scripts.chromium import find
 from tests.web.samples import ANSWERED, BOX_ANSWERED, PAGES, STRIP
 
-FLAGS = ("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-         "--disable-component-update --disable-sync").split()  # fmt: skip
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 
 
@@ -122,7 +124,7 @@ def pictures(folder: Path, names: list[str]) -> None:
                     viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
                 )
                 page = context.new_page()
-                page.on("console", lambda message: print(page.url, message.type, message.text))
+                page.on("console", lambda message: print(message.page.url, message.text))
                 for name in names or PAGES:
                     page.goto(f"{address}/gallery/{name}")
                     settle(page)
