@@ -99,6 +99,15 @@ ROUTES: dict[tuple[str, str], Route] = {
         "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/"): Route("anyone"),
+    ("POST", "/try"): Route("anyone", form={"task": "sentiment", "context_id": "1"}),
+    ("GET", "/tasks/{task}"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
+    ("GET", "/tasks/{task}/people"): Route("anyone"),
+    ("GET", "/tasks/{task}/create"): Route("anyone"),
+    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
+    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "1", "sandbox": "true"}),
+    ("POST", "/examples/{id}/explanation"): Route("author", form={"ask.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("member"),
     ("GET", "/api/v1/tasks/{task}/flags"): Route("owner"),
@@ -112,6 +121,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # what ends something
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
+    ("POST", "/examples/{id}/retraction"): Route("author", form={}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/close"): Route("owner"),
     ("DELETE", "/api/v1/tokens/{id}"): Route("member"),
     ("POST", "/login"): Route("anyone", form={"username": "mia", "password": "correct horse battery"}),
@@ -148,7 +158,8 @@ class Stage:
         database.write(lambda s: s.execute(update(Person).where(Person.id == root.id).values(admin=True)))
         database.write(world.seed)
         database.write(rounds.set_role, None, "nli", owner.name, "owner")
-        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+        for task in ("nli", "sentiment"):
+            assert root.post(f"/api/v1/tasks/{task}/rounds", json={"targets": [f"{task}-a"]}).status_code == 201
         self.given = world.draw(self.callers["author"])
         written = world.written(
             self.given, "This is not so." if self.given["goal"]["label"] != "contradiction" else "So."
