@@ -100,14 +100,14 @@ ROUTES: dict[tuple[str, str], Route] = {
     ),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
     ("GET", "/"): Route("anyone"),
-    ("POST", "/try"): Route("anyone", form={"task": "sentiment", "context_id": "1"}),
+    ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
     ("GET", "/tasks/{task}/create"): Route("anyone"),
-    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
     ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "1", "sandbox": "true"}),
-    ("POST", "/examples/{id}/explanation"): Route("author", form={"ask.why_correct": "Because."}),
+    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
+    ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("member"),
     ("GET", "/api/v1/tasks/{task}/flags"): Route("owner"),
@@ -158,8 +158,8 @@ class Stage:
         database.write(lambda s: s.execute(update(Person).where(Person.id == root.id).values(admin=True)))
         database.write(world.seed)
         database.write(rounds.set_role, None, "nli", owner.name, "owner")
-        for task in ("nli", "sentiment"):
-            assert root.post(f"/api/v1/tasks/{task}/rounds", json={"targets": [f"{task}-a"]}).status_code == 201
+        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
         self.given = world.draw(self.callers["author"])
         written = world.written(
             self.given, "This is not so." if self.given["goal"]["label"] != "contradiction" else "So."

@@ -6,13 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dynabench.models import runtime  # before torch
-
 import torch
 from torch import Tensor
 
 from dynabench.errors import Invalid
-from dynabench.models import encoder, spec
+from dynabench.models import encoder, runtime, spec
 from dynabench.models.attribution import gradient, integrated
 from dynabench.models.backends.base import Backend, Prepared, output
 from dynabench.models.backends.network import Head, pad
@@ -138,7 +136,8 @@ class Explainable:
     def __init__(self, pool: Pool, key: str) -> None:
         self.pool = pool
         self.key = key
-        self.layer = torch.nn.Embedding.from_pretrained(pool.embeddings.weight, freeze=True)
+        weight = pool.embeddings.weight
+        self.layer = torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight, _freeze=True)
 
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
