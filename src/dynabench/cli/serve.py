@@ -26,26 +26,20 @@ def serve(
     from dynabench.supervisor import Watched, answers, watch
 
     settings = get_settings()
-    processes = []
-    if not settings.host_url:
-        address = settings.host_address
-        processes.append(
-            Watched("host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(address, "/v2/health/live"))
-        )
-        processes[0].start()  # the slowest to be ready goes first
     from dynabench.migrations import upgrade
 
     upgrade(settings)
+    address = f"{settings.host}:{settings.port}"
+    web = Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(address, "/healthz"))
+    worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"])
+    models = Watched(
+        "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
+    )
+    processes = [web, worker] if settings.host_url else [web, models, worker]
+    web.start()  # the others start when `watch` first looks: the first page comes before the models
     if demo:
         from dynabench.demo import prepare
 
         prepare(settings)
-    web = f"{settings.host}:{settings.port}"
-    processes += [
-        Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(web, "/healthz")),
-        Watched("worker", [sys.executable, "-m", "dynabench", "worker"]),
-    ]
-    for process in processes[-2:]:
-        process.start()
-    typer.echo(f"Dynabench is at http://{web} (state in {settings.folder}). Stop it with Ctrl+C.")
+    typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
     watch(processes)
