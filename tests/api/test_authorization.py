@@ -105,7 +105,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
     ("GET", "/tasks/{task}/create"): Route("anyone"),
-    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "1", "sandbox": "true"}),
+    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "{context}", "sandbox": "true"}),
     ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
@@ -205,7 +205,9 @@ class Stage:
         browser = self.browsers[role]
         if method == "GET":
             return browser.get(address)
-        return browser.submit(address, page="/login" if role == "anon" else "/settings", **(route.form or {}))
+        return browser.submit(
+            address, page="/login" if role == "anon" else "/settings", **self.filled(route.form or {})
+        )
 
     def filled(self, body: Any) -> Any:
         return body | {"context_id": self.given["id"]} if isinstance(body, dict) and "context_id" in body else body
