@@ -47,6 +47,12 @@ async def answer(request: Request) -> Response:
     return secured(render(request, "collection/create.html", fragment="collection/_answer.html", **ANSWERED))
 
 
+async def vote(request: Request) -> Response:
+    """The next item after a vote."""
+    request.state.viewer = None
+    return secured(render(request, "validation/_desk.html", **PAGES["validate"][1]))
+
+
 async def strip(request: Request) -> Response:
     """Words with weights."""
     fields, at = {}, 0
@@ -73,6 +79,7 @@ def app() -> Starlette:
             Route("/gallery/{name}", show),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
+            Route("/tasks/{task}/validate/{id}", vote, methods=["POST"]),
             Route("/api/v1/attributions", strip, methods=["POST"]),
             Route("/api/v1/examples/{id}/attributions", strip),
             Mount("/static", static_files()),

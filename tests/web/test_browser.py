@@ -150,7 +150,7 @@ def test_the_second_press_of_a_vote_sends_what_it_asks_for(page: Page) -> None:
     with page.expect_request("**/validate/31") as request:
         page.keyboard.press("Control+Enter")
     assert "vote=flagged" in (request.value.post_data or "")
-    console_of(page).clear()
+    expect(page.get_by_role("heading", name="Are they right?")).to_be_focused()
 
 
 def test_a_key_votes_at_once_where_nothing_is_asked(page: Page) -> None:
@@ -159,7 +159,7 @@ def test_a_key_votes_at_once_where_nothing_is_asked(page: Page) -> None:
         page.keyboard.press("1")
     assert "vote=correct" in (request.value.post_data or "")
     assert request.value.headers["x-csrf-token"]
-    console_of(page).clear()
+    expect(page.get_by_role("heading", name="Are they right?")).to_be_focused()
 
 
 def test_the_question_mark_lists_the_keys_of_this_page(page: Page) -> None:
