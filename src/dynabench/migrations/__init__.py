@@ -98,6 +98,9 @@ def differences(db: Database) -> list[object]:
 
     Indexes over expressions are compared on PostgreSQL alone: SQLite's cannot be reflected, which is warned about.
     """
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
     with db.engine.connect() as connection, warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*expression-based index")
         context = MigrationContext.configure(connection, opts=OPTIONS)
