@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
-from dynabench import __version__, metrics, problems, security, web
+from dynabench import __version__, jobs, metrics, problems, security, web
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
@@ -88,6 +88,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.host = host or _host(settings)
         yield
         await app.state.host.close()
+        jobs.release(settings)
         app.state.db.close()
 
     app = App(

@@ -9,7 +9,6 @@ import threading
 import uuid
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, select, text, update
@@ -28,13 +27,18 @@ WORKFLOWS = {
 
 
 class Job(Base):
-    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine."""
+    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine.
+
+    `done` is what its steps have added up so far, written in the same transaction as what they did: a step that was
+    committed and is run again after a crash finds itself there.
+    """
 
     __tablename__ = "jobs"
 
     id: Mapped[str] = mapped_column(String(36), primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
     payload: Mapped[dict[str, Any]]
+    done: Mapped[dict[str, Any] | None]
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     created_at: Mapped[datetime] = mapped_column(default=now)
     sent_at: Mapped[datetime | None]
@@ -63,11 +67,25 @@ def engine_url(settings: Settings) -> str:
     return f"sqlite:///{settings.folder / 'jobs.sqlite'}" if settings.url.startswith("sqlite") else settings.url
 
 
-@cache
+_clients: dict[str, Any] = {}
+_clients_lock = threading.Lock()
+
+
 def _client(url: str) -> Any:
     from dbos import DBOSClient, DBOSPortableJSONSerializer
 
-    return DBOSClient(system_database_url=url, serializer=DBOSPortableJSONSerializer())
+    with _clients_lock:
+        if url not in _clients:
+            _clients[url] = DBOSClient(system_database_url=url, serializer=DBOSPortableJSONSerializer())
+        return _clients[url]
+
+
+def release(settings: Settings) -> None:
+    """Close this process's connections to the engine's state."""
+    with _clients_lock:
+        client = _clients.pop(engine_url(settings), None)
+    if client is not None:
+        client.destroy()
 
 
 def progress(settings: Settings, job: Job) -> dict[str, Any]:
@@ -124,7 +142,10 @@ def send(db: Database, start: Callable[[Job], None]) -> int:
 
 
 def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
-    """Run the worker until `stop` is set: resume what a crash left, then send and run what comes."""
+    """Run the worker until `stop` is set: resume what a crash left, then send and run what comes.
+
+    For a process of its own, which ends afterwards: what a second does not finish goes on in the next worker.
+    """
     from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
     global _database
@@ -153,6 +174,4 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         while not stop.wait(poll):
             send(_database, start)
     finally:
-        DBOS.destroy(workflow_completion_timeout_sec=5)
-        _database.close()
-        _database = None
+        DBOS.destroy(workflow_completion_timeout_sec=1)

@@ -1,6 +1,8 @@
 """`dynabench worker`: the process that runs durable jobs."""
 
+import os
 import signal
+import sys
 import threading
 
 import typer
@@ -21,3 +23,5 @@ def worker() -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
     work(get_settings(), stop)
+    sys.stderr.flush()
+    os._exit(0)  # jobs under way are resumed by the next worker; waiting for their threads could take hours

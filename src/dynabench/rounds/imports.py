@@ -6,47 +6,74 @@ from typing import Any
 from dbos import DBOS
 from sqlalchemy.orm import Session
 
-from dynabench import jobs
+from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.rounds import contexts, files, service
 from dynabench.rounds.contexts import Row
 
 NAMED = 1_000  # bad rows that the result names; the rest are counted
+NOTHING: dict[str, Any] = {"batches": 0, "finished": False, "created": 0, "duplicates": 0, "failed": 0, "errors": []}
 
 
-@DBOS.step(name="import_contexts.batch")
-def store(task: str, rows: list[Row]) -> dict[str, Any]:
-    """Store one batch. Run twice, the second run finds duplicates, so `created` is told by the first."""
-    config = jobs.database().read(service.newest_config, task)
-    result = jobs.database().write(contexts.add, task, config, rows)
-    return {"created": result.created, "duplicates": result.duplicates, "errors": result.errors}
+def _store(session: Session, job_id: str, number: int, task: str, rows: list[Row]) -> dict[str, Any]:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    total = NOTHING | (job.done or {})
+    if total["batches"] < number:  # else this batch was committed before a crash, and counted
+        result = contexts.add(session, task, service.newest_config(session, task), rows)
+        named = [{"row": row, "message": message} for row, message in result.errors]
+        total["batches"] = number
+        total["created"] += result.created
+        total["duplicates"] += result.duplicates
+        total["failed"] += len(named)
+        total["errors"] = [*total["errors"], *named][:NAMED]
+        job.done = total
+    return {name: total[name] for name in ("created", "duplicates", "failed")}
 
 
-def _note(session: Session, task: str, person: int | None, created: int) -> None:
-    actor = session.get(Person, person) if person else None
-    service.act(session, actor, "contexts.uploaded", task=task, created=created)
+@DBOS.step(name="import_contexts.batch", retries_allowed=True)
+def store(job_id: str, number: int, task: str, rows: list[Row]) -> dict[str, Any]:
+    """Store batch `number` (from 1) and count it, in one transaction; the counts so far."""
+    return jobs.database().write(_store, job_id, number, task, rows)
 
 
-@DBOS.step(name="import_contexts.finish")
-def finish(task: str, person: int | None, file: str, created: int) -> None:
-    """Note the import in the audit log and delete the uploaded file."""
-    jobs.database().write(_note, task, person, created)
-    Path(file).unlink(missing_ok=True)
+def _finish(session: Session, job_id: str, task: str, person_id: int | None) -> dict[str, Any]:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    total = NOTHING | (job.done or {})
+    if not total["finished"]:
+        actor = session.get(Person, person_id) if person_id else None
+        service.act(session, actor, "contexts.uploaded", task=task, created=total["created"])
+        job.done = total = total | {"finished": True}
+    return {name: total[name] for name in ("created", "duplicates", "failed", "errors")}
+
+
+@DBOS.step(name="import_contexts.finish", retries_allowed=True)
+def finish(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Note the import in the audit log and delete the uploaded file; what became of its rows."""
+    result = jobs.database().write(_finish, job_id, payload["task"], payload["person"])
+    Path(payload["file"]).unlink(missing_ok=True)
+    return result
+
+
+def _finished(session: Session, job_id: str) -> bool:
+    return bool((session.get_one(jobs.Job, job_id).done or {}).get("finished"))
 
 
 def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names the `task`, the `person` and the stored `file`; batches are its steps."""
-    path = Path(payload["file"])
-    total: dict[str, Any] = {"created": 0, "duplicates": 0, "failed": 0, "errors": []}
-    with path.open("rb") as stream:
-        # Which rows make a batch follows from the file alone: after a crash, batches that are done are passed over.
-        for batch in contexts.batches(files.reader(path)(stream)):
-            done = store(payload["task"], batch)
-            total["created"] += done["created"]
-            total["duplicates"] += done["duplicates"]
-            total["failed"] += len(done["errors"])
-            room = NAMED - len(total["errors"])
-            total["errors"] += [{"row": row, "message": message} for row, message in done["errors"][:room]]
-            DBOS.set_event("progress", {"bytes": stream.tell(), "of": path.stat().st_size, "created": total["created"]})
-    finish(payload["task"], payload["person"], payload["file"], total["created"])
-    return total
+    """The workflow: `payload` names the `task`, the `person` and the stored `file`; batches are its steps.
+
+    Which rows make a batch follows from the file alone, so that after a crash batches that are done are passed over.
+    Rows of a file that cannot be read to its end are kept up to there; the file is deleted in any case.
+    """
+    job_id, path = str(DBOS.workflow_id), Path(payload["file"])
+    if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
+        return jobs.database().write(_finish, job_id, payload["task"], payload["person"])
+    try:
+        with path.open("rb") as stream:
+            size = path.stat().st_size
+            for number, batch in enumerate(contexts.batches(files.reader(path)(stream)), start=1):
+                counts = store(job_id, number, payload["task"], batch)
+                DBOS.set_event("progress", {"bytes": stream.tell(), "of": size, **counts})
+    except (errors.Problem, OSError):
+        path.unlink(missing_ok=True)
+        raise
+    return finish(job_id, payload)

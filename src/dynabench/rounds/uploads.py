@@ -48,7 +48,10 @@ async def upload_file(
     """Send a JSONL or CSV file of contexts as the body (owners); it is imported in the background."""
     db: Database = request.app.state.db
     await db.aread(service.require_owner, person, task)
-    files.reader(Path(name))
+    try:
+        files.reader(Path(name))
+    except errors.Invalid as problem:
+        raise errors.Invalid({"name": problem.fields["file"]}) from None
     folder = request.app.state.settings.folder / "uploads"
     folder.mkdir(exist_ok=True, mode=0o700)
     path = folder / f"{uuid.uuid4()}{Path(name).suffix.lower()}"

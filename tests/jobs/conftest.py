@@ -1,0 +1,95 @@
+"""A real worker process beside the application, and owners who upload files."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dynabench.db import Database
+from dynabench.rounds import service
+from dynabench.settings import Settings
+from dynabench.tasks import builtin
+from tests.conftest import Caller
+
+
+class Worker:
+    """`dynabench worker` as a process, to be killed and started again."""
+
+    def __init__(self, settings: Settings, log: Path) -> None:
+        self.env = os.environ | {
+            "DYNABENCH_HOME": str(settings.home),
+            "DYNABENCH_DATABASE_URL": settings.database_url,
+            "DYNABENCH_SECRET": settings.secret,
+        }
+        self.log = log
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            command = [sys.executable, "-m", "dynabench", "worker"]
+            self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
+
+    def end(self, how: int = signal.SIGKILL, seconds: float = 20) -> int:
+        """Send a signal and wait for the end; the exit status."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.process.wait(seconds)
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+
+@pytest.fixture
+def worker(settings: Settings, tmp_path: Path) -> Iterator[Worker]:
+    """A worker that is not started yet."""
+    made = Worker(settings, tmp_path / "worker.log")
+    yield made
+    if made.process is not None and made.process.poll() is None:
+        made.end()
+
+
+@pytest.fixture
+def owner(person: Callable[[str], Caller], database: Database) -> Caller:
+    """The owner of the task nli, which has no contexts."""
+    olga = person("olga")
+    [nli] = [shipped for shipped in builtin() if shipped.config.id == "nli"]
+    database.write(service.save_task, None, nli.source)
+    database.write(service.set_role, None, "nli", olga.name, "owner")
+    return olga
+
+
+FILES = "/api/v1/tasks/nli/contexts/files"
+
+
+def upload(caller: Caller, name: str, content: bytes) -> str:
+    """Send a file; the job's id."""
+    answer = caller.post(FILES, params={"name": name}, content=content)
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["state"] == "queued"
+    return answer.json()["id"]
+
+
+def until(check: Callable[[], Any], seconds: float = 40) -> Any:
+    """What `check` gives once it is true."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := check():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
+
+
+def ended(caller: Caller, job: str) -> dict[str, Any]:
+    """The import once it is `done`, `failed` or `cancelled`."""
+
+    def look() -> dict[str, Any] | None:
+        told = caller.get(f"{FILES}/{job}").json()
+        return told if told["state"] in ("done", "failed", "cancelled") else None
+
+    return until(look)

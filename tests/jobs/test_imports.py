@@ -1,0 +1,211 @@
+"""Files of contexts: sent over the API, imported by a worker that may die at any moment."""
+
+import json
+import signal
+import time
+
+import pytest
+from sqlalchemy import func, select, update
+
+from dynabench import app as application
+from dynabench.accounts.tables import Act
+from dynabench.jobs import Job
+from dynabench.rounds.tables import Context
+from tests.jobs.conftest import FILES, ended, until, upload
+
+sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+MANY = 20_000
+JSONL = "\n".join(
+    [
+        json.dumps({"values": {"premise": "It rains."}, "tag": "weather"}),
+        json.dumps({"premise": "It snows."}),
+        "",
+        json.dumps({"premise": ""}),
+        json.dumps({"premise": "It rains."}),
+        "{broken",
+        json.dumps({"premise": 7}),
+        json.dumps({"context": {"premise": "\u05d9\u05d5\u05e8\u05d3 \u05d2\u05e9\u05dd 🌧"}}),
+        json.dumps({"premise": "It hails.", "colour": "grey"}),
+        json.dumps({"premise": "bell \x07"}),
+    ]
+).encode()
+JSONL += b'\n{"premise": "caf\xe9"}\n'
+CSV = (
+    "premise,tag\r\n"
+    "A dog barks.,animals\r\n"
+    '"Two\nlines, one comma.",\r\n'
+    "A dog barks.,again\r\n"
+    "too,many,columns\r\n"
+    ",empty\r\n"
+    "A cat sleeps.,animals\r\n"
+).encode()
+
+
+def premises(database):
+    return database.read(lambda session: sorted(row["premise"] for row in session.scalars(select(Context.values))))
+
+
+def count(database, table):
+    return database.read(lambda session: session.scalar(select(func.count()).select_from(table)))
+
+
+def uploads(settings):
+    return list((settings.folder / "uploads").iterdir())
+
+
+def test_files_are_imported_with_errors_by_row(owner, worker, database, settings):
+    worker.start()
+    told = ended(owner, upload(owner, "contexts.JSONL", JSONL))
+    assert told["state"] == "done", (told, worker.said())
+    assert told["error"] is None
+    result = told["result"]
+    assert {name: result[name] for name in ("created", "duplicates", "failed")} == {
+        "created": 3,
+        "duplicates": 1,
+        "failed": 6,
+    }
+    assert [each["row"] for each in result["errors"]] == [4, 6, 7, 9, 10, 11]
+    assert "premise" in result["errors"][0]["message"]
+    assert result["errors"][1]["message"] == "The line is not valid JSON."
+    assert result["errors"][-1]["message"] == "The line is not valid UTF-8."
+    assert premises(database) == sorted(["It rains.", "It snows.", "\u05d9\u05d5\u05e8\u05d3 \u05d2\u05e9\u05dd 🌧"])
+
+    result = ended(owner, upload(owner, "contexts.csv", CSV))["result"]
+    assert [result[name] for name in ("created", "duplicates", "failed")] == [3, 1, 2]
+    assert [each["row"] for each in result["errors"]] == [6, 7]
+    assert uploads(settings) == []
+    tags = database.read(lambda s: set(s.scalars(select(Context.tag).where(Context.tag != ""))))
+    assert tags == {"weather", "animals"}
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settings, how):
+    rows = [json.dumps({"premise": f"Number {n} of many."}) for n in range(MANY)]
+    rows[100] = rows[99]
+    rows[15_000] = "nonsense"
+    job = upload(owner, "many.jsonl", "\n".join(rows).encode())
+    worker.start()
+    seen = 0
+    for share in (0.02, 0.4):
+        least = max(int(MANY * share), seen + 1)
+        seen = until(lambda least=least: (found := count(database, Context)) >= least and found)
+        assert worker.end(how) in (-how, 0), worker.said()
+        seen = count(database, Context)
+        assert seen < MANY - 2, "the import was over before the worker died"
+        state = owner.get(f"{FILES}/{job}").json()
+        assert state["state"] == "running"
+        assert state["progress"]["of"] > state["progress"]["bytes"] > 0
+        worker.start()
+    told = ended(owner, job)
+    assert told["state"] == "done", (told, worker.said())
+    assert told["result"] == {
+        "created": MANY - 2,
+        "duplicates": 1,
+        "failed": 1,
+        "errors": [{"row": 15_001, "message": "The line is not valid JSON."}],
+    }
+    assert count(database, Context) == len(set(premises(database))) == MANY - 2
+    assert uploads(settings) == []
+    acts = database.read(lambda s: list(s.scalars(select(Act).where(Act.kind == "contexts.uploaded"))))
+    assert [act.subject for act in acts] == [{"task": "nli", "created": MANY - 2}]
+
+
+def test_a_job_that_is_sent_twice_runs_once(owner, worker, database):
+    job = upload(owner, "some.jsonl", JSONL)
+    worker.start()
+    told = ended(owner, job)
+    database.write(lambda session: session.execute(update(Job).values(sent_at=None)))  # as if it had died in between
+    until(lambda: database.read(lambda session: session.get_one(Job, job).sent_at))
+    assert ended(owner, job) == told
+    time.sleep(1)  # a second run would begin within half a second
+    assert database.read(lambda s: s.scalar(select(func.count()).where(Act.kind == "contexts.uploaded"))) == 1
+
+
+def test_a_crash_between_the_last_step_and_the_end_changes_nothing(owner, worker, database, settings):
+    """Everything is committed and the file is deleted, but the engine knows of nothing yet."""
+    job = upload(owner, "some.jsonl", JSONL)
+    done = {"batches": 1, "finished": True, "created": 3, "duplicates": 1, "failed": 0, "errors": []}
+    database.write(lambda session: setattr(session.get_one(Job, job), "done", done))
+    uploads(settings)[0].unlink()
+    worker.start()
+    told = ended(owner, job)
+    assert told["state"] == "done", (told, worker.said())
+    assert told["result"]["created"] == 3
+
+
+@sqlite_only
+def test_a_batch_that_was_committed_before_a_crash_is_not_counted_again(owner, worker, database):
+    job = upload(owner, "some.jsonl", JSONL)
+    done = {"batches": 1, "finished": False, "created": 3, "duplicates": 1, "failed": 0, "errors": []}
+    database.write(lambda session: setattr(session.get_one(Job, job), "done", done))
+    worker.start()
+    assert ended(owner, job)["result"]["created"] == 3
+    assert count(database, Context) == 0
+
+
+def test_a_file_that_cannot_be_read_fails_with_its_reason(owner, worker, settings, database):
+    worker.start()
+    told = ended(owner, upload(owner, "twice.csv", b"premise,premise\r\na,b\r\n"))
+    assert told["state"] == "failed"
+    assert "a name of its own" in told["error"]
+    told = ended(owner, upload(owner, "none.csv", b""))
+    assert told["state"] in ("done", "failed")
+    assert uploads(settings) == []
+    assert count(database, Context) == 0
+    assert ended(owner, upload(owner, "good.jsonl", b'{"premise": "Still alive."}'))["result"]["created"] == 1
+
+
+@sqlite_only
+def test_uploads_are_for_owners_and_jobs_for_their_task(owner, client, person, database, settings):
+    mia = person("mia")
+    job = upload(owner, "some.jsonl", JSONL)
+    assert client.post(FILES, params={"name": "a.jsonl"}, content=b"{}").status_code == 401
+    assert client.get(f"{FILES}/{job}").status_code == 401
+    assert mia.post(FILES, params={"name": "a.jsonl"}, content=b"{}").status_code == 403
+    assert mia.get(f"{FILES}/{job}").status_code == 403
+    assert owner.post("/api/v1/tasks/none/contexts/files", params={"name": "a.jsonl"}, content=b"{}").status_code == 404
+    assert owner.get(f"{FILES}/{'0' * 8}").status_code == 404
+    assert len(uploads(settings)) == count(database, Job) == 1
+
+
+@sqlite_only
+@pytest.mark.parametrize("name", ["contexts.txt", "contexts", ".jsonl", "../../../etc/passwd", "a.jsonl/..", ""])
+def test_other_kinds_of_file_are_refused(owner, name, settings, database):
+    answer = owner.post(FILES, params={"name": name}, content=b"{}")
+    assert answer.status_code == 422
+    assert answer.json()["fields"] == {"name": "Give a file that ends in .jsonl, .ndjson or .csv."}
+    assert count(database, Job) == 0
+
+
+@sqlite_only
+def test_paths_in_a_name_lead_nowhere(owner, settings):
+    upload(owner, "../../outside.csv", b"premise\r\n")
+    [kept] = uploads(settings)
+    assert kept.suffix == ".csv"
+    assert "outside" not in kept.name
+
+
+@sqlite_only
+class TestTooLarge:
+    @pytest.fixture
+    def app(self, settings, host, monkeypatch):
+        monkeypatch.setitem(application.UPLOADS, r"/api/v1/tasks/[^/]+/contexts/files", 1024)
+        return application.create_app(settings, host=host)
+
+    @pytest.mark.parametrize("announced", [True, False])
+    def test_a_file_over_the_limit_is_refused_and_not_kept(self, owner, settings, database, announced):
+        body = b'{"premise": "x"}\n' * 100
+        answer = owner.post(FILES, params={"name": "a.jsonl"}, content=body if announced else iter([body[:900], body]))
+        assert answer.status_code == 413
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert not (settings.folder / "uploads").exists() or uploads(settings) == []
+        assert count(database, Job) == 0
+
+
+@sqlite_only
+def test_a_gigabyte_is_the_limit(owner):
+    answer = owner.post(
+        FILES, params={"name": "a.jsonl"}, content=b"{}", headers={"content-length": str(1024**3 + 1)}
+    )
+    assert answer.status_code == 413
+    assert "1048576 KiB" in answer.json()["detail"]
