@@ -87,6 +87,8 @@ def run(db: Database, target: str) -> None:
             raw.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
+                if not db.is_sqlite:  # SQLite's write lock is taken already; here the second of two upgrades waits
+                    connection.execute(text("SELECT pg_advisory_xact_lock(7267418)"))
                 command.upgrade(config(connection), target)
         finally:
             if raw is not None:
