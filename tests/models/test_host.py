@@ -7,7 +7,6 @@ import httpx2
 import pytest
 
 from dynabench.errors import Unavailable
-from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 
 from .texts import HARD

@@ -23,9 +23,7 @@ def folder(tmp_path):
     data.mkdir()
     for name, count in [("test", 30), ("train", 90)]:
         start = 0 if name == "train" else 1000
-        lines = [
-            {"text": sentence(label, start + i, rng), "gold": label} for i in range(count // 3) for label in WORDS
-        ]
+        lines = [{"text": sentence(label, start + i, rng), "gold": label} for i in range(count // 3) for label in WORDS]
         if name == "train":
             known = next(rows.read(data / "test.jsonl.gz"))["text"]
             lines.append({"text": f"{known.upper()} !!", "gold": "positive"})

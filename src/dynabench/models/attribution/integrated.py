@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dynabench.models.backends.adapter import Explainable
 
 METHOD = "layer_integrated_gradients"
-STEPS = (12, 24, 48, 96)
+STEPS = (8, 16, 32, 64, 128)
 """Points of the path, tried in order until the completeness error is small enough."""
 ENOUGH = 0.05
 AT_ONCE = 8
