@@ -26,7 +26,7 @@ check: $(VENV)/.test ## Lint, types, import rules, templates
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/djlint --check --lint --quiet src
+	$(BIN)/djlint --lint --quiet src
 
 bench: $(VENV)/.test ## Print every performance figure beside its anchor
 	$(BIN)/python -m benchmarks

@@ -131,7 +131,7 @@ def members(base: str, many: int) -> list[str]:
     for number in range(many):
         with Client(base) as client:
             client.register(f"bench{number}", f"bench{number}@example.org", "a long enough passphrase")
-            tokens.append(client.token)
+            tokens.append(client.log_in(f"bench{number}", "a long enough passphrase"))
     return tokens
 
 

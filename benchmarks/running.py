@@ -19,16 +19,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(url: str, seconds: float = 120) -> float:
-    """Seconds until `url` answers 200; raises TimeoutError."""
+def wait_for(url: str, seconds: float = 120, text: str = "") -> float:
+    """Seconds until `url` answers 200 with `text` in it; raises TimeoutError."""
     begun = time.monotonic()
     while time.monotonic() - begun < seconds:
         try:
             with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
+                if answer.status == 200 and text in answer.read().decode():
                     return time.monotonic() - begun
         except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)
+            pass
+        time.sleep(0.05)
     raise TimeoutError(url)
 
 
@@ -47,7 +48,9 @@ def platform(home: Path, *arguments: str, ready: bool = True, **settings: str) -
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
         address = f"http://127.0.0.1:{port}"
         try:
-            wait_for(f"{address}/{'readyz' if ready else 'healthz'}")
+            wait_for(f"{address}/healthz")
+            if ready:
+                wait_for(f"{address}/readyz", text='"host":"ok"')
             yield address
         finally:
             process.terminate()

@@ -48,7 +48,7 @@ def write_and_check(clients: dict[str, Client]) -> None:
             context = clients[name].next_context(task)
             field = "statement" if task == "sentiment" else "hypothesis"
             answer = {"label": label} if label else context["goal"]
-            clients[name].post_example(task, context["id"], {field: f"{text}"}, answer)
+            clients[name].create_example(task, context["id"], {field: f"{text}"}, answer)
     for client in clients.values():
         for task in ("sentiment", "nli"):
             while item := client.next_validation(task):

@@ -99,6 +99,15 @@ ROUTES: dict[tuple[str, str], Route] = {
         "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/"): Route("anyone"),
+    ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
+    ("GET", "/tasks/{task}"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
+    ("GET", "/tasks/{task}/people"): Route("anyone"),
+    ("GET", "/tasks/{task}/create"): Route("anyone"),
+    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "{context}", "sandbox": "true"}),
+    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
+    ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("member"),
     ("GET", "/api/v1/tasks/{task}/flags"): Route("owner"),
@@ -112,6 +121,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # what ends something
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
+    ("POST", "/examples/{id}/retraction"): Route("author", form={}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/close"): Route("owner"),
     ("DELETE", "/api/v1/tokens/{id}"): Route("member"),
     ("POST", "/login"): Route("anyone", form={"username": "mia", "password": "correct horse battery"}),
@@ -149,6 +159,7 @@ class Stage:
         database.write(world.seed)
         database.write(rounds.set_role, None, "nli", owner.name, "owner")
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
         self.given = world.draw(self.callers["author"])
         written = world.written(
             self.given, "This is not so." if self.given["goal"]["label"] != "contradiction" else "So."
@@ -194,7 +205,9 @@ class Stage:
         browser = self.browsers[role]
         if method == "GET":
             return browser.get(address)
-        return browser.submit(address, page="/login" if role == "anon" else "/settings", **(route.form or {}))
+        return browser.submit(
+            address, page="/login" if role == "anon" else "/settings", **self.filled(route.form or {})
+        )
 
     def filled(self, body: Any) -> Any:
         return body | {"context_id": self.given["id"]} if isinstance(body, dict) and "context_id" in body else body

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from sqlalchemy.orm import Session
+from starlette.testclient import TestClient
 
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
@@ -39,6 +41,15 @@ def rules() -> Iterator[RuleHost]:
 @pytest.fixture
 def host(rules: RuleHost) -> Host:
     return Host(rules.url, 2.0)
+
+
+@pytest.fixture
+def client(app: FastAPI, host: Host) -> Iterator[TestClient]:
+    """A program without an account; the host's connections are closed in the loop that opened them."""
+    with TestClient(app, follow_redirects=False) as program:
+        yield program
+        assert program.portal
+        program.portal.call(host.close)
 
 
 def seed(session: Session) -> None:

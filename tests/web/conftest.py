@@ -26,6 +26,7 @@ def page(chromium: Browser, gallery_address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=gallery_address, viewport={"width": 1280, "height": 900})
     opened = context.new_page()
     said: list[str] = []
+    opened._said = said
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
     yield opened

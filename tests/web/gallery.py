@@ -25,8 +25,10 @@ from dynabench.web import render, static_files
 from scripts.chromium import find
 from tests.web.samples import ANSWERED, BOX_ANSWERED, PAGES, STRIP
 
-FLAGS = ("--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-         "--disable-component-update --disable-sync").split()  # fmt: skip
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 
 
@@ -43,6 +45,12 @@ async def answer(request: Request) -> Response:
     if request.url.path == "/try":
         return secured(render(request, "collection/_try.html", **BOX_ANSWERED))
     return secured(render(request, "collection/create.html", fragment="collection/_answer.html", **ANSWERED))
+
+
+async def vote(request: Request) -> Response:
+    """The next item after a vote."""
+    request.state.viewer = None
+    return secured(render(request, "validation/_desk.html", **PAGES["validate"][1]))
 
 
 async def strip(request: Request) -> Response:
@@ -71,6 +79,7 @@ def app() -> Starlette:
             Route("/gallery/{name}", show),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
+            Route("/tasks/{task}/validate/{id}", vote, methods=["POST"]),
             Route("/api/v1/attributions", strip, methods=["POST"]),
             Route("/api/v1/examples/{id}/attributions", strip),
             Mount("/static", static_files()),
@@ -122,7 +131,7 @@ def pictures(folder: Path, names: list[str]) -> None:
                     viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
                 )
                 page = context.new_page()
-                page.on("console", lambda message: print(page.url, message.type, message.text))
+                page.on("console", lambda message: print(message.page.url, message.text))
                 for name in names or PAGES:
                     page.goto(f"{address}/gallery/{name}")
                     settle(page)

@@ -29,9 +29,7 @@ def _round(task="nli", number=4, state="open"):
 
 
 def _prediction(model, label, shares, fooled):
-    return PredictionOut(
-        model=model, answer={"label": label}, probabilities=shares, fooled=fooled, latency_ms=12.4
-    )
+    return PredictionOut(model=model, answer={"label": label}, probabilities=shares, fooled=fooled, latency_ms=12.4)
 
 
 def _outcome(fooled, number=31):
@@ -61,7 +59,8 @@ TRIES = [
 MINE = Mine(examples=48, fooled=17, validated=9, today=12, streak=3, mer=RateOut(value=17 / 48, low=0.234, high=0.497))
 CREATE = {
     "task": "nli", "config": NLI, "round": _round(), "sandbox": False, "mine": MINE, "key": "k1", "errors": {},
-    "handout": HandoutOut(id=3, values={"premise": PREMISE}, goal={"label": "contradiction"}, start="blank", initial={}),
+    "handout": HandoutOut(id=3, values={"premise": PREMISE}, goal={"label": "contradiction"}, start="blank",
+                          initial={}),
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None,
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False,
 }  # fmt: skip
@@ -112,7 +111,8 @@ def drawn(found):
 HISTORY = [(1, wilson(130, 300)), (2, wilson(90, 280)), (3, wilson(61, 310)), (4, wilson(82, 312))]
 SPECIMENS = [
     {"task": "nli", "task_name": NLI.name, "round": 4, "context": {"Premise": PREMISE},
-     "input": {"Hypothesis": HYPOTHESIS}, "answer": "contradiction", "said": [("nli-minilm", "entailment")], "votes": 2},
+     "input": {"Hypothesis": HYPOTHESIS}, "answer": "contradiction", "votes": 2,
+     "said": [("nli-minilm", "entailment")]},
     {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": {},
      "input": {"Statement": "The plot could have been written by my toaster, and I would still see it twice."},
      "answer": "positive", "said": [("sentiment-minilm", "negative"), ("sentiment-ngram", "negative")], "votes": 3},
@@ -211,5 +211,6 @@ STRIP = {
     "fields": {
         "premise": [("Two", 0.1), ("hikers", -0.22), ("eat", 0.61), ("lunch", 0.8), ("on", 0.05), ("a", 0.0),
                     ("bridge", -0.35)],
-        "hypothesis": [("They", 0.12), ("finished", -0.6), ("eating", 1.0), ("at", 0.02), ("home", -0.42), (".", 0.03)]},
+        "hypothesis": [("They", 0.12), ("finished", -0.6), ("eating", 1.0), ("at", 0.02), ("home", -0.42),
+                       (".", 0.03)]},
 }  # fmt: skip

@@ -21,13 +21,14 @@ def list_models(as_json: Json = False) -> None:
 
     for entry in catalog.find():
         if as_json:
-            card = asdict(entry.card) if entry.card else None
-            typer.echo(json.dumps({"name": entry.name, "card": card, "reason": entry.reason}))
+            document = {"name": entry.name, "card": asdict(entry.card) if entry.card else None, "reason": entry.reason}
+            typer.echo(json.dumps(document))
         elif entry.card is None:
             typer.echo(f"{entry.name}  broken: {entry.reason}")
         else:
-            card = entry.card
-            typer.echo(f"{card.name}  {card.version}  {card.task}  {card.kind}  {card.size_bytes / 1e6:.1f} MB  {card.licence}")
+            found = entry.card
+            size = f"{found.size_bytes / 1e6:.1f} MB"
+            typer.echo("  ".join([found.name, found.version, found.task, found.kind, size, found.licence]))
 
 
 @app.command("card")

@@ -15,9 +15,14 @@ app = typer.Typer(help="Open, close and list rounds.", no_args_is_help=True)
 
 
 async def _cards() -> list["Card"]:
+    """The models of the host: of this machine's from their folders, of a remote one by asking it."""
+    settings = get_settings()
+    if not settings.host_url:
+        from dynabench.models import catalog
+
+        return [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     from dynabench.models.client import Host
 
-    settings = get_settings()
     host = Host(settings.host_address, settings.answer_seconds)
     try:
         return await host.index()
@@ -32,7 +37,7 @@ def open_round(
     ensemble: Annotated[str, typer.Option(help="Fooled when any, the majority or all of the targets are.")] = "any",
     as_json: AsJson = False,
 ) -> None:
-    """Open a round of TASK against fixed targets; the model host must be running."""
+    """Open a round of TASK against fixed targets."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import schemas, service, views

@@ -28,28 +28,22 @@ def serve(
 
     settings = get_settings()
     _check_addresses(settings)
-    processes = []
-    if not settings.host_url:
-        address = settings.host_address
-        processes.append(
-            Watched("host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(address, "/v2/health/live"))
-        )
-        processes[0].start()  # the slowest to be ready goes first
     from dynabench.migrations import upgrade
 
     upgrade(settings)
+    address = f"{settings.host}:{settings.port}"
+    web = Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(address, "/healthz"))
+    worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"])
+    models = Watched(
+        "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
+    )
+    processes = [web, worker] if settings.host_url else [web, models, worker]
+    web.start()  # the others start when `watch` first looks: the first page comes before the models
     if demo:
         from dynabench.demo import prepare
 
         prepare(settings)
-    web = f"{settings.host}:{settings.port}"
-    processes += [
-        Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(web, "/healthz")),
-        Watched("worker", [sys.executable, "-m", "dynabench", "worker"]),
-    ]
-    for process in processes[-2:]:
-        process.start()
-    typer.echo(f"Dynabench is at http://{web} (state in {settings.folder}). Stop it with Ctrl+C.")
+    typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
     watch(processes)
 
 
@@ -65,9 +59,8 @@ def _check_addresses(settings: Settings) -> None:
                 f"dynabench serve --port {port + 1 if port < 65535 else 8000}."
             )
     except OSError as error:
-        _refuse(
-            f"Nothing can listen on port {port} of {settings.host}: {error.strerror}. Choose others with --host and --port."
-        )
+        where = f"port {port} of {settings.host}"
+        _refuse(f"Nothing can listen on {where}: {error.strerror}. Choose others with --host and --port.")
     path = settings.host_address.removeprefix("unix:")
     if not settings.host_url and somebody_listens(Path(path)):
         _refuse(

@@ -19,7 +19,7 @@ def train(
     recipe: Annotated[str, typer.Option(help="A recipe's name or file; by default all of the task.")] = "",
     seed: Annotated[int | None, typer.Option(help="Seed; by default the recipe's.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop training after so long.", min=0.01)] = None,
-    epochs: Annotated[float | None, typer.Option(help="Passes over the data instead of the recipe's.", min=0.01)] = None,
+    epochs: Annotated[float | None, typer.Option(help="Passes over the data; else the recipe's.", min=0.01)] = None,
     threads: Annotated[int, typer.Option(help="Processor threads; 0 means one a core.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
@@ -39,8 +39,10 @@ def train(
             typer.echo(json.dumps({"name": details.name, "scores": details.model_dump()["scores"]}))
             continue
         for name, score in details.scores.items():
-            typer.echo(f"{one.name}  {name}: accuracy {score.accuracy:.4f} ({score.low:.4f} to {score.high:.4f}), "
-                       f"macro F1 {score.macro_f1:.4f}, n {score.n}")
+            typer.echo(
+                f"{one.name}  {name}: accuracy {score.accuracy:.4f} ({score.low:.4f} to {score.high:.4f}), "
+                f"macro F1 {score.macro_f1:.4f}, n {score.n}"
+            )
 
 
 class _bars:
@@ -52,8 +54,13 @@ class _bars:
 
         self._name = name
         self._bars = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[remark]}"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[remark]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=Console(stderr=True, quiet=quiet),
         )
         self._stages: dict[str, object] = {}

@@ -9,14 +9,16 @@ app = typer.Typer(help="Run the web process alone.")
 
 @app.callback(invoke_without_command=True)
 def web() -> None:
-    """Serve the pages and the API; needs an upgraded database and, for answers, a model host."""
+    """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
     import uvicorn
 
     from dynabench import logs
     from dynabench.app import create_app
+    from dynabench.migrations import upgrade
 
     settings = get_settings()
     logs.configure(settings.log_format)
+    upgrade(settings)
     uvicorn.run(
         create_app(settings),
         host=settings.host,

@@ -2,23 +2,22 @@
 
 import warnings
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.autogenerate.api import AutogenContext
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import JSON, Connection, MetaData
+from sqlalchemy import JSON, Connection, MetaData, inspect, text
 
 from dynabench.db import Base, Database, Utc
 from dynabench.settings import Settings
 
+# Alembic is imported where it is needed: `serve` on a current database starts sooner without it.
+if TYPE_CHECKING:
+    from alembic.autogenerate.api import AutogenContext
+    from alembic.config import Config
+
 FOLDER = Path(__file__).parent
 
 
-def _render(kind: str, item: object, _: AutogenContext) -> str | Literal[False]:
+def _render(kind: str, item: object, _: "AutogenContext") -> str | Literal[False]:
     """Migrations name the column types that are stored, not our own names for them, which may change."""
     if kind != "type":
         return False
@@ -41,8 +40,10 @@ def metadata() -> MetaData:
     return Base.metadata
 
 
-def config(connection: Connection | None = None) -> Config:
+def config(connection: Connection | None = None) -> "Config":
     """Alembic's configuration, without a file."""
+    from alembic.config import Config
+
     result = Config()
     result.set_main_option("script_location", str(FOLDER))
     result.attributes["connection"] = connection
@@ -50,14 +51,16 @@ def config(connection: Connection | None = None) -> Config:
 
 
 def newest() -> str:
-    """The version that the code needs."""
-    return ScriptDirectory.from_config(config()).get_current_head() or ""
+    """The version that the code needs: files in `versions/` are numbered in their order."""
+    return max(path.name.partition("_")[0] for path in (FOLDER / "versions").glob("[0-9]*.py"))
 
 
 def version(db: Database) -> str:
     """The version that the database has; empty for an empty database."""
     with db.engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision() or ""
+        if not inspect(connection).has_table("alembic_version"):
+            return ""
+        return connection.scalar(text("SELECT version_num FROM alembic_version")) or ""
 
 
 def upgrade(settings: Settings) -> str:
@@ -73,6 +76,8 @@ def upgrade(settings: Settings) -> str:
 
 def run(db: Database, target: str) -> None:
     """Upgrade to a version in one transaction, or not at all."""
+    from alembic import command
+
     engine = db.engine.execution_options(writes=True)
     with engine.connect() as connection:
         # Batch operations copy tables and drop the old ones, which must not cascade into other tables. SQLite heeds
@@ -82,6 +87,8 @@ def run(db: Database, target: str) -> None:
             raw.execute("PRAGMA foreign_keys=OFF")
         try:
             with connection.begin():
+                if not db.is_sqlite:  # SQLite's write lock is taken already; here the second of two upgrades waits
+                    connection.execute(text("SELECT pg_advisory_xact_lock(7267418)"))
                 command.upgrade(config(connection), target)
         finally:
             if raw is not None:
@@ -93,6 +100,9 @@ def differences(db: Database) -> list[object]:
 
     Indexes over expressions are compared on PostgreSQL alone: SQLite's cannot be reflected, which is warned about.
     """
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
     with db.engine.connect() as connection, warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*expression-based index")
         context = MigrationContext.configure(connection, opts=OPTIONS)

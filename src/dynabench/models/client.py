@@ -163,7 +163,7 @@ class Host:
             target.timed_out()
             raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
         except httpx.HTTPError as error:
-            raise Unavailable(f"The model host cannot be reached ({type(error).__name__}). {model} gave no answer.") from error
+            raise Unavailable(f"{model} gave no answer: the model host cannot be reached.") from error
         target.succeeded()
         try:
             document = response.json()

@@ -66,7 +66,8 @@ def load(attention: str = "sdpa") -> Any:
     model = BertModel.from_pretrained(
         folder, config=config, add_pooling_layer=False, attn_implementation=attention, dtype=torch.float32
     )
-    return model.eval()
+    model.eval()  # type: ignore[no-untyped-call]
+    return model
 
 
 @lru_cache(maxsize=1)

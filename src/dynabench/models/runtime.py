@@ -19,6 +19,7 @@ def quiet() -> None:
     import transformers
 
     transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def cores() -> int:

@@ -10,10 +10,10 @@ two correlated rates from their separate limits).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 
@@ -157,8 +157,10 @@ def _over(rate: Rate, n: int) -> Rate:
 
 
 def _normal(level: float) -> float:
-    return float(ndtri(0.5 + level / 2))
+    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 def _student(level: float, freedom: int) -> float:
+    from scipy.special import stdtrit  # a quarter of a second to import, which the web process need not start with
+
     return float(stdtrit(freedom, 0.5 + level / 2))

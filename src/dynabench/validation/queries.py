@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
     tuple_,
 )
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import aliased, lazyload
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Prediction, Standing
@@ -40,7 +40,8 @@ def serial(person_id: int) -> Select[int]:
 
 def rounds_to_validate(task_id: str) -> Select[Round]:
     """Rounds whose examples may be voted on, oldest first, since those wait for their release: a handful of rows."""
-    return select(Round).where(Round.task_id == task_id, Round.state.in_(VALIDATED)).order_by(Round.number)
+    statement = select(Round).where(Round.task_id == task_id, Round.state.in_(VALIDATED)).order_by(Round.number)
+    return statement.options(lazyload(Round.targets))  # nobody asks for them here: one statement less
 
 
 def held(person_id: int, task_id: str, at: datetime) -> Select[Reservation]:
@@ -131,7 +132,8 @@ def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
 
 def old_reservations(person_id: int, at: datetime) -> Delete:
     """A person's places that ran out before `at`, to be removed: one range over their own."""
-    return delete(Reservation).where(Reservation.person_id == person_id, Reservation.expires_at < at)
+    stale = delete(Reservation).where(Reservation.person_id == person_id, Reservation.expires_at < at)
+    return stale.execution_options(synchronize_session=False)  # read nothing of them before or after
 
 
 def shown(example_id: int) -> Select[Example, Context]:

@@ -143,7 +143,7 @@ def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
 def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(alt.Data(values=points)).encode(
+    base = alt.Chart(_data(points)).encode(
         x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
     )
     scale = alt.Y("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
@@ -161,13 +161,13 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     days = len({point["name"] for point in points})
     ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
     x = alt.X("name:T", title="Day (UTC)", timeUnit="utcyearmonthdate", axis=ticks)
-    base = alt.Chart(alt.Data(values=points)).encode(x=x, color=colour)
+    base = alt.Chart(_data(points)).encode(x=x, color=colour)
     y = alt.Y("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
     last = max(point["name"] for point in points)
-    ends = alt.Chart(alt.Data(values=[point for point in points if point["name"] == last])).encode(x=x, color=colour)
+    ends = alt.Chart(_data([point for point in points if point["name"] == last])).encode(x=x, color=colour)
     text = ends.mark_text(align="left", dx=8, fontWeight=600, fontSize=13).encode(y="value:Q", text="series:N")
     layers = (band, line, dot, text) if days > 1 else (dot, text)
     return _compiled(alt.layer(*layers).properties(width="container", height=240), right=44)
@@ -176,8 +176,10 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
 def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(alt.Data(values=points)).encode(
-        y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14)),
+    base = alt.Chart(_data(points)).encode(
+        y=alt.Y(
+            "name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14)
+        ),
         tooltip="tip:N",
     )
     scale = alt.X("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
@@ -185,6 +187,12 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(dy=-12, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
     return _compiled(alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12))
+
+
+def _data(points: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.Data(values=points)  # type: ignore[no-untyped-call]
 
 
 def _percents() -> Any:

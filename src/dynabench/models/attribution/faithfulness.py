@@ -34,9 +34,7 @@ class Faithfulness:
     skipped: int
 
 
-def check(
-    model: Attributable, examples: Sequence[Mapping[str, Any]], method: str = "", seed: int = 0
-) -> Faithfulness:
+def check(model: Attributable, examples: Sequence[Mapping[str, Any]], method: str = "", seed: int = 0) -> Faithfulness:
     """Compare, for each example, the predicted label's probability without the strip's `REMOVED` heaviest words
     towards that label and, on average over `DRAWS` draws, without as many words drawn evenly from all its fields.
     """

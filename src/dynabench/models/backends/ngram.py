@@ -99,9 +99,7 @@ class NgramModel:
         return Attribution("exact", label, _fields(found, self.card.inputs, sums), round(error, 6))
 
 
-def save(
-    folder: Path, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]
-) -> None:
+def save(folder: Path, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]) -> None:
     """Write the weights in half precision and the options; sizes are 2 * 2**bits * labels bytes."""
     stored = Stored(
         bits=options.bits, characters=options.characters, word_grams=options.word_grams, pairs=options.pairs

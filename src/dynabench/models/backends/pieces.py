@@ -35,7 +35,7 @@ def encode(batch: Sequence[Mapping[str, Any]], fields: Sequence[str], max_length
     words = [tuple(tuple(first_words(str(inputs[name]), max_length)) for name in fields) for inputs in batch]
     texts = [[spoken(word.text) for word in field] for row in words for field in row]
     encodings = encoder.tokenizer().encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
-    flat = [(encoding.ids, encoding.word_ids) for encoding in encodings]
+    flat = [(encoding.ids, [word or 0 for word in encoding.word_ids]) for encoding in encodings]
     count = len(fields)
     return [_join(flat[i * count : (i + 1) * count], row, max_length) for i, row in enumerate(words)]
 

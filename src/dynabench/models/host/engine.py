@@ -31,9 +31,7 @@ class Engine:
             return [await lane.submit((model, prepared[0]), len(prepared[0]))]
         return list(await asyncio.gather(*(lane.submit((model, one), len(one)) for one in prepared)))
 
-    async def attribute(
-        self, model: Backend, inputs: Mapping[str, Any], label: str | None, method: str
-    ) -> Attribution:
+    async def attribute(self, model: Backend, inputs: Mapping[str, Any], label: str | None, method: str) -> Attribution:
         """Weights towards `label`, by default the model's answer. Raises `Invalid`, `Busy`."""
         if method not in model.card.methods:
             raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})

@@ -24,12 +24,15 @@ class Figures:
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
             registry=self.registry,
         )
-        self.waiting = Gauge("dynabench_host_waiting", "Calls that wait for their turn.", ["lane"], registry=self.registry)
-        self.refused = Counter("dynabench_host_refused", "Calls refused for overload.", ["lane"], registry=self.registry)
-        self.abandoned = Counter(
-            "dynabench_host_abandoned", "Calls whose client left before their turn.", ["lane"], registry=self.registry
+        self.waiting = Gauge(
+            "dynabench_host_waiting", "Calls that wait for their turn.", ["lane"], registry=self.registry
         )
-        self.failed = Counter("dynabench_host_failed", "Calls that a model failed on.", ["lane"], registry=self.registry)
+        self.refused = self._counter("refused", "Calls refused for overload.")
+        self.abandoned = self._counter("abandoned", "Calls whose client left before their turn.")
+        self.failed = self._counter("failed", "Calls that a model failed on.")
+
+    def _counter(self, name: str, what: str) -> Counter:
+        return Counter(f"dynabench_host_{name}", what, ["lane"], registry=self.registry)
 
     def text(self) -> bytes:
         """The figures as text."""

@@ -1,6 +1,7 @@
 """Open Inference Protocol v2: what goes over the wire, both ways. Pure functions over JSON values."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from dynabench.errors import Invalid
@@ -48,9 +49,11 @@ def card_json(card: Card) -> Json:
 
 def card_of(raw: Mapping[str, Any]) -> Card:
     """The card that `card_json` wrote; missing members take their defaults."""
-    lists = {name: tuple(raw.get(name, ())) for name in ("inputs", "labels", "languages", "methods")}
-    texts = {name: str(raw.get(name, "")) for name in ("name", "version", "task", "kind", "answer", "licence")}
-    return Card(**texts, **lists, size_bytes=int(raw.get("size_bytes", 0)), summary=str(raw.get("summary", "")))
+    known: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
+    known |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
+    for name, value in known.items():
+        known[name] = tuple(value) if isinstance(value, list) else value
+    return Card(**known)
 
 
 def request(inputs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Json:

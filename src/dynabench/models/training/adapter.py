@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dynabench.models.runtime  # noqa: F401  (before torch)
-
 import torch
 from peft import LoraConfig, get_peft_model
 from torch.nn.functional import cross_entropy
@@ -56,7 +54,10 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     body = get_peft_model(
         encoder.load(),
         LoraConfig(
-            r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.lora_dropout, target_modules=TARGETS,
+            r=settings.rank,
+            lora_alpha=settings.alpha,
+            lora_dropout=settings.lora_dropout,
+            target_modules=TARGETS,
             bias="none",
         ),
     )
@@ -98,9 +99,7 @@ def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
 class _Plan:
     """Which batch comes next and how much is done: all rows first, then those with all labels to choose from."""
 
-    def __init__(
-        self, examples: Sequence[Example], settings: Adapter, limits: Limits, rng: random.Random
-    ) -> None:
+    def __init__(self, examples: Sequence[Example], settings: Adapter, limits: Limits, rng: random.Random) -> None:
         full = [example for example in examples if all(example.allowed)]
         scale = limits.epochs / (settings.epochs + settings.final_epochs) if limits.epochs else 1.0
         first, final = scale * settings.epochs * len(examples), scale * settings.final_epochs * len(full)

@@ -12,40 +12,44 @@ if TYPE_CHECKING:
 
 def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str:
     """The card as Markdown, with the header that model hubs read."""
-    return "\n".join([
-        *_header(recipe),
-        f"# {recipe.name}",
-        "",
-        recipe.summary,
-        f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
-        f"({', '.join(recipe.labels)}).",
-        "",
-        "## Scores",
-        "",
-        "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
-        "",
-        "| set | accuracy | interval | macro F1 | n |",
-        "|---|---|---|---|---|",
-        *(f"| {name} | {s.accuracy:.4f} | {s.low:.4f} to {s.high:.4f} | {s.macro_f1:.4f} | {s.n:,} |"
-          for name, s in details.scores.items()),
-        "",
-        "## Data",
-        "",
-        *_sources(recipe, prepared),
-        "",
-        "## Training",
-        "",
-        _settings(recipe, cost),
-        "",
-        "## Limits",
-        "",
-        recipe.limits.strip(),
-        "",
-        "## Licence",
-        "",
-        f"{recipe.licence}. {recipe.licence_notes.strip()}",
-        "",
-    ])
+    return "\n".join(
+        [
+            *_header(recipe),
+            f"# {recipe.name}",
+            "",
+            recipe.summary,
+            f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
+            f"({', '.join(recipe.labels)}).",
+            "",
+            "## Scores",
+            "",
+            "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
+            "",
+            "| set | accuracy | interval | macro F1 | n |",
+            "|---|---|---|---|---|",
+            *(
+                f"| {name} | {s.accuracy:.4f} | {s.low:.4f} to {s.high:.4f} | {s.macro_f1:.4f} | {s.n:,} |"
+                for name, s in details.scores.items()
+            ),
+            "",
+            "## Data",
+            "",
+            *_sources(recipe, prepared),
+            "",
+            "## Training",
+            "",
+            _settings(recipe, cost),
+            "",
+            "## Limits",
+            "",
+            recipe.limits.strip(),
+            "",
+            "## Licence",
+            "",
+            f"{recipe.licence}. {recipe.licence_notes.strip()}",
+            "",
+        ]
+    )
 
 
 def _header(recipe: Recipe) -> list[str]:

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import yaml
@@ -67,13 +68,17 @@ def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: 
     model = catalog.open_model(out)
     sets = {"dev": prepared.dev, **prepared.tests}
     for name, part in sets.items():
-        details.scores[name] = scoring.score(model, part, lambda share, name=name: progress(name, share, ""))
+        details.scores[name] = scoring.score(model, part, partial(_bare, progress, name))
     _write(details, out)
     (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
     low = {name: floor for name, floor in recipe.floor.items() if details.scores[name].accuracy < floor}
     if low:
         raise BelowFloor("; ".join(f"{name}: {details.scores[name].accuracy} is below {low[name]}" for name in low))
     return details
+
+
+def _bare(progress: Progress, stage: str, share: float) -> None:
+    progress(stage, share, "")
 
 
 def _train(

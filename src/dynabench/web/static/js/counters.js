@@ -18,6 +18,10 @@ function oneLine(event) {
 }
 
 export function startCounters() {
+  for (const counter of document.querySelectorAll("[data-counter]")) {
+    const field = document.getElementById(counter.dataset.counter);
+    if (field) update(field);
+  }
   document.addEventListener("input", (event) => update(event.target));
   document.addEventListener("keydown", (event) => { if (!event.ctrlKey && !event.metaKey) oneLine(event); });
   document.addEventListener("draft:restored", (event) => {

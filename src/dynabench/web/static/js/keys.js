@@ -45,7 +45,9 @@ function press(event) {
     const form = event.target.closest?.("form");
     if (form) {
       event.preventDefault();
-      form.requestSubmit(form.querySelector("[data-primary]") ?? undefined);
+      const primary = form.querySelector("[data-primary]");
+      if (!primary) form.requestSubmit();
+      else if (visible(primary)) primary.click(); // as htmx tells the button that was used by its click
     }
     return;
   }

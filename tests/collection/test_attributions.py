@@ -1,0 +1,82 @@
+"""Which words a model looked at: of drafts and of stored examples, once computed and kept."""
+
+import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from dynabench.collection.attributions import document, marked_words_overlap
+from dynabench.collection.tables import StoredAttribution
+from dynabench.models.protocol import Attribution, WordWeight
+from tests.collection.conftest import draw, send, written
+
+TEXT = "They are not sleeping."
+
+
+def test_an_examples_attribution_is_computed_once(ada, rules, database):
+    told = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{told['id']}/attributions"
+    first = ada.get(path).json()
+    assert (first["method"], first["label"], first["model"]) == ("length", "contradiction", "nli-a")
+    assert first["hypothesis"] == first["fields"]["hypothesis"]
+    assert [TEXT[word["start"] : word["end"]] for word in first["hypothesis"]] == TEXT.split()
+    assert ada.get(path).json() == first
+    assert ada.get(f"{path}?model=nli-a&method=length").json() == first
+    assert rules.rules["nli-a"].explained == 1
+    assert ada.get(f"{path}?method=halves").json()["method"] == "halves"
+    assert database.read(lambda session: session.scalar(select(func.count()).select_from(StoredAttribution))) == 2
+
+
+def test_attributions_are_for_the_author_and_owners(ada, bob, owner, client):
+    told = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{told['id']}/attributions"
+    assert owner.get(path).status_code == 200
+    assert bob.get(path).status_code == 404
+    assert client.get(path).status_code == 401
+    assert ada.get(f"{path}?model=nobody").status_code == 404
+    assert ada.get(f"{path}?method=magic").status_code == 422
+
+
+def test_drafts_are_explained_to_visitors_and_kept_nowhere(owner, client, database):
+    given = client.post("/api/v1/tasks/nli/contexts/next").json()
+    body = {"task": "nli", "context_id": given["id"], "input": {"hypothesis": TEXT}}
+    told = client.post("/api/v1/attributions", json=body | {"answer": {"label": "neutral"}}).json()
+    assert told["label"] == "contradiction"
+    assert client.post("/api/v1/attributions", json=body | {"label": "neutral"}).json()["label"] == "neutral"
+    assert client.post("/api/v1/attributions", json=body | {"model": "sentiment-a"}).status_code == 404
+    assert client.post("/api/v1/attributions", json=body | {"input": {"hypothesis": ""}}).status_code == 422
+    assert client.post("/api/v1/attributions", json=body | {"method": "magic"}).status_code == 422
+    assert database.read(lambda session: session.scalar(select(func.count()).select_from(StoredAttribution))) == 0
+
+
+def test_a_silent_model_explains_nothing(ada, rules):
+    told = send(ada, written(draw(ada), TEXT)).json()
+    rules.rules["nli-a"].status = 500
+    assert ada.get(f"/api/v1/examples/{told['id']}/attributions").status_code == 503
+
+
+def test_fields_with_names_of_the_head_stand_under_fields_alone():
+    said = Attribution("gradient", "yes", {"label": [WordWeight("a", 0, 1, 1.0)]})
+    shown = document("m", said)
+    assert shown["label"] == "yes"
+    assert shown["fields"]["label"][0]["text"] == "a"
+
+
+WORDS = [{"start": 2 * n, "end": 2 * n + 1, "weight": w} for n, w in enumerate([0.1, -0.9, 0.5, 0.0])]
+
+
+@pytest.mark.parametrize(
+    ("spans", "marked", "shared"),
+    [([], 0, 0), ([(2, 3)], 1, 1), ([(0, 1)], 1, 0), ([(2, 5)], 2, 2), ([(0, 3)], 2, 1), ([(0, 7)], 4, 4)],
+)
+def test_overlap_counts_marked_words_among_the_heaviest(spans, marked, shared):
+    found = marked_words_overlap([{"start": start, "end": end} for start, end in spans], WORDS)
+    assert (found.marked, found.shared) == (marked, shared)
+    assert found.chance == marked**2 / 4
+
+
+@drawn(st.lists(st.floats(-1, 1), max_size=12), st.lists(st.tuples(st.integers(0, 24), st.integers(1, 9)), max_size=4))
+def test_overlap_is_never_more_than_what_was_marked(weights, spans):
+    words = [{"start": 2 * n, "end": 2 * n + 1, "weight": weight} for n, weight in enumerate(weights)]
+    found = marked_words_overlap([{"start": start, "end": start + length} for start, length in spans], words)
+    assert 0 <= found.shared <= found.marked <= len(words)

@@ -1,0 +1,90 @@
+import subprocess
+import sys
+
+import pytest
+
+from dynabench.errors import Invalid, NotFound
+from dynabench.models import catalog, spec
+from dynabench.settings import Settings
+
+NAMES = ["nli-minilm", "nli-ngram", "sentiment-minilm", "sentiment-ngram"]
+
+
+def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():
+    entries = catalog.find([catalog.BUILTIN])
+    assert [entry.name for entry in entries] == NAMES
+    for entry in entries:
+        card = (entry.folder / "README.md").read_text()
+        assert all(f"## {part}" in card for part in ("Scores", "Data", "Training", "Limits", "Licence"))
+    assert spec.read(catalog.BUILTIN / "nli-minilm").scores["SNLI test"].accuracy >= 0.78
+    assert spec.read(catalog.BUILTIN / "sentiment-minilm").scores["SST-3 test"].accuracy >= 0.72
+
+
+def test_no_shipped_file_can_hold_code_or_is_large():
+    files = [path for path in catalog.BUILTIN.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".yaml", ".md", ".json", ".safetensors"}
+    assert max(path.stat().st_size for path in files) < 3e6
+
+
+def test_a_version_is_the_content_and_nothing_else(copied):
+    folder = copied("nli-ngram")
+    before = spec.version(folder)
+    assert before == spec.version(catalog.BUILTIN / "nli-ngram")
+    assert len(before) == 16
+    (folder / "README.md").write_text("Another explanation.")
+    (folder / ".DS_Store").write_text("x")
+    assert spec.version(folder) == before
+    path = folder / "ngram.json"
+    path.write_text(path.read_text() + " ")
+    assert spec.version(folder) != before
+
+
+def test_a_version_covers_where_the_bytes_stand(tmp_path):
+    (tmp_path / "a.json").write_text("12")
+    (tmp_path / "b.json").write_text("3")
+    first = spec.version(tmp_path)
+    (tmp_path / "a.json").write_text("1")
+    (tmp_path / "b.json").write_text("23")
+    assert spec.version(tmp_path) != first
+
+
+@pytest.mark.parametrize("name", ["pickle.pkl", "pytorch_model.bin", "code.py", "array.npy"])
+def test_a_folder_with_a_file_that_may_hold_code_is_refused(copied, name):
+    folder = copied("nli-ngram")
+    (folder / name).write_bytes(b"\x80\x04.")
+    with pytest.raises(Invalid, match=name):
+        spec.read(folder)
+
+
+@pytest.mark.parametrize("text", ["name: [", "name: X Y", "", "name: a\nextra: 1", "!!python/object/apply:os.getcwd []"])
+def test_a_broken_description_is_listed_with_the_reason(copied, tmp_path, text):
+    (copied("nli-ngram") / "model.yaml").write_text(text)
+    (entry,) = catalog.find([tmp_path / "models"])
+    assert entry.card is None
+    assert entry.reason
+
+
+def test_models_of_the_operator_come_first_and_other_versions_stay_addressable(copied, tmp_path):
+    folder = copied("nli-ngram")
+    (folder / "ngram.json").write_text((folder / "ngram.json").read_text() + " ")
+    places = [tmp_path / "models", catalog.BUILTIN]
+    mine, shipped = (entry for entry in catalog.find(places) if entry.name == "nli-ngram")
+    assert mine.folder == folder
+    assert catalog.entry("nli-ngram", places=places) == mine
+    assert catalog.entry("nli-ngram", shipped.version, places) == shipped
+    with pytest.raises(NotFound, match="nli-minilm"):
+        catalog.entry("nobody", places=places)
+
+
+def test_folders_of_the_settings_are_searched(tmp_path):
+    settings = Settings(home=tmp_path / "home", models=f"{tmp_path / 'a'}:{tmp_path / 'b'}")
+    places = catalog.folders(settings)
+    assert places == [tmp_path / "a", tmp_path / "b", settings.folder / "models", catalog.BUILTIN]
+
+
+def test_the_web_process_can_list_models_and_ask_a_host_without_torch():
+    code = (
+        "import sys; from dynabench.models import catalog, client; catalog.find([catalog.BUILTIN]); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'transformers', 'peft', 'scipy.optimize', 'sklearn')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

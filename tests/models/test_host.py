@@ -1,0 +1,197 @@
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from dynabench.errors import Unavailable
+from dynabench.models.catalog import BUILTIN
+from dynabench.models.client import Host
+
+from .texts import HARD
+
+NLI = {"premise": "A man is sleeping.", "hypothesis": "Nobody sleeps."}
+
+
+def plain(address: str) -> httpx2.Client:
+    transport = httpx2.HTTPTransport(uds=address.removeprefix("unix:"))
+    return httpx2.Client(transport=transport, base_url="http://host", timeout=30)
+
+
+async def until_ready(host: Host) -> None:
+    for _ in range(600):
+        if await host.ready():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the host did not become ready")
+
+
+@pytest.fixture
+def ngrams(copied, tmp_path) -> Path:
+    copied("nli-ngram")
+    copied("sentiment-ngram")
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def address(serve_models, ngrams):
+    with serve_models(ngrams) as address:
+        yield address
+
+
+def ask(address, story, timeout=5.0):
+    async def run():
+        host = Host(address, timeout)
+        await until_ready(host)
+        try:
+            return await story(host)
+        finally:
+            await host.close()
+
+    return asyncio.run(run())
+
+
+def tensors(**fields):
+    return {
+        "id": "7",
+        "inputs": [
+            {"name": name, "datatype": "BYTES", "shape": [len(texts)], "data": texts} for name, texts in fields.items()
+        ],
+    }
+
+
+def test_it_speaks_the_open_inference_protocol(address):
+    ask(address, lambda host: asyncio.sleep(0))
+    with plain(address) as http:
+        assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution"]
+        assert http.get("/v2/health/live").json() == {"live": True}
+        assert http.get("/v2/health/ready").json() == {"ready": True}
+        described = http.get("/v2/models/nli-ngram").json()
+        version = described["versions"][0]
+        assert [tensor["name"] for tensor in described["inputs"]] == ["premise", "hypothesis"]
+        assert {tensor["datatype"] for tensor in described["inputs"]} == {"BYTES"}
+        assert http.get(f"/v2/models/nli-ngram/versions/{version}/ready").json() == {"name": "nli-ngram", "ready": True}
+        body = tensors(premise=["A dog runs.", "A dog runs."], hypothesis=["An animal moves.", "A cat sleeps."])
+        answer = http.post(f"/v2/models/nli-ngram/versions/{version}/infer", json=body).json()
+        assert (answer["model_name"], answer["model_version"], answer["id"]) == ("nli-ngram", version, "7")
+        label, probabilities = answer["outputs"]
+        assert label["shape"] == [2]
+        assert probabilities["shape"] == [2, 3]
+        assert len(probabilities["data"]) == 6
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b'{"inputs": []}',
+        b'{"inputs": [3]}',
+        json.dumps({"inputs": [{"name": "premise", "datatype": "FP32", "shape": [1], "data": [1]}]}).encode(),
+        json.dumps({"inputs": [{"name": "premise", "datatype": "BYTES", "shape": [2], "data": ["x"]}]}).encode(),
+        json.dumps({"inputs": [{"name": "premise", "datatype": "BYTES", "shape": [1], "data": ["x"]}]}).encode(),
+        json.dumps(tensors(premise=["a", "b"], hypothesis=["a"])).encode(),
+        json.dumps(tensors(premise=["a"] * 300, hypothesis=["a"] * 300)).encode(),
+    ],
+)
+def test_a_malformed_request_is_told_what_is_wrong(address, body):
+    ask(address, lambda host: asyncio.sleep(0))
+    with plain(address) as http:
+        answer = http.post("/v2/models/nli-ngram/infer", content=body)
+        assert answer.status_code == 400
+        assert answer.json()["error"]
+
+
+def test_unknown_models_versions_and_oversized_requests_are_refused(address):
+    ask(address, lambda host: asyncio.sleep(0))
+    with plain(address) as http:
+        assert http.post("/v2/models/nobody/infer", json={}).status_code == 404
+        assert http.post("/v2/models/nli-ngram/versions/0/infer", json={}).status_code == 404
+        assert http.post("/v2/models/nli-ngram/infer", content=b" " * (9 * 2**20)).status_code == 413
+
+
+def test_every_hard_text_is_answered_and_explained(address):
+    async def story(host):
+        for text in HARD:
+            answer = await host.answer("sentiment-ngram", None, {"statement": text})
+            assert sum(answer.probabilities.values()) == pytest.approx(1, abs=1e-5)
+            found = await host.attribute("sentiment-ngram", answer.version, {"statement": text}, None, None)
+            assert found.label == answer.answer["label"]
+            assert all(text[w.start : w.end] == w.text for w in found.fields["statement"])
+
+    ask(address, story)
+
+
+def test_an_answer_names_the_version_and_another_version_is_not_passed_off(address):
+    async def story(host):
+        (card,) = [card for card in await host.index() if card.name == "nli-ngram"]
+        assert card.labels == ("entailment", "neutral", "contradiction")
+        answer = await host.answer("nli-ngram", card.version, NLI)
+        assert answer.version == card.version
+        with pytest.raises(Unavailable, match="does not serve version"):
+            await host.answer("nli-ngram", "0123456789abcdef", NLI)
+        with pytest.raises(Unavailable, match="does not serve nobody"):
+            await host.answer("nobody", None, NLI)
+
+    ask(address, story)
+
+
+def test_many_people_share_batches_and_get_their_own_answers(address):
+    async def story(host):
+        texts = [f"A {word} film number {i}." for i in range(60) for word in ("great", "terrible")]
+        alone = [await host.answer("sentiment-ngram", None, {"statement": text}) for text in texts[:4]]
+        answers = await asyncio.gather(*(host.answer("sentiment-ngram", None, {"statement": t}) for t in texts))
+        assert [a.probabilities for a in answers[:4]] == [a.probabilities for a in alone]
+        assert {answer.answer["label"] for answer in answers[::2]} == {"positive"}
+        assert {answer.answer["label"] for answer in answers[1::2]} == {"negative"}
+
+    ask(address, story)
+    with plain(address) as http:
+        figures = http.get("/metrics").text
+    calls = float(re.search(r'batch_size_sum\{lane="ngram"\} (\S+)', figures)[1])
+    batches = float(re.search(r'batch_size_count\{lane="ngram"\} (\S+)', figures)[1])
+    assert calls == 124
+    assert batches < calls
+
+
+def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, copied):
+    (copied("nli-ngram", "broken") / "ngram.safetensors").write_bytes(b"no weights")
+    (copied("nli-ngram", "unreadable") / "model.yaml").write_text("name: [")
+    with serve_models(ngrams) as address:
+
+        async def story(host):
+            states = {state.name: state for state in await host.states()}
+            assert states["broken"].state == states["unreadable"].state == "UNAVAILABLE"
+            assert "cannot be loaded" in states["broken"].reason
+            assert states["unreadable"].reason
+            assert (await host.answer("nli-ngram", None, NLI)).answer
+            with pytest.raises(Unavailable, match="cannot be loaded"):
+                await host.answer("broken", None, NLI)
+            assert {card.name for card in await host.index()} == {"nli-ngram", "sentiment-ngram"}
+
+        ask(address, story)
+
+
+def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
+    ask(address, lambda host: asyncio.sleep(0))
+    copied("nli-ngram", "newcomer")
+    with plain(address) as http:
+        assert http.get("/v2/models/newcomer").status_code == 404
+        assert http.post("/v2/repository/models/newcomer/load").status_code == 200
+        assert http.get("/v2/models/newcomer/ready").status_code == 200
+        assert http.post("/v2/repository/models/newcomer/unload").status_code == 200
+        assert http.get("/v2/models/newcomer/ready").status_code == 503
+        refused = http.post("/v2/models/newcomer/infer", json=tensors(premise=["a"], hypothesis=["b"]))
+        assert refused.status_code == 503
+        assert refused.headers["Retry-After"] == "1"
+        states = {entry["name"]: entry["state"] for entry in http.post("/v2/repository/index", json={}).json()}
+        assert states["newcomer"] == "UNAVAILABLE"
+        ready = http.post("/v2/repository/index", json={"ready": True}).json()
+        assert "newcomer" not in {entry["name"] for entry in ready}
+        assert http.post("/v2/repository/models/nobody/load").status_code == 404
+        assert http.post("/v2/repository/models/newcomer/load").status_code == 200
+        assert http.get("/v2/models/newcomer/ready").status_code == 200

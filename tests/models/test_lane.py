@@ -1,0 +1,124 @@
+import asyncio
+import threading
+
+import pytest
+
+from dynabench.models.host.figures import Figures
+from dynabench.models.host.lane import Busy, Lane, size_class
+
+
+def figure(figures, name):
+    return figures.registry.get_sample_value(name, {"lane": "test"})
+
+
+class Gate:
+    """A computation that waits until it is let go, and remembers its batches."""
+
+    def __init__(self):
+        self.open = threading.Event()
+        self.batches = []
+
+    def __call__(self, payloads):
+        self.batches.append(list(payloads))
+        assert self.open.wait(20)
+        return [payload * 2 for payload in payloads]
+
+
+async def started(gate, count=1):
+    while len(gate.batches) < count:
+        await asyncio.sleep(0.001)
+
+
+def test_calls_that_wait_together_are_computed_together_and_answered_in_place():
+    async def story():
+        gate, figures = Gate(), Figures()
+        lane = Lane("test", gate, figures)
+        first = asyncio.create_task(lane.submit(1, 10))
+        await started(gate)
+        others = [asyncio.create_task(lane.submit(value, 10)) for value in range(2, 42)]
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await first == 2
+        assert await asyncio.gather(*others) == [value * 2 for value in range(2, 42)]
+        assert [len(batch) for batch in gate.batches] == [1, 32, 8]
+        assert figure(figures, "dynabench_host_batch_size_count") == 3
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_long_inputs_share_no_batch_with_short_ones_and_the_oldest_goes_first():
+    async def story():
+        gate = Gate()
+        lane = Lane("test", gate, Figures())
+        calls = [asyncio.create_task(lane.submit(0, 10))]
+        await started(gate)
+        for value, size in [(1, 200), (2, 12), (3, 210), (4, 30)]:
+            calls.append(asyncio.create_task(lane.submit(value, size)))
+        await asyncio.sleep(0)
+        gate.open.set()
+        await asyncio.gather(*calls)
+        assert gate.batches == [[0], [1, 3], [2, 4]]
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_a_full_queue_refuses_at_once_and_recovers():
+    async def story():
+        gate, figures = Gate(), Figures()
+        lane = Lane("test", gate, figures, waiting=2)
+        calls = [asyncio.create_task(lane.submit(0, 1))]
+        await started(gate)
+        calls += [asyncio.create_task(lane.submit(value, 1)) for value in (1, 2)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await lane.submit(3, 1)
+        assert figure(figures, "dynabench_host_refused_total") == 1
+        gate.open.set()
+        assert await asyncio.gather(*calls) == [0, 2, 4]
+        assert await lane.submit(3, 1) == 6
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_an_abandoned_call_loses_its_place():
+    async def story():
+        gate, figures = Gate(), Figures()
+        lane = Lane("test", gate, figures, waiting=1)
+        first = asyncio.create_task(lane.submit(0, 1))
+        await started(gate)
+        gone = asyncio.create_task(lane.submit(1, 1))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.sleep(0)
+        next_one = asyncio.create_task(lane.submit(2, 1))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await asyncio.gather(first, next_one) == [0, 4]
+        assert gate.batches == [[0], [2]]
+        assert figure(figures, "dynabench_host_abandoned_total") == 1
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_one_input_that_a_model_chokes_on_does_not_take_its_batch_along():
+    def choke(payloads):
+        if 3 in payloads:
+            raise ValueError("three")
+        return payloads
+
+    async def story():
+        lane = Lane("test", choke, Figures())
+        results = await asyncio.gather(*(lane.submit(value, 1) for value in range(6)), return_exceptions=True)
+        assert results[:3] + results[4:] == [0, 1, 2, 4, 5]
+        assert isinstance(results[3], ValueError)
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_padding_never_more_than_doubles_the_work():
+    assert size_class(1) == size_class(32) != size_class(33) == size_class(64) != size_class(65)

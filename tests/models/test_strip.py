@@ -1,0 +1,37 @@
+"""The strip is worth looking at: removing its words matters more than removing words at random."""
+
+import pytest
+
+from dynabench.models import catalog
+from dynabench.models.attribution import faithfulness
+from dynabench.models.protocol import Attribution, WordWeight
+from dynabench.models.training import recipes, rows
+
+EXAMPLES = 40
+
+
+@pytest.mark.models
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["nli-minilm", "sentiment-minilm", "nli-ngram", "sentiment-ngram"])
+def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_examples(name, data):
+    model = catalog.open_model(catalog.BUILTIN / name)
+    recipe = recipes.load(name)
+    test = [row.inputs for row in rows.of_source(recipe.test[0], data, recipe)]
+    found = faithfulness.check(model, faithfulness.sample(test, EXAMPLES))
+    assert found.n > EXAMPLES * 0.8
+    assert found.share >= 0.8, found
+    assert found.drop > found.random_drop
+
+
+def test_words_are_cut_out_where_they_stand():
+    found = Attribution(
+        "exact",
+        "x",
+        {
+            "a": [WordWeight("big", 0, 3, 0.9), WordWeight("dog", 5, 8, 0.1), WordWeight("big", 9, 12, -1.0)],
+            "b": [WordWeight("🐕", 0, 1, 0.5), WordWeight("!", 1, 2, 0.6)],
+        },
+    )
+    chosen = faithfulness.top(found)
+    assert [(field, word.text) for field, word in chosen] == [("a", "big"), ("b", "!"), ("b", "🐕")]
+    assert faithfulness.without({"a": "big  dog big", "b": "🐕!"}, chosen) == {"a": "dog big", "b": ""}

@@ -1,0 +1,130 @@
+import gzip
+import json
+import random
+
+import pytest
+import yaml
+
+from dynabench.errors import Conflict, NotFound
+from dynabench.models import catalog, spec
+from dynabench.models.training import recipes, rows, run
+
+WORDS = {"positive": ["good", "great", "fine"], "neutral": ["plain", "usual", "average"], "negative": ["bad", "poor"]}
+
+
+def sentence(label, number, rng):
+    return f"The {rng.choice(WORDS[label])} film number {number}"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = random.Random(1)
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, count in [("test", 30), ("train", 90)]:
+        start = 0 if name == "train" else 1000
+        lines = [
+            {"text": sentence(label, start + i, rng), "gold": label} for i in range(count // 3) for label in WORDS
+        ]
+        if name == "train":
+            known = next(rows.read(data / "test.jsonl.gz"))["text"]
+            lines.append({"text": f"{known.upper()} !!", "gold": "positive"})
+            lines.append({"text": "dropped, for it has no known label", "gold": "mixed"})
+        with gzip.open(data / f"{name}.jsonl.gz", "wt") as file:
+            file.write("\n".join(json.dumps(line) for line in lines))
+    test = [row["text"] for row in rows.read(data / "test.jsonl.gz")]
+    with (data / "phrases.jsonl").open("w") as file:
+        phrase = " ".join(test[0].split()[:4])
+        file.writelines(json.dumps({"text": text, "gold": "positive"}) + "\n" for text in (phrase, "great film"))
+    return data
+
+
+def recipe(kind, **changes):
+    source = {"columns": {"statement": "text"}, "label": "gold", "licence": "CC0-1.0"}
+    raw = {
+        "name": f"tiny-{kind}",
+        "task": "sentiment",
+        "kind": kind,
+        "summary": "Tiny.",
+        "inputs": ["statement"],
+        "labels": list(WORDS),
+        "licence": "CC0-1.0",
+        "limits": "Knows eight words.",
+        "held_out": 0.1,
+        "train": [
+            {"name": "train", "files": ["train.*"], **source},
+            {"name": "phrases", "files": ["phrases.jsonl"], "only_among": ["positive", "negative"], **source},
+        ],
+        "test": [{"name": "test", "files": ["test.*"], **source}],
+        "adapter": {"rank": 2, "epochs": 1, "batch": 16},
+        "ngram": {"bits": 12, "strength": 10},
+    }
+    return recipes.Recipe.model_validate(raw | changes)
+
+
+def test_rows_that_occur_in_a_test_set_are_dropped_however_they_are_written(folder):
+    prepared = rows.prepare(recipe("ngram"), folder)
+    assert prepared.overlap == 2
+    assert prepared.counts == {"train": 90, "phrases": 1}
+    texts = {row.inputs["statement"] for row in prepared.train + prepared.dev}
+    assert not [text for text in texts if "!!" in text]
+    assert not texts & {row.inputs["statement"] for row in prepared.tests["test"]}
+
+
+def test_development_rows_are_whole_groups_that_training_never_sees(folder):
+    prepared = rows.prepare(recipe("ngram"), folder)
+    assert len(prepared.dev) == 9
+    assert not {row.inputs["statement"] for row in prepared.dev} & {row.inputs["statement"] for row in prepared.train}
+    assert all(not row.among for row in prepared.dev)
+
+
+def test_a_linear_model_is_trained_evaluated_and_described(folder, tmp_path):
+    stages = []
+    out = tmp_path / "out"
+    details = run.run(recipe("ngram"), folder, out, 3, progress=lambda stage, share, remark: stages.append(stage))
+    assert details.scores["test"].accuracy > 0.9
+    assert spec.read(out) == details
+    assert details.seed == 3
+    card = (out / "README.md").read_text()
+    assert "| test |" in card
+    assert "2 training rows were dropped" in card
+    assert list(dict.fromkeys(stages)) == ["reading", "training", "dev", "test"]
+    twice = tmp_path / "twice"
+    run.run(recipe("ngram"), folder, twice, 3)
+    assert (twice / "ngram.safetensors").read_bytes() == (out / "ngram.safetensors").read_bytes()
+    with pytest.raises(Conflict):
+        run.run(recipe("ngram"), folder, out, 3)
+
+
+def test_a_model_below_its_floor_is_kept_and_refused(folder, tmp_path):
+    with pytest.raises(run.BelowFloor, match="test"):
+        run.run(recipe("ngram", floor={"test": 1.1}), folder, tmp_path / "out", 3)
+    assert catalog.open_model(tmp_path / "out").card.name == "tiny-ngram"
+
+
+@pytest.mark.models
+def test_an_adapter_is_trained_evaluated_and_served_from_its_folder(folder, tmp_path):
+    out = tmp_path / "out"
+    details = run.run(recipe("adapter"), folder, out, 3, minutes=2)
+    assert set(details.scores) == {"dev", "test"}
+    config = json.loads((out / "adapter" / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == "sentence-transformers/all-MiniLM-L6-v2"
+    model = catalog.open_model(out)
+    assert set(model.predict([{"statement": "A good film"}])[0].probabilities) == set(WORDS)
+    model.close()
+
+
+def test_absent_data_and_unknown_recipes_are_named(tmp_path):
+    with pytest.raises(NotFound, match="no file in"):
+        rows.prepare(recipe("ngram"), tmp_path)
+    with pytest.raises(NotFound, match="nli-minilm"):
+        recipes.load("nobody")
+
+
+def test_every_shipped_model_has_its_recipe_and_no_shipped_recipe_trains_on_what_may_not_be_shipped():
+    shipped = {path.name for path in catalog.BUILTIN.iterdir()}
+    assert {path.stem for path in recipes.FOLDER.glob("*.yaml")} == shipped
+    for name in shipped:
+        files = [file for source in recipes.load(name).train for file in source.files]
+        assert not [f for f in files if "cad_imdb" in f or "tweeteval" in f or "cad_nli/dev" in f or "test" in f]
+        assert yaml.safe_load((recipes.FOLDER / f"{name}.yaml").read_text())["name"] == name

@@ -1,0 +1,226 @@
+"""The pages' behaviour in a real Chromium, under the security policy, with sample values in place of features."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.web.gallery import AXE, settle
+from tests.web.samples import PAGES
+
+pytestmark = pytest.mark.browser
+
+
+def violations(page: Page) -> list[str]:
+    if not AXE.exists():
+        pytest.fail("axe-core is missing: run `python hatch_build.py`.")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("() => axe.run()")["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(page: Page, name: str) -> None:
+    for width, theme in ((1280, "light"), (390, "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.goto(f"/gallery/{name}")
+        settle(page)
+        assert violations(page) == [], (width, theme)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_a_small_phone(page: Page, name: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto(f"/gallery/{name}")
+    settle(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+
+
+def test_a_try_by_keyboard_alone(page: Page) -> None:
+    page.goto("/gallery/create")
+    page.get_by_role("textbox", name="Hypothesis").focus()
+    page.keyboard.type("They finished eating at home.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="You fooled nli-minilm.")).to_be_focused()
+    expect(page.locator("#announcer")).to_have_text("You fooled nli-minilm.")
+    page.keyboard.press("e")
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("They finished eating at home.")
+
+
+def test_the_strip_tells_each_word_by_keyboard(page: Page) -> None:
+    page.goto("/gallery/create-answered")
+    strip = page.locator("token-strip").first
+    strip.get_by_role("listitem").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    expect(strip.get_by_role("listitem").and_(page.locator(":focus"))).to_have_attribute(
+        "aria-label", "home: −0.42, against entailment"
+    )
+    expect(strip.locator(".strip-readout")).to_have_text("home: −0.42, against entailment")
+
+
+def test_looking_closer_shows_how_exact_it_is(page: Page) -> None:
+    page.goto("/gallery/create-answered")
+    strip = page.locator("token-strip").first
+    strip.get_by_role("button", name="look closer").click()
+    expect(strip.locator(".strip-method")).to_contain_text("the weights miss 0.4 %")
+    expect(strip.get_by_role("button", name="look closer")).to_have_count(0)
+
+
+def test_a_strip_that_fails_can_be_asked_again(page: Page) -> None:
+    broken = {"detail": "nli-minilm did not answer."}
+    page.route("**/attributions*", lambda route: route.fulfill(status=503, json=broken), times=2)
+    page.goto("/gallery/create-answered")
+    strip = page.locator("token-strip").first
+    expect(strip).to_contain_text("nli-minilm did not answer.")
+    strip.get_by_role("button", name="Try again").click()
+    expect(strip.get_by_role("listitem").first).to_be_visible()
+    console_of(page).clear()
+
+
+def test_words_are_marked_by_keys_and_sent_as_one_span(page: Page) -> None:
+    page.goto("/gallery/create-answered")
+    page.get_by_role("checkbox", name="finished").focus()
+    page.keyboard.press("Shift+ArrowRight")
+    assert sent(page) == [{"start": 5, "end": 20}]
+    page.keyboard.press("Space")
+    assert sent(page) == [{"start": 5, "end": 13}]
+
+
+def test_words_are_marked_by_drawing_over_them(page: Page) -> None:
+    page.goto("/gallery/create-answered")
+    first, last = (page.locator(".span-word").nth(index).bounding_box() for index in (0, 2))
+    page.mouse.move(first["x"] + 3, first["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 3, last["y"] + 5, steps=8)
+    page.mouse.up()
+    assert sent(page) == [{"start": 0, "end": 20}]
+
+
+def sent(page: Page) -> object:
+    script = "() => new FormData(document.querySelector('#explain form')).get('ask.fooling_words')"
+    return json.loads(page.evaluate(script))
+
+
+def test_a_draft_survives_a_reload(page: Page) -> None:
+    page.goto("/gallery/create")
+    page.get_by_role("textbox", name="Hypothesis").fill("Half a thought 🎈")
+    expect(page.locator("[data-draft-status]")).to_have_text("saved")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("Half a thought 🎈")
+    expect(page.locator(".field-counter").first).to_have_text("16/500")
+
+
+def test_a_lost_connection_keeps_the_text_and_offers_to_try_again(page: Page) -> None:
+    page.goto("/gallery/create")
+    page.get_by_role("textbox", name="Hypothesis").fill("Nobody eats.")
+    page.route("**/tasks/nli/create", lambda route: route.abort(), times=1)
+    page.keyboard.press("Control+Enter")
+    failure = page.get_by_role("alert")
+    expect(failure).to_contain_text("The server cannot be reached.")
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("Nobody eats.")
+    failure.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="You fooled nli-minilm.")).to_be_visible()
+    console_of(page).clear()
+
+
+def test_a_problem_document_is_told_in_its_own_words(page: Page) -> None:
+    def refuse(route: Route) -> None:
+        route.fulfill(status=409, content_type="application/problem+json", body='{"detail": "Round 4 closed."}')
+
+    page.goto("/gallery/create")
+    page.get_by_role("textbox", name="Hypothesis").fill("Nobody eats.")
+    page.route("**/tasks/nli/create", refuse)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Round 4 closed.")
+    console_of(page).clear()
+
+
+def test_the_second_press_of_a_vote_sends_what_it_asks_for(page: Page) -> None:
+    page.goto("/gallery/validate")
+    expect(page.get_by_text("Which label is right?")).to_be_hidden()
+    page.keyboard.press("2")
+    expect(page.get_by_role("radio", name="entailment")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Flag").click()
+    expect(page.get_by_text("Which label is right?")).to_be_hidden()
+    expect(page.get_by_label("What is wrong with it?")).to_be_focused()
+    with page.expect_request("**/validate/31") as request:
+        page.keyboard.press("Control+Enter")
+    assert "vote=flagged" in (request.value.post_data or "")
+    expect(page.get_by_role("heading", name="Are they right?")).to_be_focused()
+
+
+def test_a_key_votes_at_once_where_nothing_is_asked(page: Page) -> None:
+    page.goto("/gallery/validate")
+    with page.expect_request("**/validate/31") as request:
+        page.keyboard.press("1")
+    assert "vote=correct" in (request.value.post_data or "")
+    assert request.value.headers["x-csrf-token"]
+    expect(page.get_by_role("heading", name="Are they right?")).to_be_focused()
+
+
+def test_the_question_mark_lists_the_keys_of_this_page(page: Page) -> None:
+    page.goto("/gallery/validate")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog")
+    expect(keys).to_contain_text("Incorrect")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+
+
+def test_the_theme_is_chosen_once(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto("/gallery/home")
+    page.get_by_role("button", name="Dark or light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.goto("/gallery/create")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_a_chart_is_also_a_table(page: Page) -> None:
+    page.goto("/gallery/task")
+    settle(page)
+    expect(page.locator("vega-chart svg")).to_be_visible()
+    page.get_by_role("button", name="Show as table").click()
+    expect(page.get_by_role("row", name="3 19.7%")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_pages_work_without_scripts(chromium, gallery_address: str) -> None:
+    context = chromium.new_context(base_url=gallery_address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/gallery/validate")
+    expect(page.get_by_text("Which label is right?")).to_be_visible()
+    page.goto("/gallery/round")
+    expect(page.get_by_role("table").last).to_be_visible()
+    page.goto("/gallery/home")
+    page.get_by_label("Your sentence").fill("Fine.")
+    page.get_by_label("positive").check()
+    page.get_by_role("button", name="Try to fool it").click()
+    expect(page.get_by_role("heading", name="You fooled it.")).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize(("name", "budget"), [("home", 300), ("create-answered", 300), ("round", 900)])
+def test_page_weight(page: Page, name: str, budget: int) -> None:
+    import gzip
+
+    weight = 0
+
+    def count(response: object) -> None:
+        nonlocal weight
+        weight += len(gzip.compress(response.body(), 5))  # type: ignore[attr-defined]
+
+    page.on("requestfinished", lambda request: count(request.response()))
+    page.goto(f"/gallery/{name}")
+    settle(page)
+    assert weight < budget * 1024
+
+
+def console_of(page: Page) -> list[str]:
+    """What the page's console said; a test that breaks something on purpose forgives it."""
+    return page._said  # type: ignore[attr-defined]
