@@ -5,6 +5,7 @@ answer its health check is killed first. When the supervisor itself is killed, t
 """
 
 import ctypes
+import errno
 import http.client
 import os
 import signal
@@ -14,6 +15,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 import structlog
 
@@ -24,9 +27,18 @@ PATIENCE = 5  # failed health checks in a row before a process counts as hung
 HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
 
 
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded here: little is safe between fork and exec
+
+
+def _end_with(parent: int) -> None:
+    """In the child: have the kernel kill it when the supervisor is gone, however that came about.
+
+    SIGKILL, which nothing ignores: an orphan that hangs would keep port and socket from the next supervisor.
+    """
+    if LIBC is not None:
+        LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # it was gone before the kernel knew of this wish
+            os._exit(1)
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -52,8 +64,49 @@ def answers(address: str, path: str, timeout: float = 2.0) -> bool:
             return connection.getresponse().status == 200
         finally:
             connection.close()
-    except OSError:
+    except (OSError, http.client.HTTPException):
         return False
+
+
+def can_listen(host: str, port: int, seconds: float = 1.0) -> bool:
+    """Whether a server could listen there; for `seconds`, a server that is just ending is waited for.
+
+    Raises `OSError` for an address that is none of this machine.
+    """
+    if not 1 <= port <= 65535:
+        raise OSError(errno.EINVAL, "ports are numbered 1 to 65535")
+    family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
+        0
+    ]
+    deadline = time.monotonic() + seconds
+    while True:
+        with socket.socket(family, kind, proto) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(address)
+                return True
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                if time.monotonic() >= deadline:
+                    return False
+        time.sleep(0.1)
+
+
+def somebody_listens(path: Path, seconds: float = 1.0) -> bool:
+    """Whether a process listens on the socket file, also after `seconds` in which one may be ending."""
+    deadline = time.monotonic() + seconds
+    while path.exists():
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(1)
+            try:
+                probe.connect(str(path))
+            except OSError:
+                return False
+        if time.monotonic() >= deadline:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @dataclass
@@ -74,7 +127,10 @@ class Watched:
     def start(self) -> None:
         """Start the process."""
         self.process = subprocess.Popen(
-            self.command, env=os.environ | self.env, preexec_fn=_end_with_parent, stdin=subprocess.DEVNULL
+            self.command,
+            env=os.environ | self.env,
+            preexec_fn=partial(_end_with, os.getpid()),
+            stdin=subprocess.DEVNULL,
         )
         self.started, self.was_well, self.failures = time.monotonic(), False, 0
 

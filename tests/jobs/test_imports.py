@@ -31,14 +31,14 @@ JSONL = "\n".join(
 ).encode()
 JSONL += b'\n{"premise": "caf\xe9"}\n'
 CSV = (
-    "premise,tag\r\n"
-    "A dog barks.,animals\r\n"
-    '"Two\nlines, one comma.",\r\n'
-    "A dog barks.,again\r\n"
-    "too,many,columns\r\n"
-    ",empty\r\n"
-    "A cat sleeps.,animals\r\n"
-).encode()
+    b"premise,tag\r\n"
+    b"A dog barks.,animals\r\n"
+    b'"Two\nlines, one comma.",\r\n'
+    b"A dog barks.,again\r\n"
+    b"too,many,columns\r\n"
+    b",empty\r\n"
+    b"A cat sleeps.,animals\r\n"
+)
 
 
 def premises(database):
@@ -204,8 +204,6 @@ class TestTooLarge:
 
 @sqlite_only
 def test_a_gigabyte_is_the_limit(owner):
-    answer = owner.post(
-        FILES, params={"name": "a.jsonl"}, content=b"{}", headers={"content-length": str(1024**3 + 1)}
-    )
+    answer = owner.post(FILES, params={"name": "a.jsonl"}, content=b"{}", headers={"content-length": str(1024**3 + 1)})
     assert answer.status_code == 413
     assert "1048576 KiB" in answer.json()["detail"]

@@ -2,11 +2,12 @@
 
 import os
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
-from dynabench.settings import get_settings
+from dynabench.settings import Settings, get_settings
 
 app = typer.Typer(help="Run the whole platform on this machine.")
 
@@ -26,6 +27,7 @@ def serve(
     from dynabench.supervisor import Watched, answers, watch
 
     settings = get_settings()
+    _check_addresses(settings)
     from dynabench.migrations import upgrade
 
     upgrade(settings)
@@ -43,3 +45,30 @@ def serve(
         prepare(settings)
     typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
     watch(processes)
+
+
+def _check_addresses(settings: Settings) -> None:
+    """End the command, before anything is started, where the port is taken or the folder is served already."""
+    from dynabench.supervisor import can_listen, somebody_listens
+
+    port = settings.port
+    try:
+        if not can_listen(settings.host, port):
+            _refuse(
+                f"Something else listens on port {port} of {settings.host}. Stop it, or choose another port: "
+                f"dynabench serve --port {port + 1 if port < 65535 else 8000}."
+            )
+    except OSError as error:
+        where = f"port {port} of {settings.host}"
+        _refuse(f"Nothing can listen on {where}: {error.strerror}. Choose others with --host and --port.")
+    path = settings.host_address.removeprefix("unix:")
+    if not settings.host_url and somebody_listens(Path(path)):
+        _refuse(
+            f"Another dynabench serve runs on {settings.folder}. Stop it, or give this one a folder of its own in "
+            "DYNABENCH_HOME."
+        )
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.secho(message, fg="red", err=True)
+    raise typer.Exit(1)
