@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import func, select
 
 from benchmarks.running import platform, wait_for
-from dynabench.collection.projections import rebuild
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.db import Database
+from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 from tests.crash.load import Annotator, Validator
 
@@ -81,6 +81,7 @@ def test_acknowledged_examples_and_votes_survive_kill_9_once(tmp_path, request):
         stop.set()
         for person in people:
             person.join(60)
+            person.http.close()
     assert [person.failure for person in people] == [None] * len(people)
 
     database = Database(f"sqlite:///{tmp_path / 'dynabench.sqlite'}")

@@ -56,7 +56,9 @@ def test_a_folder_with_a_file_that_may_hold_code_is_refused(copied, name):
         spec.read(folder)
 
 
-@pytest.mark.parametrize("text", ["name: [", "name: X Y", "", "name: a\nextra: 1", "!!python/object/apply:os.getcwd []"])
+@pytest.mark.parametrize(
+    "text", ["name: [", "name: X Y", "", "name: a\nextra: 1", "!!python/object/apply:os.getcwd []"]
+)
 def test_a_broken_description_is_listed_with_the_reason(copied, tmp_path, text):
     (copied("nli-ngram") / "model.yaml").write_text(text)
     (entry,) = catalog.find([tmp_path / "models"])

@@ -7,7 +7,6 @@ import httpx2
 import pytest
 
 from dynabench.errors import Unavailable
-from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 
 from .texts import HARD
@@ -195,3 +194,28 @@ def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
         assert http.post("/v2/repository/models/nobody/load").status_code == 404
         assert http.post("/v2/repository/models/newcomer/load").status_code == 200
         assert http.get("/v2/models/newcomer/ready").status_code == 200
+
+
+@pytest.mark.models
+def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve_models, copied, tmp_path):
+    copied("sentiment-minilm")
+    inputs = {"statement": "A film with many words, and more of them than anybody would want to read twice. " * 3}
+    with serve_models(tmp_path / "models") as address:
+
+        async def story(host):
+            await host.attribute("sentiment-minilm", None, inputs, "neutral", "layer_integrated_gradients")
+            wish = ("sentiment-minilm", None, inputs, "neutral", "layer_integrated_gradients")
+            waiting = [asyncio.create_task(host.attribute(*wish)) for _ in range(12)]
+            await asyncio.sleep(0.3)
+            assert (await host.answer("sentiment-minilm", None, {"statement": "Good."})).latency_ms < 3000
+            assert not all(task.done() for task in waiting)
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            await host.attribute(*wish)
+
+        ask(address, story, timeout=20)
+        with plain(address) as http:
+            figures = http.get("/metrics").text
+    abandoned = re.search(r'abandoned_total\{lane="encoder/layer_integrated_gradients"\} (\S+)', figures)
+    assert float(abandoned[1]) >= 6

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from .texts import HARD
 def test_words_lie_where_they_say_in_order_and_hold_every_visible_character(text):
     found = list(words(text))
     assert all(text[word.start : word.end] == word.text for word in found)
-    assert all(before.end <= after.start for before, after in zip(found, found[1:], strict=False))
+    assert all(before.end <= after.start for before, after in pairwise(found))
     covered = {place for word in found for place in range(word.start, word.end)}
     assert all(text[place].isspace() for place in range(len(text)) if place not in covered)
 

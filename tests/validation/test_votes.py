@@ -81,7 +81,8 @@ def test_an_owner_decides_at_once_and_the_latest_owner_stands(world):
     world.vote(world.person(), example, "correct")
     assert world.vote(world.owner, example, "incorrect", owner=True).verdict == "incorrect"
     assert world.vote(second, example, "flagged", owner=True).verdict == "flagged"
-    assert [cast.by_owner for cast in world.counted(example)] == [False, True, True]
+    assert world.vote(second, example, "correct", owner=True).verdict == "correct"
+    assert [cast.by_owner for cast in world.counted(example)] == [False, True, True, True]
 
 
 def test_only_owners_decide_alone(world):

@@ -7,7 +7,7 @@ import typer
 app = typer.Typer(help="Run the model host alone.")
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def host(
     url: Annotated[str, typer.Option(help="Where to answer: unix:PATH or http://HOST:PORT.")] = "",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",

@@ -24,13 +24,10 @@ def serve(
         os.environ["DYNABENCH_HOST"] = host
     if port:
         os.environ["DYNABENCH_PORT"] = str(port)
-    from dynabench.supervisor import Watched, answers, watch
+    from dynabench.supervisor import Watched, answers, end, watch
 
     settings = get_settings()
     _check_addresses(settings)
-    from dynabench.migrations import upgrade
-
-    upgrade(settings)
     address = f"{settings.host}:{settings.port}"
     web = Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(address, "/healthz"))
     worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"])
@@ -39,7 +36,10 @@ def serve(
     )
     processes = [web, worker] if settings.host_url else [web, models, worker]
     web.start()  # the others start when `watch` first looks: the first page comes before the models
-    if demo:
+    if not web.comes_up():
+        end([web])
+        _refuse("The web process did not start. Its messages above tell why.")
+    if demo:  # the web process has brought the schema up to date
         from dynabench.demo import prepare
 
         prepare(settings)

@@ -11,7 +11,7 @@ from dynabench.errors import Invalid
 app = typer.Typer(help="Train a model from a recipe.")
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def train(
     task: Annotated[str, typer.Argument(help="The task, such as `nli`, or a recipe's name, such as `nli-ngram`.")],
     data: Annotated[Path, typer.Option(help="Folder that holds the data sets.", exists=True, file_okay=False)],

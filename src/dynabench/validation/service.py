@@ -60,7 +60,7 @@ class _Case:
 def vote(session: Session, person: Person, example_id: int, ballot: Ballot) -> Outcome:
     """Cast a vote. Refuses one's own example, a second vote, and votes that nobody asked for.
 
-    An owner's vote (`as_owner`) needs no place and decides at once, also after another decision.
+    An owner's vote (`as_owner`) needs no place and decides at once, also after another decision or vote of theirs.
     """
     case = _case(session, example_id)
     _admit(session, person, case, ballot.as_owner)
@@ -179,10 +179,10 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
         raise errors.Forbidden("This example is yours; others check it.")
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
         raise errors.Forbidden("Only the task's owners decide alone.")
+    if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
+        return
     if any(cast.person_id == person.id for cast in case.votes):
         raise errors.Conflict("You have voted on this example already.")
-    if as_owner:
-        return
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
     if not case.standing.open:

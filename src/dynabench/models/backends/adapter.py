@@ -122,11 +122,14 @@ class Pool:
         self._body = body.eval().requires_grad_(False)
 
     def _forget(self, key: str) -> None:
-        if self._body is not None and key in self._body.peft_config:
-            if len(self._body.peft_config) == 1:
-                self._body = None
-            else:
-                self._body.delete_adapter(key)
+        if self._body is None or key not in self._body.peft_config:
+            return
+        others = [name for name in self._body.peft_config if name != key]
+        if others:
+            self._body.set_adapter(others[0], inference_mode=True)  # deleting the active one would warn
+            self._body.delete_adapter(key)
+        else:
+            self._body = None
 
 
 class Explainable:

@@ -95,7 +95,11 @@ def _characters(found: _Collector, text: str, sizes: tuple[int, int], prefix: st
 
 
 def _related(found: _Collector, first: Sequence[Word], second: Sequence[Word], options: Options) -> None:
-    """The second text alone, which of its words the first has, lacks or bends, and pairs of a word of each."""
+    """The second text alone, which of its words the first has, lacks or bends, and pairs of a word of each.
+
+    Nothing here counts words or lengths: with such features, taking a word away changes the shares of all others, and
+    the words that weigh most are no longer those that matter most.
+    """
     _alone(found, second, options, "h ", len(first))
     if not second:
         return
@@ -118,18 +122,8 @@ def _related(found: _Collector, first: Sequence[Word], second: Sequence[Word], o
     for place, word in enumerate(first):
         text = word.text.lower()
         if text not in stated:
-            found.add(f"gone {text}", place, value=0.5)
             for owner, other in new:
                 found.add(f"pair {text} {other}", place, owner, 0.5)
-    _summary(found, second, len(first), len(new))
-
-
-def _summary(found: _Collector, second: Sequence[Word], offset: int, new: int) -> None:
-    """How many words are new and how long the second text is, shared by its words."""
-    share = 1 / len(second)
-    for place in range(len(second)):
-        found.add(f"count new {min(new, 8)}", offset + place, value=2 * share)
-        found.add(f"length {min(len(second), 15)}", offset + place, value=2 * share)
 
 
 def by_word(features: Features, weights: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """The models of a host: found, loaded, ready, broken."""
 
 import asyncio
+import importlib
 import logging
 import threading
 from dataclasses import dataclass, replace
@@ -40,6 +41,12 @@ class Repository:
         for entry in await asyncio.to_thread(catalog.find, self._places):
             await self._load(entry)
         self.ready = True
+        await asyncio.to_thread(self._warm)
+
+    def _warm(self) -> None:
+        """Import what only explanations on demand need, so that the first of them need not wait for it."""
+        if any(slot.entry.card and slot.entry.card.kind == "adapter" for slot in self.slots()):
+            importlib.import_module("captum.attr")
 
     async def load(self, name: str) -> None:
         """Load every version of a model that the folders hold now; raises `NotFound`, or `Unavailable` if broken."""

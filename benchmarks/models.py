@@ -1,0 +1,87 @@
+"""The models alone: one call, full batches, the strip, integrated gradients, and what the host adds."""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.row import Row, median_ms
+from dynabench.models import catalog, runtime
+from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.client import Host
+
+STATEMENT = {
+    "statement": "The acting is wonderful, but the plot is thin, the jokes are older than the cast, and the ending "
+    "bored me so much that I left."
+}
+"""32 word pieces with the encoder's marks."""
+PAIR = {"premise": "Two hikers eat lunch on a bridge while a storm gathers.", "hypothesis": "They eat at home."}
+
+
+def rows() -> list[Row]:
+    """All figures of this file."""
+    runtime.use_threads(runtime.cores())
+    model = AdapterModel.load(catalog.BUILTIN / "sentiment-minilm")
+    label = str(model.predict([STATEMENT])[0].answer["label"])
+    one = median_ms(lambda: model.predict([STATEMENT]), 30)
+    full = median_ms(lambda: model.predict([STATEMENT] * 32), 8)
+    strip = median_ms(lambda: model.attribute(STATEMENT, label, "gradient"), 30)
+    seconds = median_ms(lambda: model.attribute(STATEMENT, label, "layer_integrated_gradients"), 3, warm=1) / 1000
+    found = model.attribute(STATEMENT, label, "layer_integrated_gradients")
+    error = found.completeness_error or 0.0
+    pieces = f"{len(model.prepare(STATEMENT))} pieces"
+    return [
+        Row("bare model, one call", one, "ms", note=pieces),
+        Row("bare model, batches of 32", 32_000 / full, "inputs/s", "one at a time", 1000 / one, note=pieces),
+        Row("token strip", strip, "ms", "one forward pass", one, "at most 4x", strip <= 4 * one, pieces),
+        Row("integrated gradients", seconds, "s", budget="2 s", kept=seconds <= 2, note=pieces),
+        Row("their completeness error", error, "relative", budget="under 0.05", kept=error < 0.05, note=pieces),
+        *_ngram(),
+        *_through_the_host(one),
+    ]
+
+
+def _ngram() -> list[Row]:
+    model = catalog.open_model(catalog.BUILTIN / "nli-ngram")
+    label = str(model.predict([PAIR])[0].answer["label"])
+    return [
+        Row("n-gram model, one call", median_ms(lambda: model.predict([PAIR]), 200), "ms"),
+        Row("n-gram model, exact strip", median_ms(lambda: model.attribute(PAIR, label, "exact"), 200), "ms"),
+    ]
+
+
+def _through_the_host(one: float) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder, _host(Path(folder)) as url:
+        neural, linear = asyncio.run(_median_answers(url))
+    return [
+        Row("one call through the host", neural, "ms", "bare call", one, "bare + 15 ms", neural <= one + 15),
+        Row("n-gram call through the host", linear, "ms"),
+    ]
+
+
+@contextmanager
+def _host(folder: Path) -> Iterator[str]:
+    url = f"unix:{folder / 'host.sock'}"
+    process = subprocess.Popen([sys.executable, "-m", "dynabench", "host", "--url", url])
+    try:
+        yield url
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+async def _median_answers(url: str) -> tuple[float, float]:
+    host = Host(url, 10)
+    try:
+        for _ in range(600):
+            if await host.ready():
+                break
+            await asyncio.sleep(0.1)
+        neural = [(await host.answer("sentiment-minilm", None, STATEMENT)).latency_ms for _ in range(40)]
+        linear = [(await host.answer("nli-ngram", None, PAIR)).latency_ms for _ in range(100)]
+    finally:
+        await host.close()
+    return sorted(neural)[len(neural) // 2], sorted(linear)[len(linear) // 2]
