@@ -10,12 +10,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.routing import iter_route_contexts
 from sqlalchemy import text
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
 from dynabench import __version__, jobs, metrics, problems, security, web
+from dynabench.accounts import auth
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
@@ -67,6 +69,12 @@ class App(FastAPI):
         """The OpenAPI document, with the schema of problems."""
         document = super().openapi()
         document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
+        for route in iter_route_contexts(self.routes):
+            dependant = getattr(route.original_route, "dependant", None)
+            for method in () if dependant is None or auth.needs_login(dependant) else route.methods or ():
+                operation = document["paths"].get(route.path, {}).get(method.lower(), {})
+                if "security" in operation and {} not in operation["security"]:
+                    operation["security"].append({})  # a token is looked at, and not needed
         return document
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
 
 from dynabench import security
@@ -58,6 +59,11 @@ async def _admin(member: Member) -> Person:
 
 
 Admin = Annotated[Person, Depends(_admin)]
+
+
+def needs_login(dependant: Dependant) -> bool:
+    """Whether a route with these dependencies turns visitors away."""
+    return dependant.call is _member or any(needs_login(each) for each in dependant.dependencies)
 
 
 def limited(name: str, times: int, seconds: float) -> Callable[..., Coroutine[Any, Any, None]]:
