@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from benchmarks.running import platform
 from dynabench.client import Client
-from tests.browser.people import Guest
+from tests.browser.people import Guest, models_answer
 from tests.web import gallery
 
 
@@ -19,6 +19,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer."""
     home = tmp_path_factory.mktemp("platform")
     with platform(Path(home), "--demo") as base:
+        models_answer(base)
         yield SimpleNamespace(base=base, home=home)
 
 

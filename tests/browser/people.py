@@ -1,6 +1,7 @@
 """What people do at the pages, and what they write to fool the shipped models."""
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +74,22 @@ class Guest:
         self.said[:] = [line for line in self.said if not re.search(pattern, line)]
 
 
+def models_answer(base: str, seconds: float = 60) -> None:
+    """Wait until the platform at `base` has models that answer."""
+    begun = time.monotonic()
+    with Client(base) as program:
+        context = program.next_context("nli")
+        answer = context["goal"]
+        while True:
+            try:
+                program.create_example("nli", context["id"], {"hypothesis": "Is it on?"}, answer, sandbox=True)
+                return
+            except ApiError as problem:
+                if problem.status != 503 or time.monotonic() - begun > seconds:
+                    raise
+            time.sleep(0.1)
+
+
 def writing(page: Page, task: str) -> Locator:
     """The field that the task's examples are written in."""
     return page.get_by_role("textbox", name="Hypothesis" if task == "nli" else "Statement").first
@@ -91,7 +108,10 @@ def something_fooling(page: Page, visitor: Client, task: str) -> Draft:
         else:
             drafts = [Draft(text, label) for text, label in STATEMENTS]
         field = "hypothesis" if task == "nli" else "statement"
+        tried = page.locator(".try-text").all_inner_texts()
         for draft in drafts:
+            if draft.text in tried:
+                continue
             answer = {"label": draft.label}
             if visitor.create_example(task, int(context), {field: draft.text}, answer, sandbox=True)["fooled"]:
                 return draft

@@ -9,8 +9,7 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.running import wait_for
-from tests.browser.people import writing
+from tests.browser.people import models_answer, writing
 
 pytestmark = pytest.mark.browser
 SAID_BY_FAILURES = "Failed to load resource|: htmx:|Response Status Error Code"
@@ -82,8 +81,8 @@ def test_a_model_host_that_dies_is_told_of_within_two_seconds_and_comes_back(gue
     assert time.monotonic() - began < 4  # 2 s are the promise; the rest is the browser's and a busy machine's
     expect(failure).to_contain_text("nli-")
     expect(writing(page, "nli")).to_have_value("It is raining on the moon.")
-    wait_for(f"{site.base}/readyz", 60)
+    models_answer(site.base)
     failure.get_by_role("button", name="Try again").click()
     expect(page.locator("#answer-title")).to_be_focused()
-    expect(page.locator("#tries li")).to_have_count(1)
+    expect(page.locator("#tries li", has_text="raining on the moon")).to_have_count(1)
     ada.forgive(SAID_BY_FAILURES)
