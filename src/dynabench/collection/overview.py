@@ -1,7 +1,7 @@
 """What the public pages show: the first page, a task, a round."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.collection import queries, service
 from dynabench.collection.attributions import round_overlap
-from dynabench.collection.statistics import RoundStatistics, statistics
+from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -173,7 +173,14 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
     made = [
         charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+        _by(by["start"], "Start"),
+        _by(by["source"], "Who wrote it"),
     ]
     return [chart for chart in made if chart]
+
+
+def _by(figures: Mapping[str, Figures], about: str) -> Chart | None:
+    """A breakdown, unless all examples are of one kind: that picture would only repeat the total."""
+    if len(figures) < 2:
+        return None
+    return charts.per_condition([(name, each.rates.vmer) for name, each in figures.items()], about)
