@@ -1,6 +1,7 @@
 """What the public pages show: the first page, a task, a round."""
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from dynabench.web.charts import Chart
 
 TASKS = 50  # on the first page
 SPECIMENS = 3
+LATELY = 24  # newest verified examples that the first page chooses from
 
 
 def started(session: Session, task_id: str) -> list[Round]:
@@ -116,8 +118,15 @@ def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
 
 
 def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[str, Any]]:
-    """Verified examples that fooled, newest first."""
-    rows = session.execute(queries.verified(task_id, limit))
+    """Verified examples that fooled: of one task the newest; else the newest of each task in turn, of the last few."""
+    rows = list(session.execute(queries.verified(task_id, limit if task_id else LATELY)))
+    if task_id is None:
+        turns = Counter[str]()
+        order = {}
+        for example, _, of in rows:
+            order[example.id] = turns[of.task_id]
+            turns[of.task_id] += 1
+        rows = sorted(rows, key=lambda row: order[row[0].id])[:limit]
     return [_specimen(session, example, standing, of) for example, standing, of in rows]
 
 
