@@ -1,133 +1,205 @@
 """Take pictures of the running pages, wide and narrow, light and dark, into docs/screenshots.
 
-Starts a platform of its own with the demo rounds, lets four people write and check a few examples, then looks.
+Starts a platform of its own with the demo rounds, lets six people write and check examples, then looks.
 """
 
+import io
+import itertools
 import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+import yaml
+from PIL import Image
+from playwright.sync_api import Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.running import operate, platform
+from benchmarks.running import platform
 from dynabench.client import Client
 from scripts.chromium import find
 
-OUT = Path(__file__).parent.parent / "docs" / "screenshots"
+ROOT = Path(__file__).parent.parent
+OUT = ROOT / "docs" / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
-PASSWORD = "a long enough passphrase"
-ATTEMPTS = [
-    ("sentiment", "I have seen worse films, though not by much, and never twice.", "negative"),
-    ("sentiment", "The plot leaks like a sieve and I would happily drown in it again.", "positive"),
-    ("sentiment", "The lights went out at nine, as the leaflet said they would.", "neutral"),
-    ("sentiment", "Nothing about this terrible, horrible monster movie disappointed me.", "positive"),
-    ("nli", "Not a single person is present.", None),
-    ("nli", "At least one thing happens after another thing.", None),
-    ("nli", "Everybody there will be rich tomorrow.", None),
-    ("nli", "Somebody is doing something.", None),
-]
+PASSWORD = "correct horse battery"
+PEOPLE = ("maren", "tobias", "ines", "kofi", "yuki", "lucia")
+SAID: dict[str, Any] = yaml.safe_load((ROOT / "scripts" / "screenshots.yaml").read_text(encoding="utf-8"))
 
 
 def people(base: str) -> dict[str, Client]:
-    """Four registered people."""
-    clients = {}
-    for name in ("ada", "bela", "chen", "dora"):
-        clients[name] = Client(base)
-        clients[name].register(name, f"{name}@example.org", PASSWORD)
-    return clients
+    """Registered people by name, each with a token."""
+    made = {}
+    for name in (*PEOPLE, "sofia"):
+        made[name] = Client(base)
+        made[name].register(name, f"{name}@example.org", PASSWORD)
+        made[name].log_in(name, PASSWORD)
+    return made
 
 
-def write_and_check(clients: dict[str, Client]) -> None:
-    """Ada and Bela write, everybody votes on what is not their own."""
-    for name in ("ada", "bela"):
-        for task, text, label in ATTEMPTS:
-            context = clients[name].next_context(task)
-            field = "statement" if task == "sentiment" else "hypothesis"
-            answer = {"label": label} if label else context["goal"]
-            clients[name].create_example(task, context["id"], {field: f"{text}"}, answer)
-    for client in clients.values():
-        for task in ("sentiment", "nli"):
-            while item := client.next_validation(task):
-                vote = {"answer": {"label": "positive"}} if item["mode"] == "answer" else {"vote": "correct"}
-                client.validate(item["example_id"], **vote)
+def write_statement(author: Client, said: dict[str, Any]) -> None:
+    """Sentiment, on whatever start the author is given."""
+    context = author.next_context("sentiment")
+    made = author.create_example("sentiment", context["id"], {"statement": said["text"]}, {"label": said["label"]})
+    if made["fooled"]:
+        author.explain(made["id"], {"why_fooled": "It takes the strongest word at its word."})
 
 
-def log_in(page: Page, base: str, name: str) -> None:
+def hypotheses(context: dict[str, Any]) -> list[str]:
+    """What can be said about a premise under the drawn goal."""
+    for beginning, by_goal in SAID["hypotheses"].items():
+        if context["values"]["premise"].startswith(beginning):
+            return list(by_goal[context["goal"]["label"]])
+    return []
+
+
+def write_hypothesis(author: Client, used: set[int]) -> set[str]:
+    """Inference: the author looks for a premise that they have an idea about. What others will find incorrect."""
+    for _ in range(60):
+        context = author.next_context("nli")
+        texts = [] if context["id"] in used else hypotheses(context)
+        if not texts:
+            continue
+        used.add(context["id"])
+        for text in texts:
+            author.create_example("nli", context["id"], {"hypothesis": text.lstrip("!")}, context["goal"])
+        return {text[1:] for text in texts if text.startswith("!")}
+    return set()
+
+
+def write(authors: list[Client]) -> set[str]:
+    """Authors take turns on both tasks; the hypotheses that others will find incorrect."""
+    wrong, used = set[str](), set[int]()
+    for author, said in zip(itertools.cycle(authors), SAID["statements"], strict=False):
+        write_statement(author, said)
+        wrong |= write_hypothesis(author, used)
+    return wrong
+
+
+def check(validators: list[Client], wrong: set[str]) -> None:
+    """Everybody answers some of what waits for them; the last few are left for the picture of the validate page."""
+    opinions = {each["text"]: itertools.cycle(each.get("others", [each["label"]])) for each in SAID["statements"]}
+    for validator in validators:
+        for _ in range(9):
+            if item := validator.next_validation("sentiment"):
+                label = next(opinions[item["input"]["statement"]])
+                validator.validate(item["example_id"], answer={"label": label})
+        for _ in range(4):
+            if item := validator.next_validation("nli"):
+                bad = item["input"]["hypothesis"] in wrong
+                reason = {"reason": "The premise does not say so."} if bad else {}
+                validator.validate(item["example_id"], vote="incorrect" if bad else "correct", **reason)
+
+
+def hand_out(client: Client, task: str, beginning: str, goal: str = "") -> None:
+    """Ask for contexts until one begins like this: it is the one that the create page shows."""
+    for _ in range(1500):
+        context = client.next_context(task)
+        if context["values"]["premise"].startswith(beginning) and goal in (context["goal"] or {}).values():
+            return
+    raise LookupError(beginning)
+
+
+def log_in(page: Page, name: str) -> None:
     """Log in through the page."""
-    page.goto(f"{base}/login")
-    page.locator("[name=username], [name=login], [name=name]").first.fill(name)
-    page.locator("[name=password]").fill(PASSWORD)
-    page.locator("main form button[type=submit], main form button").first.click()
+    page.goto("/login")
+    page.get_by_label("Username or mail address").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.locator(".avatar")).to_be_visible()
+
+
+def shoot(page: Page, name: str) -> None:
+    """The page as it stands, wide and narrow, in light and dark; few colours keep the files small."""
+    for width, size in SIZES.items():
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            settle(page)
+            picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+            picture.quantize(128, dither=Image.Dither.NONE).save(OUT / f"{name}-{width}-{scheme}.png", optimize=True)
+
+
+def settle(page: Page) -> None:
+    """Bring charts into view, so that they are drawn, and wait for strips."""
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
     page.wait_for_load_state("networkidle")
+    for chart in page.locator("vega-chart").all():
+        chart.scroll_into_view_if_needed()
+        expect(chart.locator(".chart-canvas svg").first).to_be_visible()
+    expect(page.locator("token-strip[aria-busy], .skeleton")).to_have_count(0)
+    page.evaluate("() => { document.activeElement?.blur(); scrollTo(0, 0) }")
 
 
-def visit(page: Page, base: str, suffix: str) -> None:
-    """Look at every page."""
-
-    def shoot(name: str, whole: bool = True) -> None:
-        page.wait_for_timeout(400)
-        page.screenshot(path=OUT / f"{name}-{suffix}.png", full_page=whole)
-
-    for name, path in {
-        "login": "/login",
-        "register": "/register",
-        "not-found": "/tasks/nothing-of-the-kind",
-    }.items():
-        page.goto(base + path)
-        shoot(name)
-    page.goto(base)
-    box = page.locator("main textarea").first
-    box.fill("I would not say that I was not amused.")
-    box.press("Control+Enter")
-    page.locator("token-strip [data-weight], token-strip .word").first.wait_for(timeout=20000)
-    shoot("home")
-    log_in(page, base, "chen")
-    for name, path in {
-        "task": "/tasks/nli",
-        "board": "/tasks/sentiment/people",
-        "round": "/tasks/sentiment/rounds/1",
-        "settings": "/settings",
-    }.items():
-        page.goto(base + path)
-        page.wait_for_load_state("networkidle")
-        shoot(name)
-    page.goto(f"{base}/tasks/nli/create")
-    page.locator("main textarea").first.fill("They finished eating at home before the storm arrived.")
-    page.locator("main textarea").first.press("Control+Enter")
-    page.locator("token-strip [data-weight], token-strip .word").first.wait_for(timeout=20000)
-    shoot("create")
-    log_out(page, base)
-    log_in(page, base, "ada")
-    page.goto(f"{base}/tasks/nli/validate")
-    shoot("validate")
-    log_out(page, base)
+def try_it(page: Page) -> None:
+    """The box of the first page, answered."""
+    page.goto("/")
+    page.get_by_label("Your sentence").fill("The best thing about the hotel is the train that leaves it every hour.")
+    page.get_by_label("negative").check()
+    page.get_by_role("button", name="Try to fool it").click()
+    expect(page.locator("token-strip .strip").first).to_be_visible()
 
 
-def log_out(page: Page, base: str) -> None:
-    """Forget the session."""
+def create(page: Page, client: Client) -> None:
+    """Two tries on one premise, and a closer look at the second."""
+    hand_out(client, "nli", "The second violinist", "contradiction")
+    page.goto("/tasks/nli/create")
+    for text in ("Nobody played the solo.", "Whoever had practised the solo was left to listen."):
+        page.get_by_role("textbox", name="Hypothesis").fill(text)
+        page.get_by_role("textbox", name="Hypothesis").press("Control+Enter")
+        expect(page.locator(".try-text").first).to_have_text(text)
+    page.get_by_role("button", name="look closer").first.click()
+    expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
+
+
+def look(page: Page, sofia: Client) -> None:
+    """Every page."""
+    for name, path in (("login", "/login"), ("register", "/register"), ("not-found", "/tasks/nothing-of-the-kind")):
+        page.goto(path)
+        shoot(page, name)
+    try_it(page)
+    shoot(page, "home")
+    log_in(page, "sofia")
+    page.goto("/tasks/nli/validate")
+    shoot(page, "validate")
+    page.goto("/tasks/sentiment/validate")
+    shoot(page, "validate-blind")
+    create(page, sofia)
+    shoot(page, "create")
+    log_in_again(page, "maren")
+    for name, path in (
+        ("task", "/tasks/nli"),
+        ("board", "/tasks/sentiment/people"),
+        ("round", "/tasks/sentiment/rounds/1"),
+        ("settings", "/settings"),
+    ):
+        page.goto(path)
+        shoot(page, name)
+
+
+def log_in_again(page: Page, name: str) -> None:
+    """As somebody else."""
     page.context.clear_cookies()
+    log_in(page, name)
 
 
 def main() -> None:
     """Start, fill, look."""
     OUT.mkdir(parents=True, exist_ok=True)
+    expect.set_options(timeout=20_000)
     with tempfile.TemporaryDirectory() as home, platform(Path(home), "--demo") as base, sync_playwright() as driver:
-        write_and_check(people(base))
-        operate(Path(home), "db", "check")
+        made = people(base)
+        authors = [made[name] for name in PEOPLE]
+        check(authors, write(authors))
         browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
-        for width, size in SIZES.items():
-            for scheme in ("light", "dark"):
-                context = browser.new_context(
-                    viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
-                )
-                visit(context.new_page(), base, f"{width}-{scheme}")
-                context.close()
+        page = browser.new_page(base_url=base, reduced_motion="reduce")
+        look(page, made["sofia"])
         browser.close()
-    print(f"{len(list(OUT.glob('*.png')))} pictures in {OUT}")
+    pictures = list(OUT.glob("*.png"))
+    print(f"{len(pictures)} pictures, {sum(each.stat().st_size for each in pictures) / 1e6:.1f} MB, in {OUT}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every page in light and dark, wide and narrow: nothing that axe calls serious, nothing too wide, nothing too heavy."""
+"""Every page in light and dark, wide and narrow: nothing that axe calls serious, nothing too wide or too heavy."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -14,7 +14,7 @@ def gallery_address() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # Playwright's event loop must be gone before other folders' tests
 def chromium() -> Iterator[Browser]:
     with gallery.chromium() as browser:
         yield browser

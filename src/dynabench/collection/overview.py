@@ -1,7 +1,8 @@
 """What the public pages show: the first page, a task, a round."""
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.collection import queries, service
 from dynabench.collection.attributions import round_overlap
-from dynabench.collection.statistics import RoundStatistics, statistics
+from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -25,6 +26,7 @@ from dynabench.web.charts import Chart
 
 TASKS = 50  # on the first page
 SPECIMENS = 3
+LATELY = 24  # newest verified examples that the first page chooses from
 
 
 def started(session: Session, task_id: str) -> list[Round]:
@@ -116,8 +118,15 @@ def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
 
 
 def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[str, Any]]:
-    """Verified examples that fooled, newest first."""
-    rows = session.execute(queries.verified(task_id, limit))
+    """Verified examples that fooled: of one task the newest; else the newest of each task in turn, of the last few."""
+    rows = list(session.execute(queries.verified(task_id, limit if task_id else LATELY)))
+    if task_id is None:
+        turns = Counter[str]()
+        order = {}
+        for example, _, of in rows:
+            order[example.id] = turns[of.task_id]
+            turns[of.task_id] += 1
+        rows = sorted(rows, key=lambda row: order[row[0].id])[:limit]
     return [_specimen(session, example, standing, of) for example, standing, of in rows]
 
 
@@ -173,7 +182,14 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
     made = [
         charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
-        charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
+        _by(by["start"], "Start"),
+        _by(by["source"], "Who wrote it"),
     ]
     return [chart for chart in made if chart]
+
+
+def _by(figures: Mapping[str, Figures], about: str) -> Chart | None:
+    """A breakdown, unless all examples are of one kind: that picture would only repeat the total."""
+    if len(figures) < 2:
+        return None
+    return charts.per_condition([(name, each.rates.vmer) for name, each in figures.items()], about)

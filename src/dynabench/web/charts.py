@@ -69,8 +69,8 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
     return Chart(
         title=title,
         note="MER counts every example that fooled the models, vMER those that people verified. Newest days lag: votes "
-        "come later. Days are UTC; bands are 95% intervals.",
-        spec=_lines(points),
+        "come later. Days are UTC; intervals are 95%.",
+        spec=_lines(points) if len(known) > 1 else _rows([_point("MER", known[0][1]), _point("vMER", known[0][2])]),
         columns=["Day", "MER", ("MER: 95% interval", "num"), "vMER", ("vMER: 95% interval", "num"), ("n", "num")],
         rows=[
             [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
@@ -169,8 +169,7 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     last = max(point["name"] for point in points)
     ends = alt.Chart(_data([point for point in points if point["name"] == last])).encode(x=x, color=colour)
     text = ends.mark_text(align="left", dx=8, fontWeight=600, fontSize=13).encode(y="value:Q", text="series:N")
-    layers = (band, line, dot, text) if days > 1 else (dot, text)
-    return _compiled(alt.layer(*layers).properties(width="container", height=240), right=44)
+    return _compiled(alt.layer(band, line, dot, text).properties(width="container", height=240), right=44)
 
 
 def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
@@ -182,7 +181,7 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         tooltip="tip:N",
     )
-    scale = alt.X("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
+    scale = alt.X("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(dy=-12, color=INK, fontSize=13).encode(x="value:Q", text="label:N")

@@ -41,5 +41,7 @@ export function startPage() {
     if (event.target.getAttribute("action") !== "/logout") return;
     for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
   });
+  const tab = document.querySelector(".tabs [aria-current]");
+  if (tab) tab.closest(".tabs").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
   document.querySelector('[aria-invalid="true"], [role="alert"][data-focus]')?.focus();
 }

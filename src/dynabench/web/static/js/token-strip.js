@@ -120,7 +120,7 @@ class TokenStrip extends HTMLElement {
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
-    const exact = error == null ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
+    const exact = error == null || method === "exact" ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
     foot.append(make("span", { class: "strip-method" }, how + exact));
     if (this.hasAttribute("closer") && method === "gradient") {
       foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.load(CLOSER); } }, _("look closer")));
