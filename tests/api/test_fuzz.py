@@ -107,4 +107,3 @@ def test_the_document_is_kept_and_nothing_breaks(world: Site, who: str):
                 except BaseExceptionGroup as found:
                     failures.append(f"{operation.label}, {mode.value}: {str(found)[:1500]}")
     assert not failures, "\n\n".join(failures)
-
