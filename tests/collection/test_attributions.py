@@ -5,9 +5,10 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from dynabench.collection.attributions import document, marked_words_overlap
+from dynabench.collection.attributions import Overlap, document, marked_words_overlap, round_overlap
 from dynabench.collection.tables import StoredAttribution
 from dynabench.models.protocol import Attribution, WordWeight
+from dynabench.rounds.tables import Round
 from tests.collection.conftest import draw, send, written
 
 TEXT = "They are not sleeping."
@@ -47,6 +48,19 @@ def test_drafts_are_explained_to_visitors_and_kept_nowhere(owner, client, databa
     assert client.post("/api/v1/attributions", json=body | {"input": {"hypothesis": ""}}).status_code == 422
     assert client.post("/api/v1/attributions", json=body | {"method": "magic"}).status_code == 422
     assert database.read(lambda session: session.scalar(select(func.count()).select_from(StoredAttribution))) == 0
+
+
+def test_a_round_compares_the_words_that_authors_marked_last_with_those_the_first_target_looked_at(ada, database):
+    told = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{told['id']}"
+    for method in ("length", "halves"):
+        ada.get(f"{path}/attributions?method={method}")
+    for word in ("are", "sleeping"):
+        start = TEXT.index(word)
+        spans = [{"start": start, "end": start + len(word), "text": word}]
+        assert ada.post(f"{path}/explanations", json={"fooling_words": spans}).status_code == 201
+    overlap = database.read(lambda session: round_overlap(session, session.scalars(select(Round)).first()))
+    assert overlap == Overlap(marked=1, shared=1, chance=1 / 4)
 
 
 def test_a_silent_model_explains_nothing(ada, rules):

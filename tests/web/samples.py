@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace as Thing
 
+from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
 from dynabench.collection.schemas import BoardPage, BoardRow, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, RateOut
 from dynabench.collection.statistics import Figures, RoundStatistics
@@ -175,7 +176,7 @@ BOARD = BoardPage(
 FOUND = statistics()
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21,
+    "charts": drawn(FOUND), "waiting": 21, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
 NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})
 TASK = {
@@ -191,7 +192,11 @@ PAGES = {
     "task": ("rounds/task.html", TASK, ADA),
     "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
     "round": ("rounds/round.html", ROUND, ADA),
-    "round-empty": ("rounds/round.html", ROUND | {"statistics": NO_FIGURES, "charts": []}, None),
+    "round-empty": (
+        "rounds/round.html",
+        ROUND | {"statistics": NO_FIGURES, "charts": [], "overlap": Overlap(0, 0, 0.0)},
+        None,
+    ),
     "create": ("collection/create.html", CREATE, ADA),
     "create-answered": ("collection/create.html", ANSWERED, ADA),
     "create-not-fooled": ("collection/create.html", ANSWERED | {"outcome": _outcome(False)}, ADA),

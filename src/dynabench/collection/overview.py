@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.collection import queries, service
+from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds import queries as round_queries
@@ -164,6 +165,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "statistics": figures,
         "charts": _charts(figures),
         "waiting": session.scalar(queries.waiting(current.id)),
+        "overlap": round_overlap(session, current),
     }
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, select, text
-from sqlalchemy.orm import selectinload
+from sqlalchemy import ColumnElement, Select, case, exists, func, select, text
+from sqlalchemy.orm import aliased, selectinload
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import (
@@ -101,12 +101,21 @@ def attribution(example_id: int, model: str, method: str, label: str) -> Select[
 
 
 def marked(round_id: int, model: str, limit: int) -> Select[Explanation, StoredAttribution]:
-    """Explanations of a round with what `model` looked at there: the newest `limit`, index probes for each."""
+    """What authors of a round said last, with what `model` looked at by the method asked for first: the newest
+    `limit`, index probes for each.
+    """
+    later, earlier = aliased(Explanation), aliased(StoredAttribution)
+    last = ~exists().where(later.example_id == Explanation.example_id, later.id > Explanation.id)
+    first = ~exists().where(
+        earlier.example_id == StoredAttribution.example_id,
+        earlier.model == StoredAttribution.model,
+        earlier.id < StoredAttribution.id,
+    )
     return (
         select(Explanation, StoredAttribution)
         .join(Example, Example.id == Explanation.example_id)
         .join(StoredAttribution, StoredAttribution.example_id == Example.id)
-        .where(Example.round_id == round_id, StoredAttribution.model == model)
+        .where(Example.round_id == round_id, StoredAttribution.model == model, last, first, ~_retracted())
         .order_by(Explanation.id.desc())
         .limit(limit)
     )

@@ -126,7 +126,7 @@ def _candidates(session: Session, person_id: int, found: Round, config: TaskConf
     quota = (config.validation.votes, config.validation.adjudicate_up_to)
     for low, high in ((start, LAST), (0, start)):
         after, size = (low, -1), PAGE
-        while page := session.execute(queries.queue(found.id, person_id, quota, at, after, high, size)).all():
+        while page := session.execute(*queries.queue(found.id, person_id, quota, at, after, high, size)).all():
             yield from (example_id for _, example_id in page)
             last = page[-1]
             after, size = (last.draw, last.example_id), 64

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     ColumnElement,
     Delete,
     Select,
     and_,
+    bindparam,
     case,
     delete,
     exists,
     func,
-    literal,
     select,
     text,
     tuple_,
@@ -59,42 +61,51 @@ def held(person_id: int, task_id: str, at: datetime) -> Select[Reservation]:
 
 def queue(
     round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], last: int, size: int
-) -> Select[int, int]:
+) -> tuple[Select[int, int], dict[str, Any]]:
     """The next `size` open examples, as (draw, id) above `after` and up to the draw `last`, that may have a
-    place.
+    place: the statement and its parameters.
 
     `quota` is (need, cap). A walk along the index of open examples that ends with the last row wanted; a row that is
     passed over (own, voted on, skipped, no place) costs an index probe or three. After a disagreement a row may turn
     out to be full: how many places are left depends on the votes, and the caller looks at those under a lock.
     """
-    need, cap = quota
-    asked = case((Standing.votes < need, need), else_=cap)
+    values = {"round": round_id, "person": person_id, "at": at, "last": last, "size": size}
+    return _QUEUE, values | {"need": quota[0], "cap": quota[1], "draw": after[0], "example": after[1]}
+
+
+def _queue() -> Select[int, int]:
+    person: BindParameter[int] = bindparam("person", type_=BigInteger)
+    draw: BindParameter[int] = bindparam("draw", type_=BigInteger)
+    asked = case((Standing.votes < bindparam("need"), bindparam("need")), else_=bindparam("cap"))
     taken = (
         select(func.count())
-        .where(Reservation.example_id == Standing.example_id, Reservation.expires_at > at)
-        .where(Reservation.person_id != person_id)
+        .where(Reservation.example_id == Standing.example_id, Reservation.expires_at > bindparam("at"))
+        .where(Reservation.person_id != person)
         .scalar_subquery()
     )
-    draw, example_id = after
+    place = tuple_(draw, bindparam("example", type_=BigInteger))
     return (
         select(Standing.draw, Standing.example_id)
-        .where(OPEN, Standing.round_id == round_id, Standing.draw.between(draw, last))
-        .where(tuple_(Standing.draw, Standing.example_id) > tuple_(literal(draw), literal(example_id, BigInteger)))
-        .where(Standing.author_id != person_id, ~_voted(person_id), ~_skipped(person_id))
+        .where(OPEN, Standing.round_id == bindparam("round"), Standing.draw.between(draw, bindparam("last")))
+        .where(tuple_(Standing.draw, Standing.example_id) > place)
+        .where(Standing.author_id != person, ~_voted(person), ~_skipped(person))
         .where(Standing.votes + taken < asked)
         .order_by(Standing.draw, Standing.example_id)
-        .limit(size)
+        .limit(bindparam("size"))
     )
 
 
-def _voted(person_id: int) -> ColumnElement[bool]:
+def _voted(person_id: BindParameter[int]) -> ColumnElement[bool]:
     """Whether a person's vote stands on the example of the outer `standings` row: one index probe."""
     mine = and_(Validation.person_id == person_id, Validation.example_id == Standing.example_id)
     return exists().where(mine, ~UNDONE)
 
 
-def _skipped(person_id: int) -> ColumnElement[bool]:
+def _skipped(person_id: BindParameter[int]) -> ColumnElement[bool]:
     return exists().where(Skip.example_id == Standing.example_id, Skip.person_id == person_id)
+
+
+_QUEUE = _queue()  # built once: putting it together takes longer than running it
 
 
 def votes(example_id: int) -> Select[Validation]:

@@ -91,8 +91,18 @@ function settled({ detail }) {
   if (focus) {
     focus.focus({ preventScroll: true });
     focus.scrollIntoView({ block: "nearest" });
+  } else {
+    goOn(root, detail.requestConfig?.elt);
   }
   for (const button of root.querySelectorAll("[data-retry]")) button.hidden = false;
+}
+
+/** `data-then` of a form whose answer has no place of its own for the focus: where one goes on; seen from the top. */
+function goOn(root, source) {
+  const then = source?.dataset?.then;
+  if (!then) return;
+  document.querySelector(then)?.focus({ preventScroll: true });
+  if (root.getBoundingClientRect().top < 0) root.scrollIntoView({ block: "start" });
 }
 
 /** "Try again" inside a fragment: send again what brought it here. */

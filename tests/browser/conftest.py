@@ -1,0 +1,58 @@
+"""The real platform with the demo rounds, started by its own command, and people who visit it in a real Chromium."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from benchmarks.running import platform
+from dynabench.client import Client
+from tests.browser.people import Guest, models_answer
+from tests.web import gallery
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """`base` (address) and `home` (folder) of a platform whose models answer."""
+    home = tmp_path_factory.mktemp("platform")
+    with platform(Path(home), "--demo") as base:
+        models_answer(base)
+        yield SimpleNamespace(base=base, home=home)
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """A Chromium; gone before other folders' tests, which use event loops of their own."""
+    with gallery.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visitor(site: SimpleNamespace) -> Iterator[Client]:
+    """A program without an account: looks things up in the sandbox before a person writes them."""
+    with Client(site.base) as client:
+        yield client
+
+
+@pytest.fixture
+def guest(chromium: Browser, site: SimpleNamespace) -> Iterator[Callable[..., Guest]]:
+    """Let people in: `ada = guest("ada")` has an account, `guest()` has none. Options are those of a browser context.
+
+    Anything that a page says on its console, refused scripts and styles among it, fails the test.
+    """
+    inside: list[Guest] = []
+
+    def let_in(name: str = "", **options: Any) -> Guest:
+        inside.append(Guest(chromium, site.base, **options))
+        if name:
+            inside[-1].come_in(name)
+        return inside[-1]
+
+    yield let_in
+    said = [line for one in inside for line in one.said]
+    for one in inside:
+        one.context.close()
+    assert said == []
