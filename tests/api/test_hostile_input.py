@@ -1,4 +1,4 @@
-"""Bad input, through the API and through the forms of the pages: a clear message, nothing lost, nothing half-written."""
+"""Bad input, through the API and the forms of the pages: a clear message, nothing lost, nothing half-written."""
 
 import html
 import json

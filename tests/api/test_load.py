@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import func, select
 
 from benchmarks.running import free_port, wait_for
-from dynabench.validation.rebuild import rebuild
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds.tables import Context
+from dynabench.validation.rebuild import rebuild
 from tests.api.serving import Site, model_host
 
 PEOPLE, TURNS = 20, 6

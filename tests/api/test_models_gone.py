@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from benchmarks.running import free_port
 from dynabench.models.client import PAUSE, TRIPS, Host
 from tests.api.test_hostile_input import form_of, ledger
 from tests.collection import conftest as world
@@ -38,39 +39,42 @@ def refused(answer, took=SECONDS + 1.0):
     assert answer.elapsed.total_seconds() < took
 
 
-def slow(rules):
+def slow(rules, *_):
     rules.rules["nli-a"].gate.clear()
 
 
-def failing(rules):
+def failing(rules, *_):
     rules.rules["nli-a"].status = 500
 
 
-def unknown(rules):
+def unknown(rules, *_):
     rules.rules["nli-a"].status = 404
 
 
-def another_version(rules):
+def another_version(rules, *_):
     rules.rules["nli-a"].version = "ffffffffffffffff"
 
 
-def another_label(rules):
+def another_label(rules, *_):
     rules.rules["nli-a"].answer = lambda _: "maybe"
 
 
-def gone(rules):
-    rules.stop()
+def gone(rules, app, client):
+    client.portal.call(app.state.host.close)
+    app.state.host = Host(f"http://127.0.0.1:{free_port()}", SECONDS)
 
 
 WAYS = [slow, failing, unknown, another_version, gone]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_target_that_does_not_answer_is_told_in_time_and_nothing_is_written(ada, eve, rules, database, way):
+def test_a_target_that_does_not_answer_is_told_in_time_and_nothing_is_written(
+    ada, eve, rules, database, way, app, client
+):
     body = written(draw(ada), "They sleep.")
     fields = form_of(eve.get("/tasks/nli/create").text) | {"input.hypothesis": "They sleep a <b>lot</b>."}
     before = ledger(database)
-    way(rules)
+    way(rules, app, client)
     refused(send(ada, body, key="k"))
     fragment = eve.submit("/tasks/nli/create", htmx=True, **fields)
     assert fragment.status_code == 503
@@ -103,7 +107,7 @@ GARBAGE = {
     "no outputs": b"{}",
     "null outputs": b'{"outputs": null}',
     "empty data": b'{"model_version": "1", "outputs": [{"name": "label", "data": []}]}',
-    "numbers": b'{"model_version": "1", "outputs": [{"name": "label", "data": [7]}, {"name": "probabilities", "data": "x"}]}',
+    "numbers": b'{"outputs": [{"name": "label", "data": [7]}, {"name": "probabilities", "data": "x"}]}',
     "broken bytes": b'{"error": "\xff"}',
     "nan": b'{"outputs": NaN}',
 }
