@@ -69,6 +69,9 @@ class TooMany(Problem):
 
 
 class Unavailable(Problem):
-    """Something this request needs, such as a model, does not answer."""
+    """Something this request needs, such as a model, does not answer; try again in `retry_after` seconds."""
 
     status, title = 503, "No answer"
+
+    def __init__(self, detail: str, retry_after: int = 2, **extra: Any) -> None:
+        super().__init__(detail, retry_after=retry_after, **extra)

@@ -35,7 +35,7 @@ DOCUMENT = {
             "additionalProperties": {"type": "string"},
             "description": "Messages by dotted name of the field, such as `input.hypothesis`.",
         },
-        "retry_after": {"type": "integer", "description": "Seconds, with status 429."},
+        "retry_after": {"type": "integer", "description": "Seconds, with status 429 and 503."},
     },
 }
 

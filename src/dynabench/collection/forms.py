@@ -30,7 +30,7 @@ def posted(config: TaskConfig, form: FormData, context_id: str = "") -> Posted:
     pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     plain = dict(pairs)
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
-    if not number.isdecimal() or len(number) > 15 or int(number) < 1:
+    if not (number.isascii() and number.isdecimal()) or len(number) > 15 or int(number) < 1:
         raise errors.Invalid({"context_id": "Reload the page and ask for a context."})
     if len(key) > 100 or not (key.isascii() and key.isprintable()):
         raise errors.Invalid({"key": "Reload the page."})

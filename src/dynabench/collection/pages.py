@@ -77,7 +77,11 @@ def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
     config = rounds.task_config(session, task)
     context = drafts.context_of(session, task, posted.context_id)
     assigned = config.draw_goal(random.Random()) or {}
-    goal = {name: posted.answer.get(name) or drawn for name, drawn in assigned.items()} or None
+    options = {field.name: getattr(field, "values", []) for field in config.answer}
+    goal = {  # a forged one is no goal, and is refused as an answer
+        name: posted.answer[name] if posted.answer.get(name) in options[name] else drawn
+        for name, drawn in assigned.items()
+    } or None
     shown = config.shown_context(context.values)
     return HandoutOut(id=context.id, values=shown, goal=goal, start="blank", initial={})
 

@@ -9,6 +9,7 @@ from dynabench.accounts.auth import Member, Viewer
 from dynabench.collection.statistics import statistics
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
+from dynabench.rounds.schemas import Number
 from dynabench.security import RowId
 from dynabench.validation import places, service
 from dynabench.validation.schemas import (
@@ -76,7 +77,7 @@ async def list_flags(
 
 @router.get("/tasks/{task}/rounds/{number}/statistics")
 async def read_statistics(
-    request: Request, task: str, number: RowId, _: Viewer, sources: Annotated[list[Source] | None, Query()] = None
+    request: Request, task: str, number: Number, _: Viewer, sources: Annotated[list[Source] | None, Query()] = None
 ) -> StatisticsOut:
     """The round's error rates with intervals, and how people do beside the models."""
     db: Database = request.app.state.db

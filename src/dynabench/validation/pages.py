@@ -1,9 +1,9 @@
 """Checking examples as pages: one form per key, plain or by htmx."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
@@ -19,6 +19,8 @@ from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+
+Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ async def _show(
 
 
 @router.get("/tasks/{task}/validate", name="validate")
-async def validate(request: Request, task: str, person: Member, voted: int | None = None) -> Response:
+async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
     return await _show(request, person, task, voted=voted)
 

@@ -12,7 +12,7 @@ from dynabench.tasks.section import Setting
 
 _LINES = "\t\n"
 _CONTROL = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f"
-_BROKEN = r"\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+_BROKEN = r"\ud800-\udfff\ufdd0-\ufdef\ufffd-\uffff"  # U+FFFD: what decoders leave of bytes that are no UTF-8
 _OVERRIDE = r"\u202d\u202e"  # they would show people another text than the models get
 _UNSEEN = (
     r"\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
