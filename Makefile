@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+# Tests that start whole platforms or watch the clock have the machine to themselves; the rest share its cores.
+ALONE := tests/browser tests/crash tests/jobs tests/supervisor tests/packaging tests/api/test_load.py tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
@@ -19,7 +21,12 @@ run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://
 
 test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real browser
 	$(BIN)/python scripts/chromium.py
+ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
+else
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ALONE:%=--ignore %)
+	$(BIN)/python -m pytest $(ALONE)
+endif
 
 check: $(VENV)/.test ## Lint, types, import rules, templates
 	$(BIN)/ruff format --check .

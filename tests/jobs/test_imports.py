@@ -14,7 +14,7 @@ from dynabench.rounds.tables import Context
 from tests.jobs.conftest import FILES, ended, until, upload
 
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-MANY = 20_000
+MANY = 60_000
 JSONL = "\n".join(
     [
         json.dumps({"values": {"premise": "It rains."}, "tag": "weather"}),
@@ -94,7 +94,8 @@ def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settin
         assert seen < MANY - 2, "the import was over before the worker died"
         state = owner.get(f"{FILES}/{job}").json()
         assert state["state"] == "running"
-        assert state["progress"]["of"] > state["progress"]["bytes"] > 0
+        if share == 0.4:  # the first death may come before the first word on progress
+            assert state["progress"]["of"] > state["progress"]["bytes"] > 0
         worker.start()
     told = ended(owner, job)
     assert told["state"] == "done", (told, worker.said())
