@@ -162,11 +162,11 @@ def _handout(session: Session, person: Person, current: Round, context_id: int) 
 
 def refuse_repetition(session: Session, new: Draft) -> None:
     """Refuse what its author wrote on the same context already, unless they took it back."""
-    for old in session.scalars(queries.tries(new.author_id, new.round_id, new.context_id)):
-        if old.input == new.input and old.answer == new.answer:
+    for old, text, claim in session.execute(queries.written(new.author_id, new.round_id, new.context_id)):
+        if text == new.input and claim == new.answer:
             raise errors.Conflict(
                 "You tried exactly this on this context already. Change something, or ask for another context.",
-                example=old.id,
+                example=old,
             )
 
 

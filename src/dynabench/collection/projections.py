@@ -8,9 +8,10 @@ the same figures again from the ledger alone, and tests hold the two equal.
 import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Executable, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -122,8 +123,12 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
     values = list(rows)
     if not values:
         return
-    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    table = Tally.__table__
-    insert = dialect.insert(table)
-    sums = {name: table.c[name] + insert.excluded[name] for name in COUNTS}
-    session.execute(insert.on_conflict_do_update(index_elements=list(KEY), set_=sums), values)
+    session.execute(_upsert(session.get_bind().dialect.name), values)
+
+
+@cache  # putting the statement together takes longer than running it
+def _upsert(dialect: str) -> Executable:
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
+    sums = {name: Tally.__table__.c[name] + insert.excluded[name] for name in COUNTS}
+    statement: Executable = insert.on_conflict_do_update(index_elements=list(KEY), set_=sums)
+    return statement

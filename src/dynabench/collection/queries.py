@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, exists, func, select, text
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, select, text
 from sqlalchemy.orm import aliased, selectinload
 
 from dynabench.accounts.tables import Person
@@ -34,17 +34,22 @@ def handout(person_id: int, round_id: int, context_id: int) -> Select[Handout]:
     )
 
 
-def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
-    """A person's examples on a context in a round, retracted ones left out, oldest first: index probes per handout."""
+def _on(person_id: int, round_id: int, context_id: int) -> ColumnElement[bool]:
     given = select(Handout.id).where(
         Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id
     )
-    return (
-        select(Example)
-        .where(Example.handout_id.in_(given), ~_retracted())
-        .order_by(Example.id)
-        .options(selectinload(Example.predictions))
-    )
+    return and_(Example.handout_id.in_(given), ~_retracted())
+
+
+def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
+    """A person's examples on a context in a round, retracted ones left out, oldest first: index probes per handout."""
+    mine = select(Example).where(_on(person_id, round_id, context_id))
+    return mine.order_by(Example.id).options(selectinload(Example.predictions))
+
+
+def written(person_id: int, round_id: int, context_id: int) -> Select[int, dict[str, Any], dict[str, Any]]:
+    """Id, input and answer of the same examples, without their predictions: what repetition is judged by."""
+    return select(Example.id, Example.input, Example.answer).where(_on(person_id, round_id, context_id))
 
 
 def _retracted() -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, lazyload
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
@@ -78,7 +78,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
 
     The round is locked for sharing, so that one that closes is closed for those whose models still thought.
     """
-    current = session.get_one(Round, draft.round_id, with_for_update={"read": True})
+    alone = [lazyload(Round.targets)]  # nobody asks for them here: one statement less
+    current = session.get_one(Round, draft.round_id, with_for_update={"read": True}, options=alone)
     handout = session.get_one(Handout, draft.handout_id, with_for_update=True)  # one try at a time: they are numbered
     if again := drafts.earlier(session, draft.author_id, draft.key, draft.request):
         return outcome(again)

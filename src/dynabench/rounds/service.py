@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
+from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -16,18 +18,20 @@ from dynabench.tasks import TaskConfig
 ROLES = ("owner", "moderator", "expert", "annotator")
 ENSEMBLES = ("any", "majority", "all")
 
-_configs: dict[tuple[int, str], TaskConfig] = {}
+# By the database's pool of connections: one process may serve several databases, as tests do.
+_configs: WeakKeyDictionary[Pool, dict[int, TaskConfig]] = WeakKeyDictionary()
 
 
 def config_of(session: Session, version_id: int) -> TaskConfig:
     """The parsed config of a version; parsed once per process, since a version never changes."""
-    version = session.get(TaskVersion, version_id)
-    if version is None:
-        raise errors.NotFound("There is no such version of the task.")
-    key = (version.id, version.source)  # the text too: one process may serve several databases, as tests do
-    if key not in _configs:
-        _configs[key] = TaskConfig.parse(version.source)
-    return _configs[key]
+    bind = session.get_bind()
+    known = _configs.setdefault(bind.engine.pool, {})
+    if version_id not in known:
+        version = session.get(TaskVersion, version_id)
+        if version is None:
+            raise errors.NotFound("There is no such version of the task.")
+        known[version_id] = TaskConfig.parse(version.source)
+    return known[version_id]
 
 
 def task(session: Session, task_id: str) -> Task:
@@ -62,9 +66,9 @@ def round_of(session: Session, task_id: str, number: int) -> Round:
 
 def open_round_of(session: Session, task_id: str) -> Round:
     """The round that collects now; `Conflict` where none does."""
-    task(session, task_id)
     found = session.scalar(queries.open_round(task_id))
     if found is None:
+        task(session, task_id)  # says so where there is no such task
         raise errors.Conflict("No round of this task is open now, so nothing can be written. Its owner can open one.")
     return found
 
