@@ -79,6 +79,7 @@ class Pool:
 
     def states(self, keys: Sequence[str], types: Tensor, mask: Tensor, **given: Tensor | None) -> Tensor:
         """Hidden states (B, T, width); give `ids` (B, T) or `embeddings` (B, T, width)."""
+        runtime.use_threads(types.numel())
         states: Tensor = self._body(
             input_ids=given.get("ids"),
             inputs_embeds=given.get("embeddings"),

@@ -5,7 +5,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from dynabench.errors import Conflict
-from dynabench.models import runtime
 
 BACKLOG = 512
 
@@ -19,7 +18,6 @@ def serve(url: str, log_level: str = "warning") -> None:
 
     from dynabench.models.host.app import create_app
 
-    runtime.use_threads(runtime.cores())
     config = uvicorn.Config(
         create_app(), log_level=log_level, access_log=False, lifespan="on", backlog=BACKLOG, timeout_keep_alive=75
     )
