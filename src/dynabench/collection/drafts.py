@@ -150,9 +150,9 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
 
 
 def _handout(session: Session, person: Person, current: Round, context_id: int) -> Handout:
-    context_of(session, current.task_id, context_id)
     found = session.scalar(queries.handout(person.id, current.id, context_id))
     if found is None:
+        context_of(session, current.task_id, context_id)  # says so where there is no such context
         raise errors.Conflict(
             f"Context {context_id} was not given to you in round {current.number}. Ask for the next context and "
             "write your example on that one."
