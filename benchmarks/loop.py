@@ -62,7 +62,7 @@ class Annotator:
         self.given: dict[str, Any] = {}
 
     async def example(self) -> None:
-        """One example; every third try is on a new context (people need 3 to 6 tries: Nie et al., ACL 2020)."""
+        """One example; three tries are made on each context, as people rarely fool a model at once."""
         if len(self.taken) % TRIES == 0 or not self.given:
             self.given = (await self.http.post("/tasks/nli/contexts/next")).raise_for_status().json()
         given = self.given

@@ -154,7 +154,6 @@ def _real_votes():
     return Path(os.environ.get("DYNABENCH_TEST_DATA", sibling)) / "anli_dev" / "verifier_labels.jsonl.gz"
 
 
-@pytest.mark.skipif(not _real_votes().exists(), reason="real vote lists are not on this machine")
 @pytest.mark.parametrize(("cap", "decided", "disputed"), [(3, 29_772, 9), (5, 20_830, 0)])
 def test_the_replay_of_real_vote_lists_equals_a_direct_count(cap, decided, disputed):
     with gzip.open(_real_votes(), "rt", encoding="utf-8") as lines:
