@@ -12,7 +12,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, people_api, schemas, service, uploads, views
+from dynabench.rounds import contexts, owning, people_api, schemas, service, uploads, views
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 
@@ -133,5 +133,6 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
     return schemas.UploadOut(created=result.created, duplicates=result.duplicates, errors=named)
 
 
+router.include_router(owning.router)
 router.include_router(uploads.router)
 router.include_router(people_api.router)
