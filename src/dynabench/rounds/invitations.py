@@ -98,7 +98,7 @@ def look(session: Session, person: Person | None, secret: str) -> Offer:
 def accept(session: Session, person: Person, secret: str) -> Offer:
     """Take an invitation. Whoever is as much or more to the task already stays that, and uses nothing up."""
     found = _working(session, secret, lock=True)
-    service.refuse_banned(session, person, found.task_id)
+    people.refuse_banned(session, person, found.task_id)
     offer = _offer(session, person, found)
     if offer.already is not None:
         return offer
