@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dynabench.models.spec import Spec
+from dynabench.models.spec import Score, Spec
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.training.rows import Prepared
 
@@ -25,12 +25,7 @@ def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str
             "",
             "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
             "",
-            "| set | accuracy | interval | macro F1 | n |",
-            "|---|---|---|---|---|",
-            *(
-                f"| {name} | {s.accuracy:.4f} | {s.low:.4f} to {s.high:.4f} | {s.macro_f1:.4f} | {s.n:,} |"
-                for name, s in details.scores.items()
-            ),
+            *scores(details),
             "",
             "## Data",
             "",
@@ -50,6 +45,20 @@ def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str
             "",
         ]
     )
+
+
+def scores(details: Spec) -> list[str]:
+    """The table of scores."""
+    first, last = ("exact match", "F1") if details.kind == "extractor" else ("accuracy", "macro F1")
+    rows = [
+        (name, s.accuracy, s.macro_f1, s) if isinstance(s, Score) else (name, s.exact_match, s.f1, s)
+        for name, s in details.scores.items()
+    ]
+    return [
+        f"| set | {first} | interval | {last} | n |",
+        "|---|---|---|---|---|",
+        *(f"| {name} | {a:.4f} | {s.low:.4f} to {s.high:.4f} | {b:.4f} | {s.n:,} |" for name, a, b, s in rows),
+    ]
 
 
 def _header(recipe: Recipe) -> list[str]:

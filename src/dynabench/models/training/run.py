@@ -71,9 +71,9 @@ def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: 
         details.scores[name] = scoring.score(model, part, partial(_bare, progress, name))
     _write(details, out)
     (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
-    low = {name: floor for name, floor in recipe.floor.items() if details.scores[name].accuracy < floor}
+    low = {name: floor for name, floor in recipe.floor.items() if details.scores[name].main < floor}
     if low:
-        raise BelowFloor("; ".join(f"{name}: {details.scores[name].accuracy} is below {low[name]}" for name in low))
+        raise BelowFloor("; ".join(f"{name}: {details.scores[name].main} is below {low[name]}" for name in low))
     return details
 
 
