@@ -119,6 +119,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/validate/{id}"): Route("others", form={"vote": "correct"}),
     ("POST", "/tasks/{task}/validate/{id}/undo"): Route("member", form={}),
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
+    # console
+    ("GET", "/tasks/{task}/manage"): Route("owner"),
     # what ends something
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
     ("POST", "/examples/{id}/retraction"): Route("author", form={}),

@@ -1,16 +1,22 @@
-"""People, their sessions and tokens, and who did what as an operator."""
+"""People, their sessions and tokens, what they were told, and who did what as an operator."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, func, text
+from sqlalchemy import ForeignKey, Index, String, Text, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
 
+SCOPES = ("read", "annotate", "manage", "account")
+"""What a token may be allowed: to read, to write and check examples, to run tasks, to change the account itself."""
+
 
 class Person(Base):
-    """Somebody with an account; `admin` people may do everything that owners may."""
+    """Somebody with an account; `admin` people may do everything that owners may.
+
+    `imported_as` is set for people who are known only from an import: the pseudonym that they have in exports.
+    """
 
     __tablename__ = "people"
 
@@ -19,6 +25,7 @@ class Person(Base):
     email: Mapped[str] = mapped_column(String(254))
     password_hash: Mapped[str] = mapped_column(String(200))
     pseudonym: Mapped[str] = mapped_column(String(40), default="")
+    imported_as: Mapped[str | None] = mapped_column(String(64), unique=True, index=True)
     admin: Mapped[bool] = mapped_column(default=False)
     terms: Mapped[str] = mapped_column(String(20))
     agreed_at: Mapped[datetime]
@@ -55,7 +62,10 @@ class Session(Base):
 
 
 class Token(Base):
-    """An API token; the prefix is shown to its owner, the digest is what is compared."""
+    """An API token; the prefix is shown to its owner, the digest is what is compared.
+
+    `scopes` is what may be done with it, some of `SCOPES`.
+    """
 
     __tablename__ = "tokens"
 
@@ -64,6 +74,7 @@ class Token(Base):
     name: Mapped[str] = mapped_column(String(60))
     prefix: Mapped[str] = mapped_column(String(12))
     digest: Mapped[str] = mapped_column(String(64), unique=True)
+    scopes: Mapped[list[Any]] = mapped_column(default=lambda: list(SCOPES))
     created_at: Mapped[datetime] = mapped_column(default=now)
     used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
@@ -78,4 +89,22 @@ class Act(Base):
     at: Mapped[datetime] = mapped_column(default=now, index=True)
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     kind: Mapped[str] = mapped_column(String(40))
+    task_id: Mapped[str | None] = mapped_column(String(60))
     subject: Mapped[dict[str, Any]]
+
+    __table_args__ = (Index("ix_acts_task", "task_id", "id"),)
+
+
+class Notice(Base):
+    """Something that a person is told on the pages until they have seen it, such as a moderator's warning."""
+
+    __tablename__ = "notices"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(20))
+    text: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(default=now)
+    seen_at: Mapped[datetime | None]
+
+    __table_args__ = (Index("ix_notices_person", "person_id", "seen_at"),)

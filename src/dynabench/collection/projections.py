@@ -7,7 +7,7 @@ the same figures again from the ledger alone, and tests hold the two equal.
 
 import hashlib
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import cache
 from typing import Any
 
@@ -19,8 +19,8 @@ from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
-KEY = ("round_id", "person_id", "day", "start", "source")
-COUNTS = ("examples", "fooled", "validated", "resolved", "retracted")
+KEY = ("round_id", "person_id", "day", "start", "arm", "source")
+COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
 
 
 def draw(example_id: int) -> int:
@@ -38,10 +38,11 @@ def is_open(config: TaskConfig, *, fooled: bool, verdict: str, retracted: bool) 
     return wants_votes(config, fooled) and verdict == Verdict.PENDING and not retracted
 
 
-def tally_key(round_id: int, author_id: int, at: datetime, start: str, source: str) -> dict[str, Any]:
+def tally_key(example: Example) -> dict[str, Any]:
     """The `Tally` row that an example is counted in."""
-    day = at.astimezone(UTC).date().isoformat()
-    return {"round_id": round_id, "person_id": author_id, "day": day, "start": start, "source": source}
+    day = example.at.astimezone(UTC).date().isoformat()
+    made = {"start": example.start, "arm": example.arm, "source": example.source}
+    return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **made}
 
 
 def tally_counts(*, fooled: bool, verdict: str, retracted: bool) -> dict[str, int]:
@@ -54,6 +55,7 @@ def tally_counts(*, fooled: bool, verdict: str, retracted: bool) -> dict[str, in
         "validated": int(fooled and verdict == Verdict.CORRECT),
         "resolved": int(fooled and verdict != Verdict.PENDING),
         "retracted": 0,
+        "hidden": 0,
     }
 
 
@@ -114,7 +116,7 @@ def _change(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
 def _add(session: Session, example: Example, counts: dict[str, int]) -> None:
     if not any(counts.values()):
         return
-    key = tally_key(example.round_id, example.author_id, example.at, example.start, example.source)
+    key = tally_key(example)
     add_to_tallies(session, [key | counts])
 
 

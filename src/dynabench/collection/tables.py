@@ -1,11 +1,12 @@
 """The ledger of examples and predictions, and the projections that are counted from it.
 
-Rows of the ledger are written once. `Standing` and `Tally` can be rebuilt from it at any time and are tested
-to equal a rebuild.
+Rows of the ledger are written once. `Standing`, `Tally` and `TagTally` can be rebuilt from it at any time and are
+tested to equal a rebuild.
 """
 
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -13,8 +14,52 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from dynabench.db import Base, Key, now
 
 
+class Seed(Base):
+    """A text to start from: supplied, or taken from an earlier example (`made_from`); `answer` is what is known of it.
+
+    `draw` and `used` are for sampling, as in contexts.
+    """
+
+    __tablename__ = "seeds"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id"), index=True)
+    input: Mapped[dict[str, Any]]
+    answer: Mapped[dict[str, Any] | None]
+    made_from: Mapped[int | None] = mapped_column(ForeignKey("examples.id"))
+    tag: Mapped[str] = mapped_column(String(100), default="")
+    digest: Mapped[str] = mapped_column(String(64))
+    draw: Mapped[int]
+    used: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (
+        UniqueConstraint("task_id", "digest"),
+        Index("ix_seeds_draw", "task_id", "draw"),
+        Index("ix_seeds_used", "task_id", "used", "draw"),
+    )
+
+
+class SeedPrediction(Base):
+    """What one model version answered on a seed; asked once, shown to everybody who starts from it."""
+
+    __tablename__ = "seed_predictions"
+
+    seed_id: Mapped[int] = mapped_column(ForeignKey("seeds.id", ondelete="CASCADE"), primary_key=True)
+    model: Mapped[str] = mapped_column(String(100), primary_key=True)
+    version: Mapped[str] = mapped_column(String(64), primary_key=True)
+    answer: Mapped[dict[str, Any]]
+    probabilities: Mapped[dict[str, Any] | None]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
 class Handout(Base):
-    """A context as it was given to one person: with the goal, the start and the text that the field began with."""
+    """A context as it was given to one person: with the goal, the start and the text that the field began with.
+
+    `arm` is the round's condition that was drawn. The text is that of a seed (`seed_id`), or of the example that is
+    to be perturbed or that the seed was taken from (`made_from`).
+    """
 
     __tablename__ = "handouts"
 
@@ -23,19 +68,27 @@ class Handout(Base):
     context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id"))
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
     goal: Mapped[dict[str, Any] | None]
-    start: Mapped[str] = mapped_column(String(10))
+    start: Mapped[str] = mapped_column(String(10))  # blank, prompt, seed or perturb
     initial: Mapped[dict[str, Any]]
+    arm: Mapped[str] = mapped_column(String(40), default="")
+    seed_id: Mapped[int | None] = mapped_column(Key)  # these two without foreign keys: examples point to handouts
+    made_from: Mapped[int | None] = mapped_column(Key)
     at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),)
 
 
 class Example(Base):
-    """What somebody wrote against a context, with the answer they claim is right. Never edited."""
+    """What somebody wrote against a context, with the answer they claim is right. Never edited.
+
+    `uid` names it outside of this database: in exports, and again after an import. `edit_distance` counts the
+    characters changed from the text that its fields began with; None for a blank start.
+    """
 
     __tablename__ = "examples"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
+    uid: Mapped[str] = mapped_column(String(64), unique=True, index=True, default=lambda: uuid4().hex)
     round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
     context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id"), index=True)
     handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"), index=True)
@@ -47,6 +100,8 @@ class Example(Base):
     fooled: Mapped[bool]
     source: Mapped[str] = mapped_column(String(10))  # person, expert, owner or program
     start: Mapped[str] = mapped_column(String(10))
+    arm: Mapped[str] = mapped_column(String(40), default="")
+    edit_distance: Mapped[int | None]
     attempt: Mapped[int]  # the how-manyeth try on this handout, from 1
     seconds: Mapped[float]  # since the handout
     latency_ms: Mapped[float]
@@ -99,6 +154,19 @@ class Retraction(Base):
     at: Mapped[datetime] = mapped_column(default=now)
 
 
+class Hiding(Base):
+    """A moderator hid an example, or showed it again; the latest one counts."""
+
+    __tablename__ = "hidings"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    hidden: Mapped[bool]
+    reason: Mapped[str] = mapped_column(String(500), default="")
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
 class StoredAttribution(Base):
     """The words that one target looked at, computed once per example, target, label and method."""
 
@@ -143,6 +211,7 @@ class Standing(Base):
     verdict: Mapped[str] = mapped_column(String(10), default="pending")
     votes: Mapped[int] = mapped_column(default=0)
     retracted: Mapped[bool] = mapped_column(default=False)
+    hidden: Mapped[bool] = mapped_column(default=False)
     open: Mapped[bool]
     draw: Mapped[int]
     blind: Mapped[int] = mapped_column(default=0)
@@ -157,10 +226,11 @@ class Standing(Base):
 
 
 class Tally(Base):
-    """Projection: counts of one person's examples in one round, by UTC day, start and source.
+    """Projection: counts of one person's examples in one round, by UTC day, start, arm and source.
 
-    Sums of it give every rate: examples and fooled leave out retracted ones; `validated` counts fooled examples
-    whose verdict is `correct`, `resolved` fooled examples with any final verdict.
+    Sums of it give every rate: examples and fooled leave out retracted and hidden ones; `validated` counts fooled
+    examples whose verdict is `correct`, `resolved` fooled examples with any final verdict. A retracted example that
+    is hidden too counts as retracted.
     """
 
     __tablename__ = "tallies"
@@ -169,9 +239,28 @@ class Tally(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     start: Mapped[str] = mapped_column(String(10), primary_key=True)
+    arm: Mapped[str] = mapped_column(String(40), primary_key=True)
     source: Mapped[str] = mapped_column(String(10), primary_key=True)
     examples: Mapped[int] = mapped_column(default=0)
     fooled: Mapped[int] = mapped_column(default=0)
     validated: Mapped[int] = mapped_column(default=0)
     resolved: Mapped[int] = mapped_column(default=0)
     retracted: Mapped[int] = mapped_column(default=0)
+    hidden: Mapped[int] = mapped_column(default=0)
+
+
+class TagTally(Base):
+    """Projection: the counts of `Tally` by the context's tag; apart from it, since tags may be many."""
+
+    __tablename__ = "tag_tallies"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(String(100), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    source: Mapped[str] = mapped_column(String(10), primary_key=True)
+    examples: Mapped[int] = mapped_column(default=0)
+    fooled: Mapped[int] = mapped_column(default=0)
+    validated: Mapped[int] = mapped_column(default=0)
+    resolved: Mapped[int] = mapped_column(default=0)
+    retracted: Mapped[int] = mapped_column(default=0)
+    hidden: Mapped[int] = mapped_column(default=0)

@@ -91,7 +91,9 @@ def require_owner(session: Session, person: Person | None, task_id: str) -> None
 
 def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
     """One line of the audit log; `actor` None is the operator at the command line."""
-    session.add(Act(person_id=actor.id if actor else None, kind=kind, subject=subject))
+    task_id = subject.get("task")
+    of = task_id if isinstance(task_id, str) else None
+    session.add(Act(person_id=actor.id if actor else None, kind=kind, task_id=of, subject=subject))
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,41 @@ class Role(Base):
     role: Mapped[str] = mapped_column(String(20))
 
 
+class Invitation(Base):
+    """A link that makes whoever follows it something to a task; only the digest of its secret is stored."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), index=True)
+    role: Mapped[str] = mapped_column(String(20))
+    note: Mapped[str] = mapped_column(String(100), default="")
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    uses: Mapped[int] = mapped_column(default=0)
+    most_uses: Mapped[int]
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class Ban(Base):
+    """Somebody may neither write nor validate for a task any more."""
+
+    __tablename__ = "bans"
+
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+    reason: Mapped[str] = mapped_column(String(500))
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
 class Round(Base):
-    """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule."""
+    """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule.
+
+    `arms` are conditions that are assigned at random with each context (`rounds.arms`); none for a plain round.
+    """
 
     __tablename__ = "rounds"
 
@@ -55,6 +88,7 @@ class Round(Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
     state: Mapped[str] = mapped_column(String(10), default="draft")
     fooled_when: Mapped[str] = mapped_column(String(10), default="any")
+    arms: Mapped[list[Any]] = mapped_column(default=list)
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)

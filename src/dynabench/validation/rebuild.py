@@ -83,6 +83,7 @@ def _standing(
         "verdict": decided,
         "votes": len(counted),
         "retracted": retracted,
+        "hidden": False,
         "open": projections.is_open(config, fooled=example.fooled, verdict=decided, retracted=retracted),
         "draw": projections.draw(example.id),
         "blind": len(blind),
@@ -101,7 +102,7 @@ def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
 
 
 def _add(tallies: dict[TallyKey, dict[str, int]], example: Example, row: dict[str, Any]) -> None:
-    key = projections.tally_key(example.round_id, example.author_id, example.at, example.start, example.source)
+    key = projections.tally_key(example)
     counts = projections.tally_counts(fooled=row["fooled"], verdict=row["verdict"], retracted=row["retracted"])
     tally = tallies[tuple(key.items())]
     for name, amount in counts.items():
