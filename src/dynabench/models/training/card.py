@@ -1,6 +1,6 @@
 """The model card: written from the run, so that it says what happened."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dynabench.models.spec import Score, Spec
 from dynabench.models.training.recipes import Recipe, Source
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dynabench.models.training.run import Cost
 
 
-def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str:
+def text(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
     """The card as Markdown, with the header that model hubs read."""
     return "\n".join(
         [
@@ -19,7 +19,7 @@ def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str
             "",
             recipe.summary,
             f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
-            f"({', '.join(recipe.labels)}).",
+            f"({', '.join(recipe.labels) or 'a span of the passage'}).",
             "",
             "## Scores",
             "",
@@ -67,13 +67,13 @@ def _header(recipe: Recipe) -> list[str]:
         "---",
         f"license: {recipe.licence.lower()}",
         f"language: [{', '.join(recipe.languages)}]",
-        "pipeline_tag: text-classification",
-        *(base if recipe.kind == "adapter" else []),
+        f"pipeline_tag: {'question-answering' if recipe.kind == 'extractor' else 'text-classification'}",
+        *(base if recipe.kind != "ngram" else []),
         "---",
     ]
 
 
-def _sources(recipe: Recipe, prepared: Prepared) -> list[str]:
+def _sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
     def line(source: Source) -> str:
         note = f"; {source.note}" if source.note else ""
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"

@@ -1,12 +1,12 @@
 """Recipes: which data, which labels, which settings a shipped model is trained with."""
 
 from pathlib import Path
-from typing import Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.errors import NotFound
+from dynabench.models.spec import Kind
 
 FOLDER = Path(__file__).parent / "recipes"
 
@@ -59,16 +59,23 @@ class Ngram(Strict):
     keep: int = Field(200_000, description="Features kept, those with the largest weights first.")
 
 
+class Extractor(Strict):
+    """Which questions an extractor is trained on; its adapter's settings stand under `adapter`."""
+
+    longest: int = Field(1000, description="Passages of so many characters or more are left out.")
+    once: bool = Field(True, description="Only answers that occur once in their passage.")
+
+
 class Recipe(Strict):
     """Everything that decides a training run but the data folder."""
 
     name: str
     task: str
-    kind: Literal["adapter", "ngram"]
+    kind: Kind
     summary: str
     inputs: list[str]
     answer: str = "label"
-    labels: list[str]
+    labels: list[str] = []
     languages: list[str] = ["en"]
     licence: str
     licence_notes: str = ""
@@ -80,9 +87,12 @@ class Recipe(Strict):
     group: str = Field("", description="Input field whose rows stay together when splitting.")
     train: list[Source]
     test: list[Source]
-    floor: dict[str, float] = Field(default={}, description="Accuracy that a test set must reach.")
+    floor: dict[str, float] = Field(
+        default={}, description="Accuracy, or F1 of an extractor, that a test set must reach."
+    )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()
+    extractor: Extractor = Extractor()
 
 
 def load(name: str) -> Recipe:
