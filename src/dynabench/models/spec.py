@@ -34,11 +34,6 @@ class Score(BaseModel):
     low: float = Field(description="Lower end of the 95 % Wilson interval of the accuracy.")
     high: float
 
-    @property
-    def main(self) -> float:
-        """What floors are about."""
-        return self.accuracy
-
     def told(self) -> str:
         """In one line."""
         interval = f"{self.low:.4f} to {self.high:.4f}"
@@ -55,11 +50,6 @@ class SpanScore(BaseModel):
     n: int
     low: float = Field(description="Lower end of the 95 % Wilson interval of the exact match.")
     high: float
-
-    @property
-    def main(self) -> float:
-        """What floors are about."""
-        return self.f1
 
     def told(self) -> str:
         """In one line."""

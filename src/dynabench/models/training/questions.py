@@ -60,8 +60,8 @@ def _questions(paragraph: Mapping[str, Any], recipe: Recipe) -> list[Question]:
 def prepare(recipe: Recipe, folder: Path) -> Prepared[Question]:
     """Everything a recipe needs; training questions on passages of a test set are dropped."""
     tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
-    dev = [question for source in recipe.dev for question in of_source(source, folder, recipe)]
-    seen = {question.passage for part in (dev, *tests.values()) for question in part}
+    development = {source.name: of_source(source, folder, recipe) for source in recipe.dev}
+    seen = {question.passage for part in (development, tests) for found in part.values() for question in found}
     train, counts, overlap = list[Question](), {}, 0
     for source in recipe.train:
         found = [question for question in of_source(source, folder, recipe) if _fit(question, recipe)]
@@ -72,8 +72,8 @@ def prepare(recipe: Recipe, folder: Path) -> Prepared[Question]:
     if not train:
         raise Invalid({"train": "No questions are left."})
     if not recipe.dev:
-        train, dev = _split(train, recipe)
-    return Prepared(train, dev, tests, overlap, counts)
+        train, development["dev"] = _split(train, recipe)
+    return Prepared(train, development, tests, overlap, counts)
 
 
 def _fit(question: Question, recipe: Recipe) -> bool:
