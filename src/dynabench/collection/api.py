@@ -167,15 +167,18 @@ async def example_attributions(
     person: Member,
     model: Name = "",
     method: Method = "",
+    label: Name = "",
 ) -> dict[str, Any]:
     """Which words a target looked at for the answer it gave; computed once, for the author and the task's owners.
+
+    Another `label` can be asked about; of an answer that is marked in a text, `start` (unless told) and `end` can.
 
     `{method, label, model, completeness_error, fields: {field: [{text, start, end, weight}]}}`, and each field's list
     once more under the field's own name.
     """
     db: Database = request.app.state.db
     host: Host = request.app.state.host
-    question = await db.aread(attributions.about_example, person, id, model, method)
+    question = await db.aread(attributions.about_example, person, id, model, method, label)
     question = await attributions.settle(host, question)
     if known := await db.aread(attributions.kept, question):
         return attributions.document(question.model, known)
