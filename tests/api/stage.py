@@ -21,7 +21,7 @@ NAMES = {
     "member": "mia",  # somebody with an account
     "author": "ada",  # an annotator, who wrote the example
     "expert": "eva",
-    "moderator": "mo",
+    "moderator": "moe",
     "owner": "olga",
     "admin": "root",
     "banned": "bea",  # an annotator who is banned

@@ -34,6 +34,7 @@ MAY = {
     "seated": MEMBERS - {"banned"},  # checking
     "involved": {"author", "owner", "admin"},  # in the example that `author` wrote
     "overseeing": {"author", "moderator", "owner", "admin"},  # the same, and whoever looks after what is written
+    "welcome": MEMBERS - {"banned"},  # to what makes people members of a task
     "others": MEMBERS - {"author", "banned"},  # anybody who may check but its author
     "author": {"author"},
     "moderator": {"moderator", "owner", "admin"},
@@ -106,7 +107,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/me/examples"): Route("member"),
     ("POST", "/api/v1/me/withdrawal"): Route("member", json={"confirm": ""}, scope="account"),
     ("POST", "/api/v1/me/deletion"): Route("member", json={"confirm": "", "password": ""}, scope="account"),
-    ("GET", "/api/v1/tokens"): Route("member"),
+    ("GET", "/api/v1/tokens"): Route("member", scope="account"),
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
@@ -132,47 +133,47 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/invitations"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/invitations"): Route("owner", json={"role": "expert"}),
     ("DELETE", "/api/v1/tasks/{task}/invitations/{id}"): Route("owner"),
-    ("GET", "/join/{secret}"): Route("anyone"),
-    ("POST", "/join/{secret}"): Route("seated", form={}),
-    ("POST", "/api/v1/invitations/accept"): Route("seated", json={"secret": "{secret}"}, scope="manage"),
     # collection
-    ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/examples"): Route("anyone", json=SANDBOX | {"sandbox": True}),
+    ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("unbanned"),
+    ("POST", "/api/v1/tasks/{task}/examples"): Route("unbanned", json=SANDBOX | {"sandbox": True}),
     ("GET", "/api/v1/tasks/{task}/examples"): Route("owner"),
     ("GET", "/api/v1/examples/{id}"): Route("involved"),
     ("POST", "/api/v1/examples/{id}/explanations"): Route("author", json={"why_correct": "Because."}),
     ("GET", "/api/v1/examples/{id}/attributions"): Route("involved"),
     ("POST", "/api/v1/attributions"): Route(
-        "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
+        "unbanned", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
     ("POST", "/api/v1/tasks/{task}/seeds"): Route("owner", json={"seeds": []}),
     ("POST", "/api/v1/tasks/{task}/seeds/examples"): Route("owner", json={"round": 1}),
-    ("POST", "/api/v1/examples/{id}/hide"): Route("owner", json={"reason": "spam"}),
-    ("POST", "/api/v1/examples/{id}/restore"): Route("owner", json={}),
+    ("POST", "/api/v1/examples/{id}/hide"): Route("moderator", json={"reason": "spam"}),
+    ("POST", "/api/v1/examples/{id}/restore"): Route("moderator", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
-    ("GET", "/tasks/{task}/create"): Route("anyone"),
-    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "{context}", "sandbox": "true"}),
-    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
+    ("GET", "/tasks/{task}/create"): Route("unbanned"),
+    ("POST", "/tasks/{task}/create"): Route("unbanned", form={"context_id": "{context}", "sandbox": "true"}),
+    ("POST", "/tasks/{task}/context"): Route("unbanned", form={}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
-    ("POST", "/api/v1/tasks/{task}/validations/next"): Route("member"),
+    ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
     ("GET", "/api/v1/tasks/{task}/flags"): Route("moderator"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
-    ("GET", "/tasks/{task}/validate"): Route("member"),
+    ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("POST", "/api/v1/examples/{id}/validations/undo"): Route("member"),
     ("POST", "/api/v1/examples/{id}/skip"): Route("others"),
     ("POST", "/tasks/{task}/validate/{id}"): Route("others", form={"vote": "correct"}),
-    ("POST", "/tasks/{task}/validate/{id}/undo"): Route("member", form={}),
+    ("POST", "/tasks/{task}/validate/{id}/undo"): Route("seated", form={}),
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # console
     ("GET", "/tasks/{task}/manage"): Route("owner"),
-    # what ends something
+    # what changes who may, or ends something
+    ("GET", "/join/{secret}"): Route("anyone"),
+    ("POST", "/join/{secret}"): Route("welcome", form={}),
+    ("POST", "/api/v1/invitations/accept"): Route("welcome", json={"secret": "{secret}"}),
     ("DELETE", "/api/v1/tasks/{task}/bans/{id}"): Route("moderator"),
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
     ("POST", "/examples/{id}/retraction"): Route("author", form={}),
@@ -260,7 +261,7 @@ def test_every_route_of_the_api_declares_the_scope_that_tokens_need(app: FastAPI
     for context in iter_route_contexts(app.routes):
         for method in (context.methods or set()) - {"HEAD"}:
             if (context.path or "").startswith("/api/v1/"):
-                declared = sorted(set(auth.scopes_of(context.dependant, method)))
+                declared = sorted(auth.scopes_of(context.dependant, method))
                 if declared != [meant := scope_of(method, ROUTES[method, context.path])]:
                     wrong.append(f"{method} {context.path}: declares {declared}, is meant to need {meant}")
     assert not wrong

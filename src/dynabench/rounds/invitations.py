@@ -39,7 +39,7 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
 
 
 def invite(
-    session: Session, actor: Person | None, task_id: str, role: str, *, note: str = "", uses: int = 1, days: int = 7
+    session: Session, actor: Person | None, task_id: str, role: str, note: str = "", uses: int = 1, days: int = 7
 ) -> tuple[Invitation, str]:
     """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`."""
     service.require_owner(session, actor, task_id)
