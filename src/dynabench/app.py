@@ -22,7 +22,7 @@ from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation")
+FEATURES = ("accounts", "rounds", "collection", "validation", "console")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 5 * MIB, r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB}

@@ -13,7 +13,7 @@ from tests.web.samples import PAGES
 
 def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
-    request = SimpleNamespace(url=SimpleNamespace(path=path))
+    request = SimpleNamespace(url=SimpleNamespace(path=path), state=SimpleNamespace(role=None))
     around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False}
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
     return environment().get_template(template).render({**around, **made, **values, **more})

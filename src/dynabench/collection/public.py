@@ -3,7 +3,7 @@
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from dynabench import errors
@@ -11,12 +11,12 @@ from dynabench.accounts.auth import Viewer
 from dynabench.collection import boards, forms, loop, overview
 from dynabench.collection.api import throttle
 from dynabench.db import Database
+from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
-from dynabench.rounds import views
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 
 FRESH = 5.0  # seconds that the first page's figures are kept: they read whole rounds
 EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None}

@@ -1,0 +1,81 @@
+"""The console's frame: the task's head, the rail of sections, and the section's own part."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+from starlette.responses import HTMLResponse
+from starlette.routing import NoMatchFound
+
+from dynabench.db import Database
+from dynabench.rounds import queries, service, views
+from dynabench.web import render
+
+# section, what the rail calls it, whether moderators see it; the page of a section is the route `manage_<section>`
+RAIL = (
+    ("health", "Health", False),
+    ("rounds", "Rounds", False),
+    ("contexts", "Contexts", False),
+    ("examples", "Examples", True),
+    ("figures", "Figures", True),
+    ("moderation", "Moderation", True),
+    ("people", "People", True),
+    ("data", "Data", False),
+    ("config", "Config", False),
+    ("log", "Log", False),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the rail."""
+
+    section: str
+    label: str
+    address: str
+
+
+def rail(request: Request, task: str) -> list[Entry]:
+    """The sections that this deployment has and that the viewer may see."""
+    found = []
+    for section, label, moderators in RAIL:
+        if request.state.role != "owner" and not moderators:
+            continue
+        try:
+            address = str(request.app.url_path_for(f"manage_{section}", task=task))
+        except NoMatchFound:
+            continue
+        found.append(Entry(section, label, address))
+    return found
+
+
+def _head(session: Session, task: str) -> dict[str, Any]:
+    rounds = list(session.scalars(queries.rounds(task)))
+    current = next((each for each in rounds if each.state == "open"), None)
+    current = current or next((each for each in rounds if each.state != "draft"), None)
+    return {
+        "config": service.newest_config(session, task),
+        "round": views.round_out(session, current) if current else None,
+    }
+
+
+async def page(
+    request: Request,
+    task: str,
+    name: str,
+    section: str,
+    *,
+    status: int = 200,
+    fragment: str | None = None,
+    **values: Any,
+) -> HTMLResponse:
+    """The template `name`, which extends `console/layout.html`, as a page of `section`; htmx gets `fragment`.
+
+    Beside `values` a template sees `task`, `config` (the newest), `round` (the open one, else the newest that was
+    opened, or None), `section` and `rail`. For handlers that depend on `Owning` or `Moderating`.
+    """
+    db: Database = request.app.state.db
+    head = await db.aread(_head, task)
+    known = {"task": task, "section": section, "rail": rail(request, task), **head}
+    return render(request, name, status=status, fragment=fragment, **(known | values))

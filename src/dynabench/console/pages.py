@@ -1,0 +1,13 @@
+"""The owner's console: one router per section, under `/tasks/{task}/manage`."""
+
+from fastapi import APIRouter
+
+from dynabench.console import health
+
+router = APIRouter(include_in_schema=False)
+
+# Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
+SECTIONS = (health,)
+
+for _section in SECTIONS:
+    router.include_router(_section.router)

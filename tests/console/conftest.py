@@ -1,0 +1,35 @@
+"""A task with owners, a moderator and annotators, and browsers for them."""
+
+from collections.abc import Callable
+
+import pytest
+
+from dynabench.db import Database
+from dynabench.rounds import service
+from tests.collection import conftest as world
+from tests.conftest import Browser, Caller
+
+host, rules, client = world.host, world.rules, world.client
+admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
+
+Enter = Callable[[Caller], Browser]
+
+
+@pytest.fixture
+def enter(browser: Callable[[], Browser]) -> Enter:
+    """A browser in which somebody is logged in: `page = enter(owner)`."""
+
+    def log_in(who: Caller) -> Browser:
+        opened = browser()
+        assert opened.log_in(who.name).status_code == 303
+        return opened
+
+    return log_in
+
+
+@pytest.fixture
+def moderator(owner: Caller, person: Callable[[str], Caller], database: Database) -> Caller:
+    """Somebody who moderates nli."""
+    mo = person("mo")
+    database.write(service.set_role, None, "nli", mo.name, "moderator")
+    return mo

@@ -1,0 +1,28 @@
+"""Who gets into the console, and where it is found."""
+
+import pytest
+
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+TAB = 'href="/tasks/nli/manage"'
+
+
+def test_owners_find_the_console_in_the_tabs_of_their_task(owner, ada, enter):
+    assert TAB in enter(owner).get("/tasks/nli").text
+    assert TAB in enter(owner).get("/tasks/nli/people").text
+    assert TAB not in enter(ada).get("/tasks/nli").text
+
+
+def test_the_console_is_closed_to_annotators_and_visitors(owner, ada, enter, browser):
+    assert enter(ada).get("/tasks/nli/manage").status_code == 403
+    away = browser().get("/tasks/nli/manage")
+    assert away.status_code == 303
+    assert away.headers["location"] == "/login?next=/tasks/nli/manage"
+
+
+def test_a_task_that_does_not_exist_has_no_console(owner, enter):
+    assert enter(owner).get("/tasks/nothing/manage").status_code == 404
+
+
+def test_the_rail_marks_where_one_is(owner, enter):
+    shown = enter(owner).get("/tasks/nli/manage").text
+    assert '<a href="/tasks/nli/manage" aria-current="page">Health</a>' in shown
