@@ -3,11 +3,11 @@
 import uuid
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench import errors, security
-from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, boards, hiding, loop, queries, schemas, seeds, service
 from dynabench.db import Database
@@ -17,7 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Upload
 from dynabench.rounds.schemas import Number, RowError, UploadOut
 
-router = APIRouter(prefix="/api/v1", tags=["collection"])
+router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Name = Annotated[str, Query(max_length=100)]
@@ -167,15 +167,18 @@ async def example_attributions(
     person: Member,
     model: Name = "",
     method: Method = "",
+    label: Name = "",
 ) -> dict[str, Any]:
     """Which words a target looked at for the answer it gave; computed once, for the author and the task's owners.
+
+    Another `label` can be asked about; of an answer that is marked in a text, `start` (unless told) and `end` can.
 
     `{method, label, model, completeness_error, fields: {field: [{text, start, end, weight}]}}`, and each field's list
     once more under the field's own name.
     """
     db: Database = request.app.state.db
     host: Host = request.app.state.host
-    question = await db.aread(attributions.about_example, person, id, model, method)
+    question = await db.aread(attributions.about_example, person, id, model, method, label)
     question = await attributions.settle(host, question)
     if known := await db.aread(attributions.kept, question):
         return attributions.document(question.model, known)
