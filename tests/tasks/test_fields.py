@@ -126,8 +126,8 @@ def test_words_and_their_gaps_make_up_the_text(text):
 
 def test_marked_words_posted_by_a_form_come_back_as_spans():
     words = marks.words({"text": "It's not bad."})
-    posted = [f"{word['start']}:{word['end']}" for word in words[1:3]]
-    assert [word["text"] for word in words] == ["It's", "not", "bad", "."]
+    posted = [f"{word['start']}:{word['end']}" for word in words[2:4]]
+    assert [word["text"] for word in words] == ["It", "'s", "not", "bad", "."]
     assert [s["text"] for s in marks.clean(marks.from_form(posted), {"text": "It's not bad."})] == ["not", "bad"]
     assert marks.from_form(['[{"start": 0, "end": 4}]']) == [{"start": 0, "end": 4}]
     for junk in (["x"], ["[" * 5000], ["[1"], ["1:"]):
@@ -179,3 +179,19 @@ def test_a_field_describes_itself_to_clients():
     assert described["options"][1] == {"value": "neg", "label": "Negative"}
     assert described["schema"] == {"enum": ["positive", "neg"]}
     assert (described["name"], described["type"], described["required"]) == ("label", "choice", True)
+
+
+def test_one_answer_posted_word_by_word_reaches_from_the_first_to_the_last():
+    answer = Spans(name="answer", of="text", max_spans=1)
+    beside = {"text": "It opened in the spring of 1931."}
+    posted = answer.from_form(["13:16", "27:31"])
+    assert answer.clean(posted, beside) == [{"start": 13, "end": 31, "text": "the spring of 1931"}]
+    assert answer.from_form(["13:16", "x"]) == [{"start": 13, "end": 16}, None]
+
+
+def test_values_are_told_in_words():
+    label = Choice(name="label", options=[{"value": "a", "label": "first"}, "b"])
+    assert [label.in_words(value) for value in ("a", "b", "c", None)] == ["first", "b", "c", ""]
+    assert marks.in_words([{"start": 0, "end": 2, "text": "It"}, {"start": 3, "end": 5, "text": "is"}]) == "It … is"
+    assert [YesNo(name="sure").in_words(value) for value in (True, False, None, 3)] == ["yes", "no", "", ""]
+    assert [Number(name="grade").in_words(value) for value in (3, None)] == ["3", ""]

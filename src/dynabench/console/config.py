@@ -11,7 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
-from dynabench.rounds import editing, listing, pages, service
+from dynabench.rounds import editing, listing, new, service
 from dynabench.rounds.schemas import VersionNumber
 from dynabench.web.pages import wants_fragment
 
@@ -67,7 +67,7 @@ async def save(request: Request, task: str, owner: Owning) -> Response:
     """Save a new version; or (`then` = check) say what is wrong with it or what it would look like."""
     db: Database = request.app.state.db
     async with request.form() as form:
-        text = await pages.posted(form)
+        text = await new.posted(form)
         if form.get("then") == "check":
             return await _page(request, task, text)
         base = str(form.get("base", ""))

@@ -1,74 +1,27 @@
-"""A new task, from a YAML config that is pasted, written or sent as a file; for admins."""
+"""The page behind an invitation's link, and the one for a new task."""
 
-from importlib.resources import files
-from typing import Any
-
-from fastapi import APIRouter, Request
-from sqlalchemy.orm import Session
-from starlette.datastructures import FormData, UploadFile
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors
-from dynabench.accounts.auth import Admin
-from dynabench.accounts.tables import Person
-from dynabench.db import Database
-from dynabench.rounds import editing, service
-from dynabench.rounds.tables import Task
-from dynabench.tasks import TaskConfig
+from dynabench.accounts.auth import Member, Viewer, limited
+from dynabench.rounds import invitations, new
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+router.include_router(new.router)
 
-MOST = 400_000  # bytes of a config's file; longer texts are refused anyway
-
-
-def starter() -> str:
-    """The config that one begins with."""
-    return files("dynabench.rounds").joinpath("starter.yaml").read_text(encoding="utf-8")
+SELDOM = [Depends(limited("join", 30, 60))]
 
 
-async def posted(form: FormData) -> str:
-    """The config in a form: a file if one was sent, else what stands in the editor."""
-    file = form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        return editing.text_of(form.get("config"))
-    try:
-        return editing.text_of((await file.read(MOST)).decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise errors.Invalid({"file": "The file is not valid UTF-8."}) from None
+@router.get("/join/{secret}", name="join", dependencies=SELDOM)
+async def join(request: Request, secret: str, viewer: Viewer) -> Response:
+    """What one would join as; visitors log in or register first and come back."""
+    offer = await request.app.state.db.aread(invitations.look, viewer, secret)
+    return render(request, "rounds/join.html", offer=offer, secret=secret)
 
 
-def _create(session: Session, admin: Person, text: str) -> str:
-    config = TaskConfig.parse(text)
-    if session.get(Task, config.id) is not None:
-        raise errors.Invalid({"id": f"There is a task {config.id} already. Its console can give it a new version."})
-    return service.save_task(session, admin, text).task_id
-
-
-async def _page(request: Request, text: str, status: int = 200, **known: Any) -> Response:
-    db: Database = request.app.state.db
-    checked = known or await db.aread(editing.check, text)
-    values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, **checked}
-    return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **values)
-
-
-@router.get("/tasks/new", name="new_task")
-async def new(request: Request, admin: Admin) -> Response:
-    """The editor with a config to begin with."""
-    return await _page(request, starter())
-
-
-@router.post("/tasks/new")
-async def create(request: Request, admin: Admin) -> Response:
-    """Create the task and go to its console; or (`then` = check) show what is wrong or what it would look like."""
-    db: Database = request.app.state.db
-    text = ""
-    async with request.form() as form:
-        try:
-            text = await posted(form)
-            if form.get("then") == "check":
-                return await _page(request, text)
-            made = await db.awrite(_create, admin, text)
-        except errors.Invalid as problem:
-            return await _page(request, text, 422, problems=editing.problems(problem.fields), preview=None)
-    return RedirectResponse(str(request.app.url_path_for("manage_health", task=made)), status_code=303)
+@router.post("/join/{secret}", name="accept_invitation", dependencies=SELDOM)
+async def accept(request: Request, secret: str, person: Member) -> Response:
+    """Join, and go to the task."""
+    offer = await request.app.state.db.awrite(invitations.accept, person, secret)
+    return RedirectResponse(str(request.app.url_path_for("task", task=offer.task_id)), status_code=303)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Name, Setting
 
-_WORD = re.compile(r"[^\W_]+(?:[’'\-][^\W_]+)*|\S")
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+|[’'](?![sS]\b)[^\W_]+)*|[’'][sS]\b|\S")
+"""A word with its inner hyphens and apostrophes; the `'s` of a possessive apart, so that “Ada's” holds “Ada”."""
 _POSTED = re.compile(r"^([0-9]{1,7}):([0-9]{1,7})$")
 
 
@@ -21,6 +22,11 @@ class Spans(Field):
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one word."
+
+    @property
+    def one(self) -> bool:
+        """Whether it is one stretch of words, such as an extracted answer."""
+        return self.max_spans == 1
 
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """Spans in order, without repetition, each with the text that it covers."""
@@ -36,7 +42,7 @@ class Spans(Field):
         return [{"start": start, "end": end, "text": text[start:end]} for start, end in spans] or None
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """From posted `start:end` texts, or one JSON list."""
+        """From posted `start:end` texts, or one JSON list. Where one span is wanted, it is all from first to last."""
         filled = [text for text in texts if text]
         if len(filled) == 1 and filled[0].startswith("["):
             try:
@@ -44,7 +50,19 @@ class Spans(Field):
             except (ValueError, RecursionError):
                 return filled[0]
         matches = [_POSTED.match(text) for text in filled]
+        if self.one and matches and all(matches):
+            ends = [int(end) for match in matches if match for end in match.groups()]
+            return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
+
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is a list of spans, none where it found nothing; their texts are not checked."""
+        return isinstance(value, list) and all(
+            isinstance(item, dict)
+            and isinstance(item.get("text"), str)
+            and type(item.get("start")) is type(item.get("end")) is int
+            for item in value
+        )
 
     def words(self, beside: Values) -> list[dict[str, Any]]:
         """The words of the text that can be marked, each with the gap that follows it."""
@@ -60,6 +78,11 @@ class Spans(Field):
         """Whether a span of `value` covers `word`."""
         spans = value if isinstance(value, list) else []
         return any(s["start"] <= word["start"] and word["end"] <= s["end"] for s in spans if isinstance(s, dict))
+
+    def in_words(self, value: Any) -> str:
+        """The marked texts."""
+        spans = value if isinstance(value, list) else []
+        return " … ".join(str(span["text"]) for span in spans if isinstance(span, dict) and "text" in span)
 
     def segments(self, beside: Values, value: object) -> list[dict[str, Any]]:
         """The text cut where `value` begins and ends to mark it; empty without the text."""
