@@ -131,6 +131,21 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # console
     ("GET", "/tasks/{task}/manage"): Route("owner"),
+    ("GET", "/tasks/new"): Route("admin"),
+    ("POST", "/tasks/new"): Route("admin", form={"config": "id: x"}),
+    ("GET", "/tasks/{task}/manage/config"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/config"): Route("owner", form={"config": "id: x"}),
+    ("GET", "/tasks/{task}/manage/config/versions/{n}"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/config/versions/{n}.yaml"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/log"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/log.csv"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/contexts"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/contexts/files"): Route("owner", form={}),
+    ("GET", "/tasks/{task}/manage/contexts/files/{id}"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/contexts/files/{id}"): Route("owner", form={"then": "look"}),
+    ("GET", "/tasks/{task}/manage/contexts/imports/{job}"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
+    ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
     # what ends something
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
     ("POST", "/examples/{id}/retraction"): Route("author", form={}),
@@ -192,9 +207,19 @@ class Stage:
         """The route with real things in place of its parameters."""
         number = self.token_of(role) if "tokens" in path else self.example
         number = self.given["id"] if "/contexts/{id}" in path else number
+        if "contexts/files/{id}" in path:
+            number = self.file_of_contexts()
         filled = path.format(task="nli", n=1, number=1, id=number, job=self.job)
         assert "{" not in filled
         return filled
+
+    def file_of_contexts(self) -> str:
+        """A file that waits until its columns are told apart."""
+        browser = self.browsers["owner"]
+        headers = {"X-CSRF-Token": browser.token("/settings")}
+        sent = {"file": ("c.csv", b"premise\nIt rains.\n")}
+        answer = browser.client.post("/tasks/nli/manage/contexts/files", files=sent, headers=headers)
+        return str(answer.headers["location"]).rpartition("/")[2].partition("?")[0]
 
     def token_of(self, role: str) -> int:
         """A token to lose: a second one of the caller's own."""
