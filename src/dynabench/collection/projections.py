@@ -15,6 +15,7 @@ from sqlalchemy import Executable, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from dynabench.collection import search
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
@@ -79,6 +80,7 @@ def count_example(
         targets_right=targets_right,
     )
     session.add(standing)
+    search.add(session, example)
     _add(session, example, tally_counts(fooled=example.fooled, verdict=Verdict.PENDING, retracted=False))
     return standing
 
@@ -92,6 +94,7 @@ def count_retraction(session: Session, *examples: Example) -> None:
             before = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=False)
             after = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=True)
             standing.retracted, standing.open = True, False
+            search.change(session, standing.example_id, retracted=True)
             _add(session, session.get_one(Example, standing.example_id), _change(before, after))
 
 
@@ -99,6 +102,7 @@ def count_verdict(session: Session, standing: Standing, old: str, new: str) -> N
     """Count that the verdict on an example, whose standing is locked, went from `old` to `new`."""
     before = tally_counts(fooled=standing.fooled, verdict=old, retracted=standing.retracted)
     after = tally_counts(fooled=standing.fooled, verdict=new, retracted=standing.retracted)
+    search.change(session, standing.example_id, verdict=new)
     _add(session, session.get_one(Example, standing.example_id), _change(before, after))
 
 
