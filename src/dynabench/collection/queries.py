@@ -179,21 +179,20 @@ def tried(person_id: int, round_id: int, context_id: int, limit: int) -> Select[
     )
 
 
-def verified(task_id: str | None, limit: int) -> Select[Example, Standing, Round]:
-    """Newest examples that fooled their models and were found correct: walks standings down from the newest.
+def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Round]:
+    """Newest examples of some tasks that fooled and were found correct: walks standings down from the newest.
 
     As long as some are being verified this ends after a few rows; kept for seconds by its callers.
     """
-    query = (
+    return (
         select(Example, Standing, Round)
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
-        .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted)
+        .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted, Round.task_id.in_(tasks))
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))
     )
-    return query if task_id is None else query.where(Round.task_id == task_id)
 
 
 def waiting(round_id: int) -> Select[int]:

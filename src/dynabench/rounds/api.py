@@ -12,7 +12,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, schemas, service, uploads, views
+from dynabench.rounds import contexts, owning, schemas, service, uploads, views
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 
@@ -141,4 +141,5 @@ async def set_role(request: Request, task: str, body: schemas.RoleIn, person: Me
     return schemas.RoleOut(username=body.username, role=body.role)
 
 
+router.include_router(owning.router)
 router.include_router(uploads.router)

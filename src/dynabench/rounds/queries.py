@@ -1,12 +1,13 @@
 """Every `select` over tasks, rounds and contexts, with its cost."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from dynabench.accounts.tables import Person
-from dynabench.rounds.tables import Context, Role, Round, Task, TaskVersion
+from dynabench.accounts.tables import Act, Person
+from dynabench.jobs import Job
+from dynabench.rounds.tables import Context, RefusedRow, Role, Round, Task, TaskVersion
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -71,6 +72,51 @@ def context_count(task_id: str) -> Select[int]:
     return select(func.count()).select_from(Context).where(Context.task_id == task_id)
 
 
+def contexts(task_id: str, tag: str | None, before: int | None, limit: int) -> Select[Context]:
+    """A task's contexts, newest first, below the id `before`, with one tag or any: one index range, walked back."""
+    statement = select(Context).where(Context.task_id == task_id).order_by(Context.id.desc()).limit(limit)
+    if tag is not None:
+        statement = statement.where(Context.tag == tag)
+    return statement if before is None else statement.where(Context.id < before)
+
+
+def tag_after(task_id: str, tag: str) -> Select[str]:
+    """The next tag of a task's contexts in the order of tags: one index probe."""
+    return select(func.min(Context.tag)).where(Context.task_id == task_id, Context.tag > tag)
+
+
+def acts(task_id: str, kind: str, before: int | None, limit: int) -> Select[Act, Person]:
+    """The audit log of a task with who did it, newest first, below the id `before`, of one kind or (empty) any: one
+    index range, walked back; a rare kind is linear in the task's acts."""
+    statement = (
+        select(Act, Person)
+        .outerjoin(Person, Person.id == Act.person_id)
+        .where(Act.task_id == task_id)
+        .order_by(Act.id.desc())
+        .limit(limit)
+    )
+    if kind:
+        statement = statement.where(Act.kind == kind)
+    return statement if before is None else statement.where(Act.id < before)
+
+
+def kinds(task_id: str) -> Select[str]:
+    """Kinds of acts in a task's log: linear in the task's acts, of which there are thousands at most."""
+    return select(Act.kind).where(Act.task_id == task_id).distinct().order_by(Act.kind)
+
+
+def people(ids: Collection[int]) -> Select[Person]:
+    """People by their numbers: one probe each."""
+    return select(Person).where(Person.id.in_(ids))
+
+
+def imports(task_id: str, limit: int) -> Select[Job]:
+    """Imports of contexts into a task, newest first: walks the jobs of that kind, a few for each task."""
+    of_task = Job.payload["task"].as_string() == task_id
+    kind = Job.kind == "import_contexts"
+    return select(Job).where(kind, of_task).order_by(Job.created_at.desc()).limit(limit)
+
+
 def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     """Which of `digests` the task has already: one index probe each."""
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
@@ -79,6 +125,12 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
 def lowest(task_id: str, column: InstrumentedAttribute[int]) -> Select[int]:
     """The smallest `used` or `fooled` of a task's contexts: one probe of its index, no scan."""
     return select(column).where(Context.task_id == task_id).order_by(column).limit(1)
+
+
+def refused(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
+    """Rows that an import left out, above row `after`: one range of the primary key."""
+    mine = select(RefusedRow).where(RefusedRow.job_id == job_id, RefusedRow.row > after)
+    return mine.order_by(RefusedRow.row).limit(limit)
 
 
 def _first(task_id: str, *conditions: ColumnElement[bool], order: list[ColumnElement[int]]) -> Select[Context]:

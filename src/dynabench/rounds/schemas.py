@@ -7,6 +7,7 @@ from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
+VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
 
@@ -134,3 +135,82 @@ class RoleOut(BaseModel):
 
     username: str
     role: str | None
+
+
+class RoundPage(BaseModel):
+    """A page of a task's rounds, newest first; drafts are there for its owners alone."""
+
+    items: list[RoundOut]
+    next: str | None
+
+
+class ContextOut(BaseModel):
+    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled."""
+
+    id: int
+    values: dict[str, Any]
+    tag: str
+    used: int
+    fooled: int
+    created_at: datetime
+
+
+class ContextPage(BaseModel):
+    """A page of contexts, newest first."""
+
+    items: list[ContextOut]
+    next: str | None
+
+
+class ActOut(BaseModel):
+    """A line of a task's audit log; `by` is null for the operator at the command line."""
+
+    id: int
+    at: datetime
+    by: str | None
+    kind: str
+    subject: dict[str, Any]
+
+
+class ActPage(BaseModel):
+    """A page of a task's audit log, newest first."""
+
+    items: list[ActOut]
+    next: str | None
+
+
+class VersionRow(BaseModel):
+    """A version of a task's config; `by` is null for the operator at the command line, `rounds` used it."""
+
+    number: int
+    by: str | None
+    created_at: datetime
+    rounds: list[int]
+
+
+class VersionPage(BaseModel):
+    """A page of a task's config versions, newest first."""
+
+    items: list[VersionRow]
+    next: str | None
+
+
+class VersionOut(VersionRow):
+    """A version with its YAML text."""
+
+    config: str
+
+
+class RefusedOut(BaseModel):
+    """A row that an import left out: its line, why, and what stood in it, unless it could not be read."""
+
+    row: int
+    message: str
+    values: dict[str, Any] | None
+
+
+class RefusedPage(BaseModel):
+    """A page of refused rows, in the file's order."""
+
+    items: list[RefusedOut]
+    next: str | None

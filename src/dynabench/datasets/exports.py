@@ -1,0 +1,295 @@
+"""Reading a task's examples for an export: page after page from one snapshot, with flat memory.
+
+Retracted and hidden examples are left out, votes that were undone too. People are pseudonyms.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.datasets import statements
+from dynabench.datasets.rows import COLUMNS
+from dynabench.datasets.statements import id_list, written
+from dynabench.db import Database
+from dynabench.rounds import queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.security import pseudonym
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+
+PAGE = 4_000  # examples in memory at a time
+NULL = "null"  # what the JSON column of a value that is absent may hold, beside SQL's own null
+
+Record = tuple[Any, ...]
+"""The members of a row, by `rows.COLUMNS`, each as JSON: text, or a number."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to export: rounds of one task, with the configs that their examples were written under."""
+
+    task: str
+    rounds: Sequence[Round]
+    versions: dict[int, int]  # id -> number
+    configs: Sequence[TaskConfig]
+    attributions: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The members of each row."""
+        return (*COLUMNS, "attributions") if self.attributions else COLUMNS
+
+    @property
+    def name(self) -> str:
+        """What to call the file, without its ending."""
+        return self.task if len(self.rounds) != 1 else f"{self.task}-round-{self.rounds[0].number}"
+
+
+def scope(
+    session: Session, person: Person | None, task_id: str, number: int | None = None, *, attributions: bool = False
+) -> Scope:
+    """What somebody may export: owners everything, others rounds that are released; the operator is no other.
+
+    Raises `NotFound` for a round that is not there, `Forbidden` where nothing is left. Callers who are nobody at all
+    (a visitor) go through `visitor_scope`.
+    """
+    rounds.task(session, task_id)
+    owner = person is None or rounds.role(session, person, task_id) == "owner"
+    return _scope(session, task_id, number, owner=owner, attributions=attributions)
+
+
+def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
+    """What anybody may export: released rounds, of tasks that need no warning first."""
+    if rounds.task_config(session, task_id).content_warning:
+        raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
+    return _scope(session, task_id, number, owner=False, attributions=attributions)
+
+
+def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
+    found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
+    chosen = [one for one in reversed(found) if owner or one.state == "released"]
+    if not chosen and not owner:
+        raise errors.Forbidden("Rounds can be exported by everybody once they are released, by the task's owners now.")
+    versions = {one.version_id: session.get_one(TaskVersion, one.version_id).number for one in chosen}
+    if not versions:  # an export without rows has the columns of today's config
+        newest = session.scalars(queries.versions(task_id).limit(1)).one()
+        versions = {newest.id: newest.number}
+    configs = [rounds.config_of(session, version_id) for version_id in versions]
+    return Scope(task_id, chosen, versions, configs, attributions)
+
+
+@contextmanager
+def snapshot(db: Database) -> Iterator[Connection]:
+    """One read transaction that sees the database as it is now, whatever is written meanwhile."""
+    with db.engine.connect() as connection:
+        if db.is_sqlite:
+            connection.exec_driver_sql("SELECT 1 FROM people LIMIT 1")  # the first read takes the snapshot
+        else:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            connection.exec_driver_sql("SET LOCAL enable_hashjoin = off")  # a page is a few thousand index probes,
+            connection.exec_driver_sql("SET LOCAL enable_mergejoin = off")  # also before anybody has run ANALYZE
+        yield connection
+
+
+def records(db: Database, settings: Settings, what: Scope) -> Iterator[list[Record]]:
+    """The examples of `what`, a list per page, in the order in which they were written, round by round."""
+    with snapshot(db) as connection:
+        reader = _Reader(connection, db.is_sqlite, settings, what)
+        for one in what.rounds:
+            yield from reader.round(one)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the database said of a page; `last` is the id that the next one begins after."""
+
+    last: int
+    rows: list[tuple[Any, ...]]
+    predictions: dict[int, str] = field(default_factory=dict)
+    votes: list[tuple[Any, ...]] = field(default_factory=list)
+    said: dict[int, str] = field(default_factory=dict)
+    attributions: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads pages over one connection; remembers what people are called."""
+
+    def __init__(self, connection: Connection, sqlite: bool, settings: Settings, what: Scope) -> None:
+        self.task = f'"{what.task}"'
+        self.driver, self.sqlite, self.settings, self.what = connection.connection, sqlite, settings, what
+        self.names: dict[int, str] = {}
+        self.texts: dict[tuple[str, bool], str] = {}
+        self.conditions: dict[tuple[str, str], str] = {}
+
+    def round(self, one: Round) -> Iterator[list[Record]]:
+        """The round's examples. PostgreSQL looks for the next page while this one is put together."""
+        self.conditions = {}
+        if self.sqlite:  # its driver holds on to the interpreter: a second thread would only wait
+            found = self._fetch(one, 0)
+            while found:
+                if found.rows:
+                    yield self._page(one, found)
+                found = self._fetch(one, found.last)
+            return
+        with ThreadPoolExecutor(1) as ahead:
+            coming = ahead.submit(self._fetch, one, 0)
+            while found := coming.result():
+                coming = ahead.submit(self._fetch, one, found.last)
+                if found.rows:
+                    yield self._page(one, found)
+
+    def _fetch(self, one: Round, after: int) -> "_Found | None":
+        page = self._run(statements.EXAMPLES, round=one.id, after=after, size=PAGE)
+        if not page:
+            return None
+        rows = [row for row in page if not row[2]]
+        ids = [row[0] for row in rows]
+        if not ids:
+            return _Found(page[-1][0], [])
+        votes = self._about(statements.VALIDATIONS, ids)
+        self._call({row[1] for row in rows} | {vote[1] for vote in votes})
+        return _Found(
+            page[-1][0],
+            rows,
+            dict(self._about(statements.PREDICTIONS, ids)),
+            votes,
+            dict(self._about(statements.EXPLANATIONS, ids)),
+            self._about(statements.ATTRIBUTIONS, ids) if self.what.attributions else [],
+        )
+
+    def _run(self, statement: str, dense: bool = True, **values: Any) -> list[tuple[Any, ...]]:
+        text = self.texts.get((statement, dense))
+        if text is None:
+            text = self.texts[statement, dense] = written(statement, self.sqlite, dense)
+        cursor = self.driver.cursor()
+        try:
+            cursor.execute(text, values)
+            return list(cursor.fetchall())
+        finally:
+            cursor.close()
+
+    def _about(self, statement: str, ids: list[int]) -> list[tuple[Any, ...]]:
+        """Rows that belong to the page's examples: the range of ids, or a list where others lie between them."""
+        if ids[-1] - ids[0] < 4 * len(ids):
+            return self._run(statement, first=ids[0], last=ids[-1])
+        return self._run(statement, dense=False, ids=id_list(ids, self.sqlite))
+
+    def _page(self, one: Round, found: "_Found") -> list[Record]:
+        validations = self._validations(found.votes)
+        made = [
+            self._record(one, row, found.predictions.get(row[0], ""), validations, found.said.get(row[0], NULL))
+            for row in found.rows
+        ]
+        if not self.what.attributions:
+            return made
+        words: dict[int, list[str]] = defaultdict(list)
+        for example, text in found.attributions:
+            words[example].append(text)
+        return [
+            (*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(made, found.rows, strict=True)
+        ]
+
+    def _record(
+        self,
+        one: Round,
+        row: tuple[Any, ...],
+        predictions: str,
+        validations: dict[int, str],
+        said: str,
+    ) -> Record:
+        (key, author, _, version, start, arm, uid, values, tag, initial, goal, given, answer, fooled, source, origin,
+         distance, attempt, seconds, latency, at, verdict) = row  # fmt: skip
+        return (
+            uid,
+            self.task,
+            self.what.versions.get(version) or self._number(version),
+            one.number,
+            f'{{"values":{values},"tag":{tag}}}',
+            initial,
+            goal or NULL,
+            given,
+            answer,
+            "true" if fooled else "false",
+            f'"{self.names[author]}"',
+            f'"{source}"',
+            self.conditions.get((start, arm)) or self._condition(one, start, arm),
+            origin or NULL,
+            NULL if distance is None else distance,
+            attempt,
+            seconds,
+            latency,
+            f'"{at}"',
+            f"[{predictions}]",
+            f"[{validations[key]}]" if key in validations else "[]",
+            f'"{verdict}"',
+            said,
+        )
+
+    def _condition(self, one: Round, start: str, arm: str) -> str:
+        """How examples of an arm came about: the targets are the round's, or none where the arm asks none."""
+        drawn = next((each for each in one.arms if each["name"] == arm), {})
+        targets = [{"model": target.model, "version": target.version} for target in one.targets]
+        document = {
+            "start": start,
+            "arm": arm,
+            "share": drawn.get("share"),
+            "ensemble": one.fooled_when,
+            "targets": [] if drawn.get("targets") == "none" else targets,
+        }
+        self.conditions[start, arm] = text = orjson.dumps(document).decode()
+        return text
+
+    def _number(self, version_id: int) -> int:
+        """The number of a version that no exported round stands on."""
+        statement = "SELECT number FROM task_versions WHERE id = :version"
+        number = int(self._run(statement, version=version_id)[0][0])
+        self.what.versions[version_id] = number
+        return number
+
+    def _call(self, people: set[int]) -> None:
+        """Learn what these people are called."""
+        new = [person for person in people if person not in self.names]
+        if len(self.names) > 200_000:
+            self.names.clear()
+            new = list(people)
+        for start in range(0, len(new), 10_000):
+            some = ",".join(str(int(person)) for person in new[start : start + 10_000])
+            for person, imported_as in self._run(statements.PEOPLE.format(list=some)):
+                self.names[person] = imported_as or pseudonym(self.settings.key, "person", person)
+
+    def _validations(self, votes: list[tuple[Any, ...]]) -> dict[int, str]:
+        """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo."""
+        found: dict[int, str] = {}
+        voted: set[tuple[int, int]] = set()
+        for example, person, undone, blind_answer, text in votes:
+            who = (example, person)
+            blind = "true" if blind_answer != NULL and who not in voted else "false"
+            voted.add(who)
+            if undone is None:
+                made = f'{{"validator":"{self.names[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
+                found[example] = f"{found[example]},{made}" if example in found else made
+        return found
+
+
+def lines(page: list[Record]) -> bytes:
+    """A page as JSON lines."""
+    template = template_of(len(page[0]))
+    return "".join([template % record for record in page]).encode()
+
+
+@cache
+def template_of(members: int) -> str:
+    """Where the members of a record stand in its line."""
+    names = (*COLUMNS, "attributions")[:members]
+    return "{" + ",".join(f'"{name}":%s' for name in names) + "}\n"

@@ -1,0 +1,144 @@
+"""One example as exports write it and imports read it: the members of a row, and the names that people have in it.
+
+`docs/reference/data.md` describes each member; `Row` checks what comes from outside.
+"""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from dynabench import security
+from dynabench.accounts.tables import Person
+from dynabench.settings import Settings
+
+PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
+"""What pseudonyms of any deployment look like (`security.pseudonym`)."""
+
+COLUMNS = (
+    "uid", "task", "task_version", "round", "context", "initial", "goal", "input", "answer", "fooled", "author",
+    "source", "condition", "made_from", "edit_distance", "attempt", "seconds", "latency_ms", "at", "predictions",
+    "validations", "verdict", "explanation",
+)  # fmt: skip
+"""The members of a row, in order; `attributions` comes after them where it was asked for."""
+
+MOMENT = "%Y-%m-%dT%H:%M:%S.%fZ"
+Values = dict[str, Any]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Moment = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
+
+
+def pseudonym(settings: Settings, person: Person) -> str:
+    """What exports call somebody, as author and as validator: the pseudonym they came with, or a keyed hash."""
+    return person.imported_as or security.pseudonym(settings.key, "person", person.id)
+
+
+def foreign_pseudonym(settings: Settings, text: str) -> str:
+    """A pseudonym for somebody whom a foreign file names by `text`, such as a worker's number: a keyed hash of it."""
+    number = int.from_bytes(security.keyed(settings.key, "imported person", text)[:8], "big")
+    return security.pseudonym(settings.key, "imported", number)
+
+
+def moment(at: datetime) -> str:
+    """A moment in UTC as rows write it, with microseconds."""
+    return at.astimezone(UTC).strftime(MOMENT)
+
+
+class Part(BaseModel):
+    """A part of a row from outside; members that are not known are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ContextPart(Part):
+    """What the annotator was given."""
+
+    values: Values = {}
+    tag: Annotated[str, Field(max_length=100)] = ""
+
+
+class TargetPart(Part):
+    """A model version in the loop."""
+
+    model: Name
+    version: Annotated[str, Field(max_length=64)] = ""
+
+
+class ConditionPart(Part):
+    """How the example came about; no `targets` where no model was asked. `share` is the arm's weight in the draw."""
+
+    start: Annotated[str, Field(max_length=10)] = "blank"
+    arm: Annotated[str, Field(max_length=40)] = ""
+    share: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    ensemble: Literal["any", "majority", "all"] = "any"
+    targets: list[TargetPart] = []
+
+
+class PredictionPart(TargetPart):
+    """What one model version answered."""
+
+    answer: Values
+    probabilities: dict[str, float] | None = None
+    fooled: bool
+    latency_ms: Milliseconds = 0.0
+
+
+class ValidationPart(Part):
+    """One vote that stands. `blind` tells an answer given before the claim was seen; only those measure people."""
+
+    validator: Annotated[str, Field(min_length=1, max_length=200)]
+    vote: Literal["correct", "incorrect", "flagged"]
+    blind_answer: Values | None = None
+    blind: bool = False
+    by_owner: bool = False
+    values: Values = {}
+    at: Moment | None = None
+
+
+class ExplanationPart(Part):
+    """What the author said of the example."""
+
+    values: Values
+    at: Moment | None = None
+
+
+class AttributionPart(Part):
+    """The words that one model looked at."""
+
+    model: Name
+    method: Annotated[str, Field(max_length=40)]
+    label: Annotated[str, Field(max_length=200)]
+    fields: Values
+    completeness_error: float | None = None
+
+
+class Row(Part):
+    """A finished example. `verdict` is for readers: imports count it again from the votes."""
+
+    uid: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
+    task: str = ""
+    task_version: Count = 0
+    round: Count = 1
+    context: ContextPart = ContextPart()
+    initial: Values = {}
+    goal: Values | None = None
+    input: Values
+    answer: Values
+    fooled: bool = False
+    author: Annotated[str, Field(max_length=200)] = ""
+    source: Literal["person", "expert", "owner", "program"] = "person"
+    condition: ConditionPart = ConditionPart()
+    made_from: Annotated[str, Field(max_length=64)] | None = None
+    edit_distance: Count | None = None
+    attempt: Annotated[int, Field(ge=1, le=2**31 - 1)] = 1
+    seconds: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] = 0.0
+    latency_ms: Milliseconds = 0.0
+    at: Moment | None = None
+    predictions: Annotated[list[PredictionPart], Field(max_length=100)] = []
+    validations: Annotated[list[ValidationPart], Field(max_length=1000)] = []
+    verdict: str = "pending"
+    explanation: ExplanationPart | None = None
+    attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
