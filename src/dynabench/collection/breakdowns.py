@@ -14,17 +14,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Executable, delete, func, insert, literal, null, select, union_all
+from sqlalchemy import Executable, Select, case, delete, func, insert, literal, null, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.collection.breakdown_tables import Breakdown, TallyNews
-from dynabench.collection.tables import TagTally, Tally
+from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.rounds import arms
+from dynabench.rounds.tables import Context, Round
+from dynabench.stats.verdict import Verdict
 
 NAMES = ("all", "day", "start", "arm", "tag")
 SOURCES = ("person", "expert", "owner", "program")
+CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
-ROW = np.dtype([("person", "<i8"), ("source", "u1"), *((name, "<i4") for name in COUNTS)])
+ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in COUNTS)])
 FOLD = 512
 LOCK = 7267420  # on PostgreSQL one transaction at a time counts news in
 
@@ -34,15 +38,20 @@ Groups = dict[tuple[str, str], Rows]
 
 def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int]) -> None:
     """Count a change of the `Tally` row with this key, of an example whose context has this tag."""
-    known = [key["person_id"], SOURCES.index(key["source"]), key["day"], key["start"], key["arm"], tag]
+    of = session.get_one(Round, key["round_id"])
+    known = [key["person_id"], _kind(of.arms, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
     told = json.dumps([*known, *(counts[name] for name in COUNTS)], separators=(",", ":"))
     row = insert(TallyNews).values(round_id=key["round_id"], told=told).returning(TallyNews.id)
     if session.execute(row).scalar_one() % FOLD == 0:
         fold(session)
 
 
+def _kind(conditions: list[Any], source: str, arm: str) -> int:
+    return SOURCES.index(source) + CONTROL * (arm in arms.without_targets(conditions))
+
+
 def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Groups:
-    """The counts of a round by (name, value), for each a row for a person and source; one statement, one moment."""
+    """The counts of a round by (name, value), for each a row for a person and kind of source; one statement, one moment."""
     known = select(Breakdown.name, Breakdown.value, Breakdown.counts, null().label("told"))
     news = select(literal(""), literal(""), null(), TallyNews.told).where(TallyNews.round_id == round_id)
     here = known.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
@@ -77,42 +86,62 @@ def fold(session: Session) -> int:
     return len(rows)
 
 
-def rebuild(session: Session, round_id: int) -> None:
-    """Make the arrays of a round anew from its `Tally` and `TagTally` rows."""
+def rebuild(session: Session, round_id: int, conditions: list[Any]) -> None:
+    """Make the arrays of a round with these arms anew: from its `Tally` rows, and those of tags from the ledger."""
     session.execute(delete(TallyNews).where(TallyNews.round_id == round_id))
     session.execute(delete(Breakdown).where(Breakdown.round_id == round_id))
-    counts = [getattr(Tally, name) for name in COUNTS]
-    columns = (Tally.person_id, Tally.source, Tally.day, Tally.start, Tally.arm)
     made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
-    for person, source, day, start, arm, *numbers in session.execute(
-        select(*columns, *counts).where(Tally.round_id == round_id)
-    ):
-        row = (person, SOURCES.index(source), *numbers)
+    for person, source, day, start, arm, *numbers in session.execute(_tallies(round_id)):
+        row = (person, _kind(conditions, source, arm), *numbers)
         for group in (("all", ""), ("day", day), ("start", start), ("arm", arm)):
             made[group].append(row)
-    tags = select(TagTally.tag, TagTally.person_id, TagTally.source, *(getattr(TagTally, name) for name in COUNTS))
-    for tag, person, source, *numbers in session.execute(tags.where(TagTally.round_id == round_id)):
-        made["tag", tag].append((person, SOURCES.index(source), *numbers))
+    for tag, person, source, arm, *numbers in session.execute(_tags(round_id)):
+        made["tag", tag].append((person, _kind(conditions, source, arm), *numbers))
     _put(session, round_id, {group: _sum([np.array(rows, ROW)]) for group, rows in made.items()})
+
+
+def _tallies(round_id: int) -> Select[Any]:
+    """All tallies of a round: one range of the primary key."""
+    key = (Tally.person_id, Tally.source, Tally.day, Tally.start, Tally.arm)
+    return select(*key, *(getattr(Tally, name) for name in COUNTS)).where(Tally.round_id == round_id)
+
+
+def _tags(round_id: int) -> Select[Any]:
+    """What `TagTally` counts, by arm too: reads all examples of the round."""
+    live = ~Standing.retracted & ~Standing.hidden
+    fooled = live & Standing.fooled
+    counted = (
+        *(live, fooled, fooled & (Standing.verdict == Verdict.CORRECT), fooled & (Standing.verdict != Verdict.PENDING)),
+        *(Standing.retracted, ~Standing.retracted & Standing.hidden),
+    )
+    key = (Context.tag, Example.author_id, Example.source, Example.arm)
+    return (
+        select(*key, *(func.sum(case((each, 1), else_=0)) for each in counted))
+        .select_from(Example)
+        .join(Context, Context.id == Example.context_id)
+        .join(Standing, Standing.example_id == Example.id)
+        .where(Example.round_id == round_id)
+        .group_by(*key)
+    )
 
 
 def _grouped(told: Iterable[str]) -> Groups:
     """News as rows of each group that they belong to."""
     made: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
     for line in told:
-        person, source, day, start, arm, tag, *numbers = json.loads(line)
+        person, kind, day, start, arm, tag, *numbers = json.loads(line)
         for group in (("all", ""), ("day", day), ("start", start), ("arm", arm), ("tag", tag)):
-            made[group].append((person, source, *numbers))
+            made[group].append((person, kind, *numbers))
     return {group: _sum([np.array(rows, ROW)]) for group, rows in made.items()}
 
 
 def _sum(parts: Sequence[Rows]) -> Rows:
-    """Rows of the same person and source added up, in order of both."""
+    """Rows of the same person and kind added up, in order of both."""
     rows = np.concatenate(parts)
-    keys = rows["person"] * len(SOURCES) + rows["source"]
+    keys = rows["person"] * (2 * CONTROL) + rows["kind"]
     known, place = np.unique(keys, return_inverse=True)
     result = np.zeros(known.size, ROW)
-    result["person"], result["source"] = np.divmod(known, len(SOURCES))
+    result["person"], result["kind"] = np.divmod(known, 2 * CONTROL)
     for name in COUNTS:
         result[name] = np.bincount(place, rows[name], known.size)
     return result
