@@ -26,7 +26,11 @@ from dynabench.settings import Settings, get_settings
 FEATURES = ("accounts", "rounds", "collection", "validation", "community", "console")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
-UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 5 * MIB, r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB}
+UPLOADS = {
+    r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
+    r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
+    r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
+}
 PROBLEM = {
     "description": "A problem: what happened, what it means, what to do.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -72,15 +72,25 @@ class Stage:
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default `example`."""
-        known = {"task": "nli", "n": 1, "number": 1, "job": self.job}
+        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.job}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
-        if "{id}" in path:
+        if "contexts/files/{id}" in path:
+            known["id"] = self.file_of_contexts()
+        elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.given["id"]}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": lambda _: self.ids[NAMES["banned"]]}
             known["id"] = things[kind](role) if kind in things else number or self.example
         return path.format(**known)
+
+    def file_of_contexts(self) -> str:
+        """A file that waits until its columns are told apart."""
+        browser = self.browsers["owner"]
+        headers = {"X-CSRF-Token": browser.token("/settings")}
+        sent = {"file": ("c.csv", b"premise\nIt rains.\n")}
+        answer = browser.client.post("/tasks/nli/manage/contexts/files", files=sent, headers=headers)
+        return str(answer.headers["location"]).rpartition("/")[2].partition("?")[0]
 
     def invitation(self) -> tuple[int, str]:
         """The id and the secret of a new invitation."""

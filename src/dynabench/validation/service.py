@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import projections
+from dynabench.collection import projections, search
 from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
@@ -258,6 +258,8 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
         hidden=standing.hidden,
         targets=standing.targets,
     )
+    if cast.vote == Verdict.FLAGGED:
+        search.change(session, standing.example_id, flagged=any(each.vote == Verdict.FLAGGED for each in case.votes))
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         projections.count_verdict(session, standing, old, new)
