@@ -80,9 +80,13 @@ class Stage:
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.given["id"]}
-            things |= {"invitations": lambda _: self.invitation()[0], "bans": lambda _: self.ids[NAMES["banned"]]}
+            things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.example
         return path.format(**known)
+
+    def banned_id(self, _: str) -> int:
+        """The number of somebody whom moderators may ban and let in again."""
+        return self.ids[NAMES["banned"]]
 
     def file_of_contexts(self) -> str:
         """A file that waits until its columns are told apart."""

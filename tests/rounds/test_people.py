@@ -1,0 +1,316 @@
+"""Invitations, roles, bans and warnings at the API."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from dynabench import errors
+from dynabench.accounts.tables import Act, Person
+from dynabench.db import now
+from dynabench.rounds import invitations, people, service
+from dynabench.rounds.tables import Invitation, Role
+from dynabench.security import digest
+from dynabench.tasks import builtin
+from tests.collection import conftest as world
+from tests.collection.conftest import draw, send, written
+
+host, rules, client = world.host, world.rules, world.client
+admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
+
+
+def invite(owner, **body):
+    answer = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"} | body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def accept(caller, made):
+    return caller.post("/api/v1/invitations/accept", json={"secret": made["secret"]})
+
+
+def role_of(database, caller):
+    return database.read(
+        lambda session: session.scalar(select(Role.role).where(Role.task_id == "nli", Role.person_id == caller.id))
+    )
+
+
+def make(owner, caller, role):
+    answer = owner.post("/api/v1/tasks/nli/roles", json={"username": caller.name, "role": role})
+    assert answer.status_code == 200, answer.text
+
+
+# invitations
+
+
+def test_whoever_accepts_an_invitation_has_its_role(owner, ada, database):
+    made = invite(owner, role="expert", note="for Ada", uses=1, days=7)
+    assert made["link"] == f"/join/{made['secret']}"
+    assert accept(ada, made).json() == {"task": "nli", "role": "expert", "changed": True}
+    assert role_of(database, ada) == "expert"
+
+
+def test_the_secret_is_stored_as_its_digest_alone(owner, database):
+    made = invite(owner)
+    row = database.read(lambda session: session.scalars(select(Invitation)).one())
+    assert row.digest == digest(made["secret"])
+    assert made["secret"] not in owner.get("/api/v1/tasks/nli/invitations").text
+
+
+def test_a_link_works_as_often_as_it_says(owner, ada, bob, person):
+    made = invite(owner, uses=2)
+    assert accept(ada, made).status_code == 200
+    assert accept(ada, made).json()["changed"] is False, "the second time uses nothing up"
+    assert accept(bob, made).status_code == 200
+    assert accept(person("eve"), made).status_code == 404
+
+
+def test_an_invitation_never_makes_anybody_less(owner, ada, database):
+    make(owner, ada, "moderator")
+    made = invite(owner, role="annotator")
+    assert accept(ada, made).json() == {"task": "nli", "role": "moderator", "changed": False}
+    assert role_of(database, ada) == "moderator"
+    assert owner.get("/api/v1/tasks/nli/invitations").json()["items"][0]["uses"] == 0
+
+
+def test_an_invitation_makes_somebody_more(owner, ada, database):
+    make(owner, ada, "annotator")
+    accept(ada, invite(owner, role="expert"))
+    assert role_of(database, ada) == "expert"
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "unknown"])
+def test_a_link_that_ended_reads_the_same_as_one_that_never_was(owner, ada, database, end):
+    made = invite(owner)
+    if end == "revoked":
+        assert owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}").status_code == 204
+    elif end == "expired":
+        past = now() - timedelta(seconds=1)
+        database.write(lambda session: session.execute(update(Invitation).values(expires_at=past)))
+    else:
+        made["secret"] = "x" * 43
+    answer = accept(ada, made)
+    assert (answer.status_code, answer.json()["detail"]) == (404, invitations.GONE)
+    assert role_of(database, ada) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"uses": 0}, "uses"),
+        ({"uses": 1001}, "uses"),
+        ({"role": "owner", "uses": 2}, "uses"),
+        ({"role": "moderator", "uses": 2}, "uses"),
+        ({"days": 0}, "days"),
+        ({"days": 91}, "days"),
+        ({"note": "x" * 101}, "note"),
+        ({"role": "king"}, "role"),
+    ],
+)
+def test_what_cannot_be_invited_is_said_beside_its_field(owner, body, field):
+    answer = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"} | body)
+    assert answer.status_code == 422
+    assert list(answer.json()["fields"]) == [field]
+
+
+def test_a_task_has_a_hundred_open_links_at_most(owner, database, monkeypatch):
+    monkeypatch.setattr(invitations, "MOST_OPEN", 2)
+    first = invite(owner)
+    invite(owner)
+    refused = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"})
+    assert refused.status_code == 409
+    owner.delete(f"/api/v1/tasks/nli/invitations/{first['id']}")
+    invite(owner)
+
+
+def test_two_who_follow_the_last_use_at_once_make_one_member(owner, ada, bob, database):
+    made = invite(owner, uses=1)
+    both = threading.Barrier(2)
+    found = []
+
+    def take(caller):
+        def run(session):
+            return invitations.accept(session, session.get_one(Person, caller.id), made["secret"])
+
+        both.wait()
+        try:
+            found.append(database.write(run))
+        except errors.NotFound:
+            found.append(None)
+
+    threads = [threading.Thread(target=take, args=(caller,)) for caller in (ada, bob)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(offer is None for offer in found) == [False, True]
+
+
+def test_a_visitor_joins_through_the_login_and_comes_back(owner, browser):
+    link = invite(owner)["link"]
+    eve = browser()
+    page = eve.get(link)
+    assert page.status_code == 200
+    assert f"/register?next={link}" in page.text
+    assert eve.submit(link, page="/login").headers["location"].startswith("/login?next=")
+    eve.join("eve")
+    assert eve.submit(link, page=link).headers["location"] == "/tasks/nli"
+
+
+# roles
+
+
+def test_the_last_owner_is_not_removed_or_made_less(owner, ada, bob, database):
+    make(owner, ada, "owner")
+    for role in (None, "moderator"):
+        answer = owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": role})
+        assert answer.status_code == 409
+        assert "last owner" in answer.json()["detail"]
+    make(owner, bob, "owner")
+    make(owner, ada, None)
+    assert role_of(database, ada) is None
+
+
+def test_two_owners_who_remove_each_other_leave_one(owner, ada, bob, database):
+    make(owner, ada, "owner")
+    make(owner, bob, "owner")
+    both = threading.Barrier(2)
+    refused = []
+
+    def remove(name):
+        both.wait()
+        try:
+            database.write(service.set_role, None, "nli", name, None)
+        except errors.Conflict as problem:
+            refused.append(problem)
+
+    threads = [threading.Thread(target=remove, args=(name,)) for name in ("ada", "bob")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 1
+
+
+def test_people_are_listed_page_by_page_with_roles_and_bans(owner, ada, bob, person):
+    make(owner, ada, "expert")
+    owner.post("/api/v1/tasks/nli/bans", json={"person": bob.id, "reason": "Spam."})
+    first = owner.get("/api/v1/tasks/nli/people", params={"limit": 1}).json()
+    assert [(item["username"], item["role"], item["banned"]) for item in first["items"]] == [("ada", "expert", None)]
+    second = owner.get("/api/v1/tasks/nli/people", params={"limit": 1, "after": first["next"]}).json()
+    assert [(item["username"], item["role"], item["banned"]) for item in second["items"]] == [("bob", None, "Spam.")]
+    assert second["next"] is None
+
+
+def test_moderators_know_people_as_boards_do(owner, ada, bob):
+    make(owner, bob, "moderator")
+    make(owner, ada, "expert")
+    ada.patch("/api/v1/me", json={"pseudonym": "the countess"})
+    seen = bob.get("/api/v1/tasks/nli/people").json()["items"]
+    assert {item["name"] for item in seen} == {"the countess", "bob"}
+    assert {item["username"] for item in seen} == {""}
+
+
+# bans and warnings
+
+
+def test_the_banned_neither_write_nor_check_until_the_ban_is_lifted(owner, ada, bob, database):
+    given = draw(ada)
+    made = send(bob, written(draw(bob), "Nobody is there.")).json()
+    assert owner.post("/api/v1/tasks/nli/bans", json={"person": ada.id, "reason": "Spam."}).status_code == 204
+    refused = [
+        ada.post("/api/v1/tasks/nli/contexts/next"),
+        send(ada, written(given, "Nobody is there.")),
+        ada.post("/api/v1/tasks/nli/validations/next"),
+        ada.post(f"/api/v1/examples/{made['id']}/validations", json={"vote": "correct"}),
+        ada.post(f"/api/v1/examples/{made['id']}/skip"),
+    ]
+    assert {answer.status_code for answer in refused} == {403}
+    assert all("Spam." in answer.json()["detail"] for answer in refused)
+    assert ada.post("/api/v1/tasks/sentiment/contexts/next").status_code == 200, "other tasks are not concerned"
+    assert owner.delete(f"/api/v1/tasks/nli/bans/{ada.id}").status_code == 204
+    assert send(ada, written(given, "Nobody is there.")).status_code == 201
+
+
+def test_a_ban_closes_every_link(owner, ada):
+    owner.post("/api/v1/tasks/nli/bans", json={"person": ada.id, "reason": "Spam."})
+    assert accept(ada, invite(owner)).status_code == 403
+
+
+def test_who_may_ban_whom(owner, ada, bob, person, database):
+    olga, mo, other = person("olga"), person("moe"), person("mod")
+    make(owner, olga, "owner")
+    make(owner, mo, "moderator")
+    make(owner, other, "moderator")
+
+    def ban(actor, whom):
+        return actor.post("/api/v1/tasks/nli/bans", json={"person": whom.id, "reason": "Spam."}).status_code
+
+    assert ban(ada, bob) == 403
+    assert ban(mo, bob) == 204
+    assert ban(mo, other) == 403
+    assert ban(mo, mo) == 403
+    assert ban(mo, olga) == 403
+    assert ban(olga, olga) == 403
+    assert ban(mo, owner) == 403, "admins own every task"
+    assert ban(olga, other) == 204
+    assert role_of(database, other) is None, "a banned moderator moderates no more"
+    assert mo.delete(f"/api/v1/tasks/nli/bans/{bob.id}").status_code == 204
+    assert olga.post("/api/v1/tasks/nli/bans", json={"person": 10**9, "reason": "Spam."}).status_code == 404
+    assert olga.post("/api/v1/tasks/nli/bans", json={"person": bob.id, "reason": " "}).status_code == 422
+
+
+def test_what_is_done_to_people_is_in_the_audit_log(owner, ada, database):
+    made = invite(owner)
+    accept(ada, made)
+    owner.post("/api/v1/tasks/nli/warnings", json={"person": ada.id, "text": "Be kind."})
+    owner.post("/api/v1/tasks/nli/bans", json={"person": ada.id, "reason": "Spam."})
+    owner.delete(f"/api/v1/tasks/nli/bans/{ada.id}")
+    owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}")
+    kinds = database.read(lambda session: session.scalars(select(Act.kind).where(Act.task_id == "nli")).all())
+    assert kinds[-6:] == ["task.invite", "task.join", "task.warn", "task.ban", "task.lift", "task.uninvite"][-6:]
+
+
+def test_a_warning_is_shown_on_every_page_until_it_is_understood(owner, ada, browser):
+    owner.post("/api/v1/tasks/nli/warnings", json={"person": ada.id, "text": "Be <b>kind</b>."})
+    hers = browser()
+    hers.log_in("ada")
+    for page in ("/", "/settings", "/tasks/nli/create"):
+        assert "says: Be &lt;b&gt;kind&lt;/b&gt;." in hers.get(page).text
+    notice = ada.get("/api/v1/me/notices").json()["items"][0]
+    assert notice["seen_at"] is None
+    hers.client.headers["Referer"] = "http://testserver/tasks/nli/create?x=1"
+    answer = hers.submit(f"/settings/notices/{notice['id']}/seen", page="/settings")
+    assert answer.headers["location"] == "/tasks/nli/create?x=1"
+    assert "says: Be" not in hers.get("/").text
+    assert "says: Be" in hers.get("/settings").text, "the settings keep what one was told"
+    assert ada.get("/api/v1/me/notices").json()["items"][0]["seen_at"] is not None
+
+
+def test_nobody_dismisses_the_notice_of_somebody_else(owner, ada, bob):
+    owner.post("/api/v1/tasks/nli/warnings", json={"person": ada.id, "text": "Be kind."})
+    notice = ada.get("/api/v1/me/notices").json()["items"][0]["id"]
+    assert bob.post(f"/api/v1/me/notices/{notice}/seen").status_code == 404
+
+
+# tasks for invited people
+
+
+def test_a_task_for_invited_people_is_closed_to_others_until_they_accept(owner, ada, database, client):
+    source = next(each.source for each in builtin() if each.config.id == "nli")
+    database.write(service.save_task, None, f"{source}\nannotators: invited\n")
+    owner.post("/api/v1/tasks/nli/rounds/1/close")
+    assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+    refused = ada.post("/api/v1/tasks/nli/contexts/next")
+    assert (refused.status_code, "invitation" in refused.json()["detail"]) == (403, True)
+    assert client.post("/api/v1/tasks/nli/contexts/next").status_code == 401
+    assert ada.post("/api/v1/tasks/nli/validations/next").status_code == 403
+    accept(ada, invite(owner))
+    assert send(ada, written(draw(ada), "Nobody is there.")).status_code == 201
+
+
+def test_the_operator_may_ban_at_the_command_line(owner, ada, database):
+    database.write(people.ban, None, "nli", ada.id, "Spam.")
+    with pytest.raises(errors.Forbidden):
+        database.read(lambda session: people.require_seat(session, session.get_one(Person, ada.id), "nli"))
