@@ -2,10 +2,12 @@
 
 import json
 import logging
+import re
 import subprocess
 import sys
 
 import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
 
 from dynabench import logs
 from dynabench.cli import COMMANDS
@@ -79,3 +81,15 @@ def test_logs_are_json_lines_for_machines(quiet_root, capsys):
 
 def test_every_command_names_a_module():
     assert all(address.startswith(f"dynabench.cli.{name}:") for name, (address, _) in COMMANDS.items())
+
+
+def test_the_name_of_a_page_leads_to_that_page(app):
+    """Where two routes share a name, links and forms go to the first, which may be the JSON API's."""
+    wrong = []
+    for context in iter_route_contexts(app.routes):
+        path = context.path or ""
+        if isinstance(context.original_route, APIRoute) and not path.startswith("/api/"):
+            values = dict.fromkeys(re.findall(r"{(\w+)}", path), "1")
+            if (found := app.url_path_for(context.name, **values)) != path.format(**values):
+                wrong.append(f"{context.name}: {found} in place of {path}")
+    assert not wrong

@@ -40,7 +40,7 @@ def _me(person: Person) -> schemas.Me:
 
 
 @router.post("/me/password", status_code=204)
-async def change_password(request: Request, body: schemas.PasswordIn, person: Member) -> None:
+async def set_password(request: Request, body: schemas.PasswordIn, person: Member) -> None:
     """A new password; every browser is logged out, tokens go on working."""
     await entry.change_password(request, person, body.current, body.password)
 
@@ -53,7 +53,7 @@ async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
 
 
 @router.post("/me/notices/{id}/seen", status_code=204)
-async def dismiss_notice(request: Request, id: security.RowId, person: Member) -> None:
+async def see_notice(request: Request, id: security.RowId, person: Member) -> None:
     """Show a notice no more; twice changes nothing."""
     await request.app.state.db.awrite(notices.dismiss, person.id, id)
 

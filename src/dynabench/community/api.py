@@ -39,7 +39,7 @@ async def count_examples(request: Request, person: Member) -> schemas.WrittenLis
 
 
 @router.post("/me/withdrawal")
-async def withdraw(request: Request, body: schemas.WithdrawalIn, person: Member) -> schemas.WithdrawalOut:
+async def withdraw_examples(request: Request, body: schemas.WithdrawalIn, person: Member) -> schemas.WithdrawalOut:
     """Take back all that you wrote in a round, in a task, or at all. Rounds that are released stay as they are."""
     db: Database = request.app.state.db
     confirmed(person, body.confirm)
@@ -49,7 +49,7 @@ async def withdraw(request: Request, body: schemas.WithdrawalIn, person: Member)
 
 
 @router.post("/me/deletion", status_code=204)
-async def delete_account(request: Request, body: schemas.DeletionIn, person: Member) -> None:
+async def end_account(request: Request, body: schemas.DeletionIn, person: Member) -> None:
     """Delete your account, at once and for good."""
     db: Database = request.app.state.db
     confirmed(person, body.confirm)

@@ -121,7 +121,7 @@ def _back(request: Request, task: str, done: str) -> Response:
     return RedirectResponse(f"{request.app.url_path_for('manage_people', task=task)}?done={done}", status_code=303)
 
 
-@router.post("/tasks/{task}/manage/people/roles", name="change_role")
+@router.post("/tasks/{task}/manage/people/roles", name="manage_role")
 async def change_role(request: Request, task: str, owner: Owning, username: Text = "", role: Text = "") -> Response:
     """Give somebody a role, or take it away where `role` is empty."""
     try:
@@ -136,7 +136,7 @@ async def change_role(request: Request, task: str, owner: Owning, username: Text
     return _back(request, task, "role")
 
 
-@router.post("/tasks/{task}/manage/people/{id}/ban", name="ban_person")
+@router.post("/tasks/{task}/manage/people/{id}/ban", name="manage_ban")
 async def ban(request: Request, task: str, id: RowId, person: Moderating, reason: Text = "") -> Response:
     """Ban somebody, who reads the reason."""
     try:
@@ -148,14 +148,14 @@ async def ban(request: Request, task: str, id: RowId, person: Moderating, reason
     return _back(request, task, "ban")
 
 
-@router.post("/tasks/{task}/manage/people/{id}/lift", name="lift_ban")
+@router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")
 async def lift(request: Request, task: str, id: RowId, person: Moderating) -> Response:
     """Lift somebody's ban."""
     await request.app.state.db.awrite(people.lift, person, task, id)
     return _back(request, task, "lift")
 
 
-@router.post("/tasks/{task}/manage/people/invitations", name="invite")
+@router.post("/tasks/{task}/manage/people/invitations", name="manage_invite")
 async def invite(
     request: Request, task: str, owner: Owning, role: Text = "", note: Text = "", uses: Text = "1", days: Text = "7"
 ) -> Response:
@@ -171,7 +171,7 @@ async def invite(
     return await _show(request, owner, task, 201, link=str(request.url_for("join", secret=secret)))
 
 
-@router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="revoke_invitation")
+@router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="manage_revoke")
 async def revoke(request: Request, task: str, id: RowId, owner: Owning) -> Response:
     """End a link."""
     await request.app.state.db.awrite(invitations.revoke, owner, task, id)

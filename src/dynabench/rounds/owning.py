@@ -53,7 +53,7 @@ async def list_contexts(
 
 
 @router.delete("/tasks/{task}/contexts/{id}", status_code=204)
-async def delete_context(request: Request, task: str, id: RowId, person: Member) -> Response:
+async def remove_context(request: Request, task: str, id: RowId, person: Member) -> Response:
     """Remove a context that nobody was given yet (owners)."""
     db: Database = request.app.state.db
     await db.awrite(listing.delete_context, person, task, id)
