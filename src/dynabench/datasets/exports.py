@@ -288,6 +288,11 @@ def lines(page: list[Record]) -> bytes:
     return "".join([template % record for record in page]).encode()
 
 
+def line(record: Record) -> str:
+    """One record as JSON."""
+    return (template_of(len(record)) % record).rstrip("\n")
+
+
 @cache
 def template_of(members: int) -> str:
     """Where the members of a record stand in its line."""
