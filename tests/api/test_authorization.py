@@ -80,6 +80,12 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
     ("GET", "/api/v1/tasks/{task}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/rounds"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/contexts"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/versions"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/versions/{n}"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/acts"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/contexts/files/{job}/refused"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/rounds"): Route("owner", json={"targets": ["nli-a"], "draft": True}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/open"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/contexts"): Route(
@@ -98,6 +104,10 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/attributions"): Route(
         "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
+    ("POST", "/api/v1/tasks/{task}/seeds"): Route("owner", json={"seeds": []}),
+    ("POST", "/api/v1/tasks/{task}/seeds/examples"): Route("owner", json={"round": 1}),
+    ("POST", "/api/v1/examples/{id}/hide"): Route("owner", json={"reason": "spam"}),
+    ("POST", "/api/v1/examples/{id}/restore"): Route("owner", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
@@ -126,6 +136,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/examples/{id}/retraction"): Route("author", form={}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/close"): Route("owner"),
     ("DELETE", "/api/v1/tokens/{id}"): Route("member"),
+    ("DELETE", "/api/v1/tasks/{task}/contexts/{id}"): Route("owner"),
     ("POST", "/login"): Route("anyone", form={"username": "mia", "password": "correct horse battery"}),
     ("POST", "/logout"): Route("anyone", form={}),
 }
@@ -180,6 +191,7 @@ class Stage:
     def address(self, path: str, role: str) -> str:
         """The route with real things in place of its parameters."""
         number = self.token_of(role) if "tokens" in path else self.example
+        number = self.given["id"] if "/contexts/{id}" in path else number
         filled = path.format(task="nli", n=1, number=1, id=number, job=self.job)
         assert "{" not in filled
         return filled

@@ -125,7 +125,7 @@ def test_a_job_that_is_sent_twice_runs_once(owner, worker, database):
 def test_a_crash_between_the_last_step_and_the_end_changes_nothing(owner, worker, database, settings):
     """Everything is committed and the file is deleted, but the engine knows of nothing yet."""
     job = upload(owner, "some.jsonl", JSONL)
-    done = {"batches": 1, "finished": True, "created": 3, "duplicates": 1, "failed": 0, "errors": []}
+    done = {"batches": 1, "finished": True, "created": 3, "duplicates": 1, "failed": 0}
     database.write(lambda session: setattr(session.get_one(Job, job), "done", done))
     uploads(settings)[0].unlink()
     worker.start()
@@ -137,7 +137,7 @@ def test_a_crash_between_the_last_step_and_the_end_changes_nothing(owner, worker
 @sqlite_only
 def test_a_batch_that_was_committed_before_a_crash_is_not_counted_again(owner, worker, database):
     job = upload(owner, "some.jsonl", JSONL)
-    done = {"batches": 1, "finished": False, "created": 3, "duplicates": 1, "failed": 0, "errors": []}
+    done = {"batches": 1, "finished": False, "created": 3, "duplicates": 1, "failed": 0}
     database.write(lambda session: setattr(session.get_one(Job, job), "done", done))
     worker.start()
     assert ended(owner, job)["result"]["created"] == 3

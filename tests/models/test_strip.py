@@ -12,7 +12,9 @@ EXAMPLES = 40
 
 @pytest.mark.models
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", ["nli-minilm", "sentiment-minilm", "nli-ngram", "sentiment-ngram"])
+@pytest.mark.parametrize(
+    "name", [f"{task}-{kind}" for task in ("nli", "sentiment", "hate") for kind in ("minilm", "ngram")]
+)
 def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_examples(name, data):
     model = catalog.open_model(catalog.BUILTIN / name)
     recipe = recipes.load(name)

@@ -2,12 +2,15 @@ import gzip
 import json
 import random
 
+import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dynabench.errors import Conflict, NotFound
+from dynabench.errors import Conflict, Invalid, NotFound
 from dynabench.models import catalog, spec
-from dynabench.models.training import recipes, rows, run
+from dynabench.models.training import calibration, recipes, rows, run, tweets
 
 WORDS = {"positive": ["good", "great", "fine"], "neutral": ["plain", "usual", "average"], "negative": ["bad", "poor"]}
 
@@ -98,6 +101,93 @@ def test_a_model_below_its_floor_is_kept_and_refused(folder, tmp_path):
     with pytest.raises(run.BelowFloor, match="test"):
         run.run(recipe("ngram", floor={"test": 1.1}), folder, tmp_path / "out", 3)
     assert catalog.open_model(tmp_path / "out").card.name == "tiny-ngram"
+
+
+def test_a_floor_may_name_macro_f1_and_a_bare_number_is_accuracy(folder, tmp_path):
+    both = recipe("ngram", floor={"test": {"accuracy": 0.1, "macro_f1": 1.1}})
+    assert recipe("ngram", floor={"test": 0.5}).floor["test"] == recipes.Floor(accuracy=0.5)
+    with pytest.raises(run.BelowFloor, match="test: macro F1") as caught:
+        run.run(both, folder, tmp_path / "out", 3)
+    assert "accuracy" not in str(caught.value)
+
+
+@given(st.text(max_size=60), st.integers(0, 9))
+def test_a_text_and_its_copies_fall_on_one_side_of_a_split(text, seed):
+    place = rows.place(rows.Row({"statement": text}, "x"), seed)
+    assert 0 <= place < 1
+    assert rows.place(rows.Row({"statement": f"  {text} !"}, "y"), seed) == place
+
+
+def test_parts_of_one_file_make_up_the_whole_and_stay_when_the_seed_changes(folder):
+    def texts(part, seed=0):
+        source = {"name": "train", "files": ["train.*"], "columns": {"statement": "text"}, "label": "gold"}
+        made = recipe("ngram", seed=seed, split_seed=4)
+        found = rows.of_source(recipes.Source.model_validate(source | {"part": part}), folder, made)
+        return [row.inputs["statement"] for row in found]
+
+    test, rest, whole = texts((0, 0.3)), texts((0.3, 1)), texts(None)
+    assert sorted(test + rest) == sorted(whole)
+    assert 0.15 < len(test) / len(whole) < 0.45
+    assert texts((0, 0.3), seed=9) == test
+
+
+def test_a_source_can_be_repeated_in_training_only(folder):
+    raw = recipe("ngram").model_dump()
+    raw["train"][0]["repeat"] = 3
+    thrice, once = rows.prepare(recipes.Recipe.model_validate(raw), folder), rows.prepare(recipe("ngram"), folder)
+    assert len(thrice.train) == 3 * len(once.train) - 2  # the two-way phrase is not repeated
+    assert [row.inputs for row in thrice.dev] == [row.inputs for row in once.dev]
+    assert thrice.counts == once.counts
+
+
+def test_texts_that_differ_in_an_emoji_are_no_copies_of_each_other():
+    seen = rows.Seen([rows.Row({"statement": "You are 😀"}, "x")])
+    assert rows.Row({"statement": "you are 😀!"}, "x") in seen
+    assert rows.Row({"statement": "You are 😡"}, "x") not in seen
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("RT @some_body: Fish &amp;amp; chips https://example.org/x", "@user Fish & chips"),
+        ("Well &#128514; @a, @b http://t.co/\u2026", "Well 😂 @user, @user"),
+        ("START with ART at noon", "START with ART at noon"),
+    ],
+)
+def test_tweets_are_read_as_what_somebody_wrote(text, expected):
+    assert tweets.plain(text) == expected
+
+
+def two_way(**changes):
+    raw = recipe("ngram", labels=["positive", "negative"], **changes).model_dump()
+    raw["train"] = raw["train"][:1]
+    return recipes.Recipe.model_validate(raw)
+
+
+def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folder, tmp_path):
+    run.run(two_way(), folder, tmp_path / "plain", 3)
+    moved = tmp_path / "moved"
+    run.run(two_way(), folder, moved, 3)
+    inputs = [{"statement": "The good film"}]
+    before = catalog.open_model(moved).predict(inputs)[0].probabilities
+    calibration.add(moved, "ngram", 1.0)
+    after = catalog.open_model(moved).predict(inputs)[0].probabilities
+    odds = [np.log(each["positive"] / each["negative"]) for each in (before, after)]
+    assert odds[1] - odds[0] == pytest.approx(1.0, abs=1e-3)
+    back = calibration.calibrate(moved, {"dev": rows.prepare(two_way(), folder).tests["test"]})
+    assert back < 0.5
+    with pytest.raises(Invalid, match="two labels"):
+        run.run(recipe("ngram", calibrate=True), folder, tmp_path / "three", 3)
+
+
+@given(st.floats(-2, 2), st.integers(0, 99))
+def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(200) < 0.3
+    odds = np.where(truth, 1.0, -1.0) * (0.5 + rng.random(200))
+    found = calibration.best([odds + shift], [truth])
+    assert abs(found + shift) <= 0.6
+    assert np.all((odds + shift + found > 0) == truth)
 
 
 @pytest.mark.models

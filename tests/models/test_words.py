@@ -43,8 +43,34 @@ def test_a_long_text_costs_no_more_than_the_words_asked_for():
     assert [word.start for word in first_words("ab " * 10_000_000, 3)] == [0, 3, 6]
 
 
-def test_emoji_are_read_by_name_and_long_words_cut():
-    assert spoken("😡") == "pouting face"
-    assert spoken("👍🏽") == "thumbs up sign"
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("😡", "pouting face"),
+        ("👍🏽", "medium skinned thumbs up"),
+        ("👩🏿", "dark skinned woman"),
+        ("👩‍👩‍👧", "woman woman girl"),
+        ("👮🏻‍♂️", "light skinned man police officer"),
+        ("👳🏾‍♀️", "dark skinned woman with turban"),
+        ("❤️", "red heart"),
+        ("🏳️‍🌈", "rainbow pride flag"),
+        ("🇪🇺", "flag of european union"),
+        ("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "flag of england"),
+        ("🅰️", "a"),
+        ("Ⓜ️", "m"),
+        ("🙂" * 9, " ".join(["slightly smiling face"] * 3)),
+    ],
+)
+def test_emoji_are_read_by_name(word, expected):
+    assert spoken(word) == expected
+
+
+@given(st.text(max_size=200))
+def test_every_word_can_be_read_aloud(text):
+    assert all(spoken(word.text) == word.text or "\ufe0f" not in spoken(word.text) for word in words(text))
+
+
+def test_words_without_emoji_are_read_as_they_stand_and_long_ones_cut():
     assert spoken("café") == "café"
+    assert spoken("don’t") == "don’t"
     assert len(spoken("a" * 1000)) == LONGEST

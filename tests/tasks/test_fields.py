@@ -179,3 +179,19 @@ def test_a_field_describes_itself_to_clients():
     assert described["options"][1] == {"value": "neg", "label": "Negative"}
     assert described["schema"] == {"enum": ["positive", "neg"]}
     assert (described["name"], described["type"], described["required"]) == ("label", "choice", True)
+
+
+def test_one_answer_posted_word_by_word_reaches_from_the_first_to_the_last():
+    answer = Spans(name="answer", of="text", max_spans=1)
+    beside = {"text": "It opened in the spring of 1931."}
+    posted = answer.from_form(["13:16", "27:31"])
+    assert answer.clean(posted, beside) == [{"start": 13, "end": 31, "text": "the spring of 1931"}]
+    assert answer.from_form(["13:16", "x"]) == [{"start": 13, "end": 16}, None]
+
+
+def test_values_are_told_in_words():
+    label = Choice(name="label", options=[{"value": "a", "label": "first"}, "b"])
+    assert [label.in_words(value) for value in ("a", "b", "c", None)] == ["first", "b", "c", ""]
+    assert marks.in_words([{"start": 0, "end": 2, "text": "It"}, {"start": 3, "end": 5, "text": "is"}]) == "It … is"
+    assert [YesNo(name="sure").in_words(value) for value in (True, False, None, 3)] == ["yes", "no", "", ""]
+    assert [Number(name="grade").in_words(value) for value in (3, None)] == ["3", ""]

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import queries, service
+from dynabench.collection import boards, queries, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -20,7 +20,7 @@ from dynabench.rounds.tables import Context, Round
 from dynabench.stats.error_rates import Counts, error_rates
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Choice, Field
+from dynabench.tasks.fields import Field
 from dynabench.web import charts
 from dynabench.web.charts import Chart
 
@@ -47,7 +47,7 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of]))}
+    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of], boards.controls(of)))}
     counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
 
@@ -58,7 +58,7 @@ def home(session: Session) -> dict[str, Any]:
     found = {task.id: started(session, task.id) for task in tasks}
     current = [each for some in found.values() for each in some if each.state == "open"]
     ids = [each.id for each in current]
-    sums = {row.round_id: row for row in session.execute(queries.sums(ids))}
+    sums = {row.round_id: row for row in session.execute(queries.sums(ids, boards.controls(current)))}
     totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
     totals["verified"] = sum(int(row.validated) for row in sums.values())
     totals["people"] = session.scalar(queries.people(ids)) or 0
@@ -82,6 +82,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "id": task_id,
         "name": config.name,
         "description": config.description,
+        "warning": bool(config.content_warning),
         "round": {"number": current.number, "targets": [each.model for each in current.targets]} if current else None,
         "vmer": vmer,
         "history": [rate for _, rate in past],
@@ -97,29 +98,33 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
     for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None
-        if config is None or config.goal != "chosen" or len(config.input) != 1 or len(config.answer) != 1:
+        if config is None or config.content_warning or config.goal != "chosen" or len(config.input) != 1 or len(config.answer) != 1:
             continue
         if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
             continue
-        given = service.visitor_context(session, task, random.Random())
+        given = starts.hand_out(session, None, task, random.Random()).given
         placeholder = config.public()["input"][0].get("placeholder", "")
         return {"task": task, "config": config, "context_id": given.id, "placeholder": placeholder}
     return None
 
 
 def _by_label(fields: Sequence[Field], values: dict[str, Any]) -> dict[str, str]:
-    return {field.label: str(values[field.name]) for field in fields if field.name in values}
+    return {field.label: field.in_words(values[field.name]) for field in fields if field.name in values}
 
 
 def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
     """An answer in the words that people see."""
-    values = [(field, answer[field.name]) for field in config.answer if field.name in answer]
-    return ", ".join(field.label_of(value) if isinstance(field, Choice) else str(value) for field, value in values)
+    return ", ".join(field.in_words(answer[field.name]) for field in config.answer if field.name in answer)
 
 
 def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[str, Any]]:
-    """Verified examples that fooled: of one task the newest; else the newest of each task in turn, of the last few."""
-    rows = list(session.execute(queries.verified(task_id, limit if task_id else LATELY)))
+    """Verified examples that fooled: of one task the newest; else the newest of each task in turn, of the last few.
+
+    None of tasks whose contents need a warning: public pages show nothing of them.
+    """
+    shown = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
+    shown = [each for each in shown if not rounds.task_config(session, each).content_warning]
+    rows = list(session.execute(queries.verified(shown, limit if task_id else LATELY)))
     if task_id is None:
         turns = Counter[str]()
         order = {}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from dynabench.models import emoji
+
 LONGEST = 100
 """Characters of a word that a model reads; WordPiece calls anything longer unknown anyway."""
 
@@ -60,7 +62,6 @@ def spoken(word: str) -> str:
     """
     if word.isascii():
         return sys.intern(word[:LONGEST])
-    named = [unicodedata.name(c, "").lower() if unicodedata.category(c) == "So" else c for c in word[:LONGEST]]
     if not any(unicodedata.category(c) == "So" for c in word):
         return word[:LONGEST]
-    return " ".join(part for part in named if part and not unicodedata.category(part[0]).startswith(("M", "C", "Sk")))
+    return emoji.said(word[:LONGEST])

@@ -1,33 +1,61 @@
 """Large files of contexts, imported by the worker as a durable job: a crash goes on at the next batch."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 from dbos import DBOS
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.rounds import contexts, files, service
+from dynabench.rounds import contexts, files, queries, service
 from dynabench.rounds.contexts import Row
+from dynabench.rounds.mapping import Columns, raw
+from dynabench.rounds.tables import RefusedRow
+from dynabench.security import UNSTORABLE, unstorable
 
-NAMED = 1_000  # bad rows that the result names; the rest are counted
-NOTHING: dict[str, Any] = {"batches": 0, "finished": False, "created": 0, "duplicates": 0, "failed": 0, "errors": []}
+NAMED = 1_000  # bad rows that the result names; all of them are in `refused_rows`
+NOTHING: dict[str, Any] = {"batches": 0, "finished": False, "created": 0, "duplicates": 0, "failed": 0}
+COUNTED = ("created", "duplicates", "failed")
+
+
+def refuse(session: Session, job_id: str, rows: list[Row], named: list[tuple[int, str]]) -> None:
+    """Keep the rows that `named` (row number, reason) says were left out, as the file had them."""
+    given = {row.number: row for row in rows}
+    bad = [
+        {"job_id": job_id, "row": number, "message": UNSTORABLE.sub("\ufffd", message), "values": _kept(given[number])}
+        for number, message in named
+    ]
+    if bad:
+        session.execute(insert(RefusedRow), bad)
+
+
+def _kept(row: Row) -> dict[str, Any] | None:
+    """What stood in a row, if the database can hold it: JSON files may say NaN, NUL or half a surrogate pair."""
+    values = raw(row)
+    try:
+        json.dumps(values, allow_nan=False)
+    except ValueError:
+        return None
+    return None if any(unstorable(values)) else values or None
 
 
 def _store(session: Session, job_id: str, number: int, task: str, rows: list[Row]) -> dict[str, Any]:
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     total = NOTHING | (job.done or {})
     if total["batches"] < number:  # else this batch was committed before a crash, and counted
-        result = contexts.add(session, task, service.newest_config(session, task), rows)
-        named = [{"row": row, "message": message} for row, message in result.errors]
+        columns = Columns.of(job.payload.get("columns"))
+        mapped = [columns.apply(row) for row in rows] if columns else rows
+        result = contexts.add(session, task, service.newest_config(session, task), mapped)
+        refuse(session, job_id, rows, result.errors)
         total["batches"] = number
         total["created"] += result.created
         total["duplicates"] += result.duplicates
-        total["failed"] += len(named)
-        total["errors"] = [*total["errors"], *named][:NAMED]
+        total["failed"] += len(result.errors)
         job.done = total
-    return {name: total[name] for name in ("created", "duplicates", "failed")}
+    return {name: total[name] for name in COUNTED}
 
 
 @DBOS.step(name="import_contexts.batch", retries_allowed=True)
@@ -43,7 +71,8 @@ def _finish(session: Session, job_id: str, task: str, person_id: int | None) -> 
         actor = session.get(Person, person_id) if person_id else None
         service.act(session, actor, "contexts.uploaded", task=task, created=total["created"])
         job.done = total = total | {"finished": True}
-    return {name: total[name] for name in ("created", "duplicates", "failed", "errors")}
+    named = [{"row": each.row, "message": each.message} for each in session.scalars(queries.refused(job_id, 0, NAMED))]
+    return {**{name: total[name] for name in COUNTED}, "errors": named}
 
 
 @DBOS.step(name="import_contexts.finish", retries_allowed=True)
@@ -59,7 +88,8 @@ def _finished(session: Session, job_id: str) -> bool:
 
 
 def import_contexts(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names the `task`, the `person` and the stored `file`; batches are its steps.
+    """The workflow: `payload` names the `task`, the `person`, the stored `file` and, if need be, its `columns`
+    (`mapping.Columns`); batches are its steps.
 
     Which rows make a batch follows from the file alone, so that after a crash batches that are done are passed over.
     Rows of a file that cannot be read to its end are kept up to there; the file is deleted in any case.

@@ -1,12 +1,14 @@
 """Every `select` over tasks, rounds and contexts, with its cost."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Executable, Select, and_, delete, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from dynabench.accounts.tables import Person
-from dynabench.rounds.tables import Context, Role, Round, Task, TaskVersion
+from dynabench.accounts.tables import Act, Person
+from dynabench.jobs import Job
+from dynabench.rounds.tables import Ban, Context, Invitation, RefusedRow, Role, Round, Task, TaskVersion
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -41,6 +43,58 @@ def owners(task_id: str) -> Select[Person]:
     )
 
 
+def seat(task_id: str, person_id: int) -> Select[str | None, str | None]:
+    """A person's role in a task and the reason of their ban, None for none: two probes of primary keys."""
+    role = select(Role.role).where(Role.task_id == task_id, Role.person_id == person_id).scalar_subquery()
+    reason = select(Ban.reason).where(Ban.task_id == task_id, Ban.person_id == person_id).scalar_subquery()
+    return select(role, reason)
+
+
+def other_owner(task_id: str, person_id: int) -> Select[int]:
+    """Somebody else who owns the task: its roles, a handful of rows."""
+    return (
+        select(Person.id)
+        .join(Role, Role.person_id == Person.id)
+        .where(Role.task_id == task_id, Role.role == "owner", Person.id != person_id, Person.deleted_at.is_(None))
+        .limit(1)
+    )
+
+
+def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
+    """Who has a role in a task or is banned from it, with both, by id: one range of each primary key."""
+    ids = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
+    ids_banned = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
+    return (
+        select(Person, Role.role, Ban)
+        .outerjoin(Role, and_(Role.task_id == task_id, Role.person_id == Person.id))
+        .outerjoin(Ban, and_(Ban.task_id == task_id, Ban.person_id == Person.id))
+        .where(or_(Person.id.in_(ids), Person.id.in_(ids_banned)), Person.deleted_at.is_(None))
+        .order_by(Person.id)
+        .limit(limit)
+    )
+
+
+def invitation(digest: str, lock: bool) -> Select[Invitation]:
+    """The invitation whose secret has this digest: one probe of the unique index."""
+    found = select(Invitation).where(Invitation.digest == digest)
+    return found.with_for_update() if lock else found
+
+
+def open_invitations(task_id: str, moment: datetime) -> Select[Invitation]:
+    """Invitations of a task that work at this moment, newest first: one index range, at most a hundred or so rows."""
+    works = and_(
+        Invitation.revoked_at.is_(None), Invitation.expires_at > moment, Invitation.uses < Invitation.most_uses
+    )
+    return select(Invitation).where(Invitation.task_id == task_id, works).order_by(Invitation.id.desc())
+
+
+def forget(person_id: int) -> Iterator[Executable]:
+    """Statements that take away what somebody is to all tasks."""
+    yield delete(Role).where(Role.person_id == person_id)
+    yield delete(Ban).where(Ban.person_id == person_id)
+    yield delete(Invitation).where(Invitation.created_by == person_id)
+
+
 def rounds(task_id: str) -> Select[Round]:
     """A task's rounds, newest first: one index range, a handful of rows."""
     return select(Round).where(Round.task_id == task_id).order_by(Round.number.desc())
@@ -71,6 +125,51 @@ def context_count(task_id: str) -> Select[int]:
     return select(func.count()).select_from(Context).where(Context.task_id == task_id)
 
 
+def contexts(task_id: str, tag: str | None, before: int | None, limit: int) -> Select[Context]:
+    """A task's contexts, newest first, below the id `before`, with one tag or any: one index range, walked back."""
+    statement = select(Context).where(Context.task_id == task_id).order_by(Context.id.desc()).limit(limit)
+    if tag is not None:
+        statement = statement.where(Context.tag == tag)
+    return statement if before is None else statement.where(Context.id < before)
+
+
+def tag_after(task_id: str, tag: str) -> Select[str]:
+    """The next tag of a task's contexts in the order of tags: one index probe."""
+    return select(func.min(Context.tag)).where(Context.task_id == task_id, Context.tag > tag)
+
+
+def acts(task_id: str, kind: str, before: int | None, limit: int) -> Select[Act, Person]:
+    """The audit log of a task with who did it, newest first, below the id `before`, of one kind or (empty) any: one
+    index range, walked back; a rare kind is linear in the task's acts."""
+    statement = (
+        select(Act, Person)
+        .outerjoin(Person, Person.id == Act.person_id)
+        .where(Act.task_id == task_id)
+        .order_by(Act.id.desc())
+        .limit(limit)
+    )
+    if kind:
+        statement = statement.where(Act.kind == kind)
+    return statement if before is None else statement.where(Act.id < before)
+
+
+def kinds(task_id: str) -> Select[str]:
+    """Kinds of acts in a task's log: linear in the task's acts, of which there are thousands at most."""
+    return select(Act.kind).where(Act.task_id == task_id).distinct().order_by(Act.kind)
+
+
+def people(ids: Collection[int]) -> Select[Person]:
+    """People by their numbers: one probe each."""
+    return select(Person).where(Person.id.in_(ids))
+
+
+def imports(task_id: str, limit: int) -> Select[Job]:
+    """Imports of contexts into a task, newest first: walks the jobs of that kind, a few for each task."""
+    of_task = Job.payload["task"].as_string() == task_id
+    kind = Job.kind == "import_contexts"
+    return select(Job).where(kind, of_task).order_by(Job.created_at.desc()).limit(limit)
+
+
 def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     """Which of `digests` the task has already: one index probe each."""
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
@@ -79,6 +178,12 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
 def lowest(task_id: str, column: InstrumentedAttribute[int]) -> Select[int]:
     """The smallest `used` or `fooled` of a task's contexts: one probe of its index, no scan."""
     return select(column).where(Context.task_id == task_id).order_by(column).limit(1)
+
+
+def refused(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
+    """Rows that an import left out, above row `after`: one range of the primary key."""
+    mine = select(RefusedRow).where(RefusedRow.job_id == job_id, RefusedRow.row > after)
+    return mine.order_by(RefusedRow.row).limit(limit)
 
 
 def _first(task_id: str, *conditions: ColumnElement[bool], order: list[ColumnElement[int]]) -> Select[Context]:

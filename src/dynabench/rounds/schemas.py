@@ -7,6 +7,7 @@ from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
+VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
 
@@ -29,6 +30,24 @@ class TargetOut(BaseModel):
     version: str
 
 
+class ArmIn(Strict):
+    """A condition of a round, drawn by its share with each context that is handed out."""
+
+    name: str = Field(max_length=40)
+    share: float = Field(1, gt=0, le=1e6, allow_inf_nan=False, description="Weight in the draw.")
+    targets: Literal["round", "none"] = Field("round", description="none: no model is asked, a control.")
+    start: Literal["blank", "prompt", "seed"] | None = Field(None, description="By default as the task draws it.")
+
+
+class ArmOut(BaseModel):
+    """A condition of a round."""
+
+    name: str
+    share: float
+    targets: Literal["round", "none"]
+    start: str | None = None
+
+
 class RoundOut(BaseModel):
     """A round; its targets are fooled together when `any`, the `majority` or `all` of them are."""
 
@@ -37,6 +56,7 @@ class RoundOut(BaseModel):
     state: Literal["draft", "open", "closed", "released"]
     targets: list[TargetOut]
     ensemble: str
+    arms: list[ArmOut] = []
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -91,6 +111,7 @@ class RoundIn(Strict):
 
     targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
     ensemble: Literal["any", "majority", "all"] = "any"
+    arms: list[ArmIn] = Field([], max_length=20)
     draft: bool = False
 
 
@@ -134,3 +155,82 @@ class RoleOut(BaseModel):
 
     username: str
     role: str | None
+
+
+class RoundPage(BaseModel):
+    """A page of a task's rounds, newest first; drafts are there for its owners alone."""
+
+    items: list[RoundOut]
+    next: str | None
+
+
+class ContextOut(BaseModel):
+    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled."""
+
+    id: int
+    values: dict[str, Any]
+    tag: str
+    used: int
+    fooled: int
+    created_at: datetime
+
+
+class ContextPage(BaseModel):
+    """A page of contexts, newest first."""
+
+    items: list[ContextOut]
+    next: str | None
+
+
+class ActOut(BaseModel):
+    """A line of a task's audit log; `by` is null for the operator at the command line."""
+
+    id: int
+    at: datetime
+    by: str | None
+    kind: str
+    subject: dict[str, Any]
+
+
+class ActPage(BaseModel):
+    """A page of a task's audit log, newest first."""
+
+    items: list[ActOut]
+    next: str | None
+
+
+class VersionRow(BaseModel):
+    """A version of a task's config; `by` is null for the operator at the command line, `rounds` used it."""
+
+    number: int
+    by: str | None
+    created_at: datetime
+    rounds: list[int]
+
+
+class VersionPage(BaseModel):
+    """A page of a task's config versions, newest first."""
+
+    items: list[VersionRow]
+    next: str | None
+
+
+class VersionOut(VersionRow):
+    """A version with its YAML text."""
+
+    config: str
+
+
+class RefusedOut(BaseModel):
+    """A row that an import left out: its line, why, and what stood in it, unless it could not be read."""
+
+    row: int
+    message: str
+    values: dict[str, Any] | None
+
+
+class RefusedPage(BaseModel):
+    """A page of refused rows, in the file's order."""
+
+    items: list[RefusedOut]
+    next: str | None

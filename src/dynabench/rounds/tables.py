@@ -130,4 +130,17 @@ class Context(Base):
         Index("ix_contexts_draw", "task_id", "draw"),
         Index("ix_contexts_used", "task_id", "used", "draw"),
         Index("ix_contexts_fooled", "task_id", "fooled", "draw"),
+        Index("ix_contexts_listed", "task_id", "id"),
+        Index("ix_contexts_tag", "task_id", "tag", "id"),
     )
+
+
+class RefusedRow(Base):
+    """A row of an imported file that was left out: why, and what stood in it (None where it could not be read)."""
+
+    __tablename__ = "refused_rows"
+
+    job_id: Mapped[str] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
+    row: Mapped[int] = mapped_column(Key, primary_key=True)
+    message: Mapped[str] = mapped_column(Text)
+    values: Mapped[dict[str, Any] | None]

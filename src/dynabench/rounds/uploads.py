@@ -12,7 +12,10 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
-from dynabench.rounds import files, service
+from dynabench.rounds import files, listing, schemas, service, waiting
+from dynabench.rounds.mapping import Columns
+from dynabench.rounds.owning import After, Limit
+from dynabench.security import printable
 
 router = APIRouter()
 
@@ -34,8 +37,21 @@ class ImportOut(BaseModel):
     error: str | None = None
 
 
-def _keep(session: Session, person: Member, task: str, path: str) -> str:
-    return jobs.enqueue(session, "import_contexts", {"task": task, "person": person.id, "file": path}, person.id).id
+def enqueue(session: Session, person: Member, task: str, path: Path, name: str, columns: Columns | None) -> str:
+    """Ask for the import of the stored file at `path`, which was called `name` (owners); the job's id."""
+    service.require_owner(session, person, task)
+    payload = {"task": task, "person": person.id, "file": str(path), "name": name}
+    payload["columns"] = columns.document() if columns else None
+    return jobs.enqueue(session, "import_contexts", payload, person.id).id
+
+
+def _columns(pairs: list[str], tag: str) -> Columns | None:
+    if not pairs and not tag:
+        return None
+    split = [pair.partition("=") for pair in pairs]
+    if wrong := [field for field, equals, column in split if not (field and equals and column)]:
+        raise errors.Invalid({"column": f"Give FIELD=COLUMN, not {printable(wrong[0])!r}."})
+    return Columns({field: column for field, _, column in split}, tag)
 
 
 @router.post("/tasks/{task}/contexts/files", status_code=202, openapi_extra=RAW)
@@ -44,17 +60,21 @@ async def upload_file(
     task: str,
     person: Member,
     name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells JSONL from CSV.")],
+    column: Annotated[list[str], Query(max_length=50, description="FIELD=COLUMN, for each field.")] = [],  # noqa: B006
+    tag: Annotated[str, Query(max_length=200, description="The column that holds tags.")] = "",
 ) -> ImportOut:
-    """Send a JSONL or CSV file of contexts as the body (owners); it is imported in the background."""
+    """Send a JSONL or CSV file of contexts as the body (owners); it is imported in the background.
+
+    Without any `column` the file's columns are named like the fields, and `tag` holds tags.
+    """
     db: Database = request.app.state.db
     await db.aread(service.require_owner, person, task)
     try:
         files.reader(Path(name))
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
-    folder = request.app.state.settings.folder / "uploads"
-    folder.mkdir(exist_ok=True, mode=0o700)
-    path = folder / f"{uuid.uuid4()}{Path(name).suffix.lower()}"
+    columns = _columns(column, tag)
+    path = waiting.folder(request.app.state.settings) / f"{uuid.uuid4()}{Path(name).suffix.lower()}"
     try:
         async with await open_file(path, "xb") as file:
             async for chunk in request.stream():
@@ -62,21 +82,35 @@ async def upload_file(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return ImportOut(id=await db.awrite(_keep, person, task, str(path)), state="queued")
+    return ImportOut(id=await db.awrite(enqueue, person, task, path, name, columns), state="queued")
 
 
 @router.get("/tasks/{task}/contexts/files/{job}")
 async def read_import(request: Request, task: str, job: str, person: Member) -> ImportOut:
     """How an import goes (owners)."""
     db: Database = request.app.state.db
-    found = await db.aread(_job, person, task, job)
+    found = await db.aread(job_of, person, task, job)
     state = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)
     return ImportOut.model_validate(state)
 
 
-def _job(session: Session, person: Member, task: str, job: str) -> jobs.Job:
+@router.get("/tasks/{task}/contexts/files/{job}/refused")
+async def list_refused(
+    request: Request, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+) -> schemas.RefusedPage:
+    """The rows that an import left out, with the reasons, in the file's order (owners)."""
+    db: Database = request.app.state.db
+
+    def read(session: Session) -> schemas.RefusedPage:
+        return listing.refused(session, job_of(session, person, task, job).id, after, limit)
+
+    return await db.aread(read)
+
+
+def job_of(session: Session, person: Member, task: str, job: str) -> jobs.Job:
+    """An import of the task's contexts, for its owners."""
     service.require_owner(session, person, task)
     found = session.get(jobs.Job, job)
-    if found is None or found.payload.get("task") != task:
+    if found is None or found.kind != "import_contexts" or found.payload.get("task") != task:
         raise errors.NotFound(f"There is no import {job!r} of this task.")
     return found

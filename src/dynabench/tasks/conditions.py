@@ -5,7 +5,7 @@ list, or joined with `or`, mean any of them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,12 @@ def compared(condition: str) -> tuple[str, str] | None:
 def holds(conditions: Sequence[str], facts: Facts) -> bool:
     """Whether any of `conditions` is true; no conditions always are."""
     return not conditions or any(_true(condition, facts) for condition in conditions)
+
+
+def may_hold(conditions: Sequence[str], facts: Facts, later: Collection[str]) -> bool:
+    """Whether any of `conditions` is true, or may become so once one of the fields named by `later` is filled in."""
+    named = [comparison[0] for comparison in map(compared, conditions) if comparison]
+    return holds(conditions, facts) or any(name in later for name in named)
 
 
 def _true(condition: str, facts: Facts) -> bool:

@@ -16,6 +16,7 @@ from jinja2 import (
 )
 
 from dynabench.web import filters
+from dynabench.web.marks import marks
 from dynabench.web.static import address
 
 PACKAGE = Path(str(files("dynabench")))
@@ -34,7 +35,7 @@ def environment() -> Environment:
     env.install_gettext_callables(  # type: ignore[attr-defined]
         translations.gettext, translations.ngettext, newstyle=True, pgettext=translations.pgettext
     )
-    env.globals.update(static=address)
+    env.globals.update(static=address, marks=marks)
     env.filters.update(
         number=filters.number,
         percent=filters.percent,

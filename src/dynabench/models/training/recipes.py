@@ -1,10 +1,10 @@
 """Recipes: which data, which labels, which settings a shipped model is trained with."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dynabench.errors import NotFound
 
@@ -25,10 +25,24 @@ class Source(Strict):
     columns: dict[str, str] = Field(default={}, description="Input field by column, where the names differ.")
     label: str = "label"
     labels: dict[str, str] = Field(default={}, description="Label by value, where they differ; others are dropped.")
+    part: tuple[float, float] | None = Field(
+        None,
+        description="Only rows whose text falls in this part of the line from 0 to 1, first end included: a hash of "
+        "the text and the recipe's `split_seed` decides, so that a text's copies fall on one side.",
+    )
+    tweets: bool = Field(False, description="Rows are tweets: no entities, addresses and RT, mentions are `@user`.")
     limit: int | None = Field(None, description="At most so many rows, drawn at random.")
+    repeat: int = Field(1, ge=1, description="How often an epoch has each training row.")
     only_among: list[str] = Field(default=[], description="Labels that the annotators could choose from; empty: all.")
     licence: str = ""
     note: str = ""
+
+
+class Floor(Strict):
+    """What a test set's scores must reach."""
+
+    accuracy: float | None = None
+    macro_f1: float | None = None
 
 
 class Adapter(Strict):
@@ -77,12 +91,23 @@ class Recipe(Strict):
     seed: int = 0
     dev: list[Source] = Field(default=[], description="Development set; empty: a part of the training rows.")
     held_out: float = Field(0.04, description="Share of the training groups kept back where `dev` is empty.")
+    split_seed: int = Field(0, description="Of the sources' `part`; apart from `seed`, so that test rows stay.")
     group: str = Field("", description="Input field whose rows stay together when splitting.")
     train: list[Source]
     test: list[Source]
-    floor: dict[str, float] = Field(default={}, description="Accuracy that a test set must reach.")
+    floor: dict[str, Floor] = Field(default={}, description="What a test set must reach; a bare number is accuracy.")
+    calibrate: bool = Field(
+        False, description="Shift the bias towards the best mean macro F1 of the development sets; two labels only."
+    )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()
+
+    @field_validator("floor", mode="before")
+    @classmethod
+    def _bare_floor(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: {"accuracy": floor} if isinstance(floor, int | float) else floor for name, floor in value.items()}
 
 
 def load(name: str) -> Recipe:

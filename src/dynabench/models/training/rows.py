@@ -1,6 +1,7 @@
 """Rows of training and test sets: read, labelled, without overlap, split."""
 
 import gzip
+import hashlib
 import json
 import random
 import re
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynabench.errors import Invalid, NotFound
+from dynabench.models.training import tweets
 from dynabench.models.training.recipes import Recipe, Source
+from dynabench.models.words import spoken, words
 
 OVERLAP_WORDS = 3
 """A one-field row of at least so many words counts as seen where it occurs inside a test row's text."""
@@ -17,11 +20,12 @@ OVERLAP_WORDS = 3
 
 @dataclass(frozen=True)
 class Row:
-    """One labelled input; `among` are the labels its annotators chose from, empty for all."""
+    """One labelled input; `among` are the labels its annotators chose from, empty for all; `times` for training."""
 
     inputs: Mapping[str, str]
     label: str
     among: tuple[str, ...] = ()
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,15 @@ class Prepared:
     """What a recipe trains and tests on, with how many rows were dropped for occurring in a test set."""
 
     train: list[Row]
-    dev: list[Row]
+    development: dict[str, list[Row]]
     tests: dict[str, list[Row]]
     overlap: int
     counts: dict[str, int]
+
+    @property
+    def dev(self) -> list[Row]:
+        """The rows of all development sets."""
+        return [row for rows in self.development.values() for row in rows]
 
 
 def read(path: Path) -> Iterator[dict[str, object]]:
@@ -54,18 +63,30 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
         for raw in read(path):
             label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
             if label in recipe.labels:
-                inputs = {name: _plain(str(raw[source.columns.get(name, name)])) for name in recipe.inputs}
-                rows.append(Row(inputs, label, tuple(source.only_among)))
+                row = Row(_inputs(raw, source, recipe), label, tuple(source.only_among), source.repeat)
+                if source.part is None or source.part[0] <= place(row, recipe.split_seed) < source.part[1]:
+                    rows.append(row)
     if source.limit is not None and len(rows) > source.limit:
         rows = random.Random(recipe.seed).sample(rows, source.limit)
     return rows
 
 
+def _inputs(raw: Mapping[str, object], source: Source, recipe: Recipe) -> dict[str, str]:
+    texts = {name: _plain(str(raw[source.columns.get(name, name)])) for name in recipe.inputs}
+    return {name: tweets.plain(text) for name, text in texts.items()} if source.tweets else texts
+
+
+def place(row: Row, seed: int) -> float:
+    """Where a row's text falls between 0 and 1, whatever its case, spacing and punctuation."""
+    digest = hashlib.sha256(f"{seed}:{' | '.join(_key(row))}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
 def prepare(recipe: Recipe, folder: Path) -> Prepared:
     """Everything a recipe needs; training rows that occur in any test set are dropped."""
     tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
-    dev = [row for source in recipe.dev for row in of_source(source, folder, recipe)]
-    seen = Seen([*dev, *(row for rows in tests.values() for row in rows)])
+    development = {source.name: of_source(source, folder, recipe) for source in recipe.dev}
+    seen = Seen([row for part in (development, tests) for rows in part.values() for row in rows])
     train, counts, overlap = [], {}, 0
     for source in recipe.train:
         rows = of_source(source, folder, recipe)
@@ -76,8 +97,9 @@ def prepare(recipe: Recipe, folder: Path) -> Prepared:
     if not train:
         raise Invalid({"train": "No rows are left."})
     if not recipe.dev:
-        train, dev = split(train, recipe)
-    return Prepared(train, dev, tests, overlap, counts)
+        train, development["dev"] = split(train, recipe)
+    train = [row for row in train for _ in range(row.times)]
+    return Prepared(train, development, tests, overlap, counts)
 
 
 class Seen:
@@ -104,7 +126,12 @@ def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    return tuple(" ".join(re.findall(r"\w+", text.lower())) for text in row.inputs.values())
+    return tuple(" ".join(re.findall(r"\w+", _readable(text).lower())) for text in row.inputs.values())
+
+
+def _readable(text: str) -> str:
+    """With emoji in words: texts that differ in nothing but an emoji are two texts."""
+    return text if text.isascii() else " ".join(spoken(word.text) for word in words(text))
 
 
 def _plain(text: str) -> str:

@@ -10,8 +10,8 @@ import yaml
 
 from dynabench.errors import Conflict, Problem
 from dynabench.models import catalog, spec
-from dynabench.models.training import card, ngram, rows, scoring
-from dynabench.models.training.recipes import Recipe
+from dynabench.models.training import calibration, card, ngram, rows, scoring
+from dynabench.models.training.recipes import Floor, Recipe
 from dynabench.models.training.rows import Prepared
 
 Progress = Callable[[str, float, str], None]
@@ -45,7 +45,7 @@ def run(
     """Train `recipe` on the data folder and write a model folder to `out`, which must be empty or absent.
 
     The scores are those of the written folder, loaded as the host loads it. Raises `BelowFloor`, with the folder
-    kept, when a test set's accuracy is below the recipe's floor.
+    kept, when a test set's score is below the recipe's floor.
     """
     if out.exists() and any(out.iterdir()):
         raise Conflict(f"{out} is not empty.")
@@ -65,16 +65,28 @@ def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: 
     """Evaluate the weights in `out`, write `model.yaml` and the card, check the floors."""
     details = _spec(recipe)
     _write(details, out)
+    if recipe.calibrate:
+        calibration.calibrate(out, prepared.development)
     model = catalog.open_model(out)
-    sets = {"dev": prepared.dev, **prepared.tests}
+    one = len(prepared.development) == 1
+    sets = {**({"dev": prepared.dev} if one else prepared.development), **prepared.tests}
     for name, part in sets.items():
         details.scores[name] = scoring.score(model, part, partial(_bare, progress, name))
     _write(details, out)
     (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
-    low = {name: floor for name, floor in recipe.floor.items() if details.scores[name].accuracy < floor}
+    low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores[name])]
     if low:
-        raise BelowFloor("; ".join(f"{name}: {details.scores[name].accuracy} is below {low[name]}" for name in low))
+        raise BelowFloor("; ".join(low))
     return details
+
+
+def _below(name: str, floor: Floor, score: spec.Score) -> list[str]:
+    wanted = [("accuracy", score.accuracy, floor.accuracy), ("macro F1", score.macro_f1, floor.macro_f1)]
+    return [
+        f"{name}: {kind} {value} is below {least}"
+        for kind, value, least in wanted
+        if least is not None and value < least
+    ]
 
 
 def _bare(progress: Progress, stage: str, share: float) -> None:

@@ -74,6 +74,10 @@ class Field(Section, ABC):
         """Whether two clean values mean the same answer."""
         return bool(first == second)
 
+    def in_words(self, value: Any) -> str:
+        """A value as people read it in a sentence, also one that only a model gave; empty for none."""
+        return "" if value is None else str(value)
+
     def template(self, view: str) -> str:
         """Address of the template that draws the field: `view` is `create`, `read` or `judge`."""
         return f"tasks/fields/{self.type}/{view}.html"

@@ -57,6 +57,10 @@ class Choice(Field):
         """What people read for `value`; the value itself where no option has it."""
         return next((option.label for option in self.options if option.value == value), value)
 
+    def in_words(self, value: Any) -> str:
+        """The option's label."""
+        return "" if value is None else self.label_of(str(value))
+
     def check(self, raw: object, beside: Values) -> str | None:
         """The value of one option."""
         if raw == "":

@@ -22,6 +22,11 @@ class Spans(Field):
 
     missing: ClassVar[str] = "Mark at least one word."
 
+    @property
+    def one(self) -> bool:
+        """Whether it is one stretch of words, such as an extracted answer."""
+        return self.max_spans == 1
+
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """Spans in order, without repetition, each with the text that it covers."""
         if not isinstance(raw, list):
@@ -36,7 +41,7 @@ class Spans(Field):
         return [{"start": start, "end": end, "text": text[start:end]} for start, end in spans] or None
 
     def from_form(self, texts: Sequence[str]) -> object:
-        """From posted `start:end` texts, or one JSON list."""
+        """From posted `start:end` texts, or one JSON list. Where one span is wanted, it is all from first to last."""
         filled = [text for text in texts if text]
         if len(filled) == 1 and filled[0].startswith("["):
             try:
@@ -44,6 +49,9 @@ class Spans(Field):
             except (ValueError, RecursionError):
                 return filled[0]
         matches = [_POSTED.match(text) for text in filled]
+        if self.one and matches and all(matches):
+            ends = [int(end) for match in matches if match for end in match.groups()]
+            return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
 
     def words(self, beside: Values) -> list[dict[str, Any]]:
@@ -60,6 +68,11 @@ class Spans(Field):
         """Whether a span of `value` covers `word`."""
         spans = value if isinstance(value, list) else []
         return any(s["start"] <= word["start"] and word["end"] <= s["end"] for s in spans if isinstance(s, dict))
+
+    def in_words(self, value: Any) -> str:
+        """The marked texts."""
+        spans = value if isinstance(value, list) else []
+        return " … ".join(str(span["text"]) for span in spans if isinstance(span, dict) and "text" in span)
 
     def segments(self, beside: Values, value: object) -> list[dict[str, Any]]:
         """The text cut where `value` begins and ends to mark it; empty without the text."""

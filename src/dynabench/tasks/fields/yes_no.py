@@ -19,6 +19,10 @@ class YesNo(Field):
             raise FieldError(self.missing)
         return raw
 
+    def in_words(self, value: object) -> str:
+        """Yes or no."""
+        return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else ""
+
     def from_form(self, texts: Sequence[str]) -> object:
         """From the posted `yes` or `no`."""
         return {"yes": True, "no": False, "": None}.get(texts[0], texts[0]) if texts else None

@@ -41,7 +41,7 @@ class DraftKeeper extends HTMLElement {
     const values = {};
     for (const field of this.fields) {
       if (field.type === "radio") { if (field.checked) values[field.name] = field.value; }
-      else if (field.type === "checkbox") values[field.name] = field.checked;
+      else if (field.type === "checkbox") values[`${field.name}=${field.value}`] = field.checked;
       else values[field.name] = field.value;
     }
     const kept = store.set(this.name, JSON.stringify({ at: Date.now(), values }));
@@ -55,12 +55,13 @@ class DraftKeeper extends HTMLElement {
     if (!values) return;
     let changed = false;
     for (const field of this.fields) {
-      const value = values[field.name];
+      const value = values[field.type === "checkbox" ? `${field.name}=${field.value}` : field.name];
       if (value === undefined) continue;
       if (field.type === "radio") {
         const chosen = this.querySelector(`input[type=radio][name="${CSS.escape(field.name)}"]:checked`);
         if (!chosen && field.value === value) { field.checked = true; changed = true; }
       } else if (field.type === "checkbox") {
+        changed ||= field.checked !== value;
         field.checked = value;
       } else if (field.value !== value && !field.dataset.posted) {
         field.value = value;

@@ -42,7 +42,7 @@ function showKeys() {
 
 function press(event) {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    const form = event.target.closest?.("form");
+    const form = event.target.form ?? event.target.closest?.("form");
     if (form) {
       event.preventDefault();
       const primary = form.querySelector("[data-primary]");

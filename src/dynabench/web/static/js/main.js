@@ -1,4 +1,5 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
+import "./answer-picker.js";
 import "./draft-keeper.js";
 import "./span-picker.js";
 import "./token-strip.js";

@@ -2,11 +2,11 @@
  * `<span-picker>` around one checkbox and label per word (values `start:end`, in code points): marking words becomes
  * drawing over them. Mouse or finger: press and draw, again to unmark. Keys: Tab enters once, arrows move, space
  * marks, Shift with an arrow marks on the way. The form then sends neighbouring words as one span, as JSON
- * `[{start, end}]`. Without scripts the checkboxes do.
+ * `[{start, end}]`. Without scripts the checkboxes do. The boxes may belong to a form elsewhere (`form="…"`).
  */
 import { _, announce } from "./dom.js";
 
-class SpanPicker extends HTMLElement {
+export class SpanPicker extends HTMLElement {
   connectedCallback() {
     this.boxes = [...this.querySelectorAll('input[type="checkbox"]')];
     if (!this.boxes.length) return;
@@ -17,15 +17,14 @@ class SpanPicker extends HTMLElement {
     this.addEventListener("pointermove", this.over);
     this.addEventListener("click", this.click);
     window.addEventListener("pointerup", this.up);
-    window.addEventListener("pointercancel", this.up);
-    this.form = this.closest("form");
-    this.form?.addEventListener("formdata", this.send);
+    window.addEventListener("pointercancel", this.cancel);
+    document.addEventListener("formdata", this.send);
   }
 
   disconnectedCallback() {
     window.removeEventListener("pointerup", this.up);
-    window.removeEventListener("pointercancel", this.up);
-    this.form?.removeEventListener("formdata", this.send);
+    window.removeEventListener("pointercancel", this.cancel);
+    document.removeEventListener("formdata", this.send);
   }
 
   /** Marked words that stand beside each other, joined. */
@@ -41,10 +40,12 @@ class SpanPicker extends HTMLElement {
     return spans;
   }
 
+  /** The form may come and go while the words stay, so that the document listens. */
   send = (event) => {
-    const name = this.boxes[0].name;
+    const [{ form, name, disabled }] = this.boxes;
+    if (event.target !== form) return;
     event.formData.delete(name);
-    const spans = this.spans();
+    const spans = disabled ? [] : this.spans();
     if (spans.length) event.formData.set(name, JSON.stringify(spans));
   };
 
@@ -61,6 +62,19 @@ class SpanPicker extends HTMLElement {
     this.boxes[index].focus();
   }
 
+  /** The word under the pointer, -1 for none. */
+  under(event) {
+    return this.labels.indexOf(document.elementFromPoint(event.clientX, event.clientY)?.closest("label"));
+  }
+
+  /** Where a key leads from the word `here`: its index, -1 where it leads nowhere. */
+  way(key, here) {
+    const forth = getComputedStyle(this).direction === "rtl" ? -1 : 1;
+    const step = { ArrowRight: forth, ArrowLeft: -forth, ArrowDown: 1, ArrowUp: -1 }[key];
+    const there = key === "Home" ? 0 : key === "End" ? this.boxes.length - 1 : step ? here + step : -1;
+    return there < this.boxes.length ? there : -1;
+  }
+
   down = (event) => {
     const from = this.labels.indexOf(event.target.closest?.("label"));
     if (from < 0 || event.button > 0) return;
@@ -73,7 +87,7 @@ class SpanPicker extends HTMLElement {
 
   over = (event) => {
     if (!this.drawing) return;
-    const to = this.labels.indexOf(document.elementFromPoint(event.clientX, event.clientY)?.closest("label"));
+    const to = this.under(event);
     if (to < 0) return;
     const { from, on, before } = this.drawing;
     const [first, last] = from < to ? [from, to] : [to, from];
@@ -87,6 +101,8 @@ class SpanPicker extends HTMLElement {
     announce(_("Marked: %(words)s", { words: marked.join(" ") || _("nothing") }));
   };
 
+  cancel = () => this.up();
+
   /** The pointer has marked already; the label's own click would undo it. A click without a pointer is a key's. */
   click = (event) => {
     if (event.target.closest("label") && event.detail > 0) event.preventDefault();
@@ -95,10 +111,8 @@ class SpanPicker extends HTMLElement {
   key = (event) => {
     const here = this.boxes.indexOf(event.target);
     if (here < 0) return;
-    const forth = getComputedStyle(this).direction === "rtl" ? -1 : 1;
-    const way = { ArrowRight: forth, ArrowLeft: -forth, ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const there = event.key === "Home" ? 0 : event.key === "End" ? this.boxes.length - 1 : way ? here + way : -1;
-    if (there < 0 || there >= this.boxes.length) return;
+    const there = this.way(event.key, here);
+    if (there < 0) return;
     event.preventDefault();
     if (event.shiftKey) {
       this.mark(here, true);

@@ -2,7 +2,8 @@
  * `<token-strip src="…">` or `<token-strip post="…" data-body='{…}'>`: the words that a model looked at.
  *
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
- * named in the explanation; `closer` offers the slower, more exact method. The answer is
+ * named in the explanation; `closer` offers the slower, more exact method; `parts` ("start end") are labels to switch
+ * between, for answers that are explained in parts. The answer is
  * `{method, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
@@ -16,6 +17,8 @@ const METHODS = { [CLOSER]: _("layer integrated gradients"), gradient: _("gradie
 
 class TokenStrip extends HTMLElement {
   connectedCallback() {
+    this.parts = (this.getAttribute("parts") ?? "").split(" ").filter(Boolean);
+    if (this.parts.length && !this.hasAttribute("label")) this.setAttribute("label", this.parts[0]);
     if (!this.loaded) this.load();
   }
 
@@ -69,10 +72,24 @@ class TokenStrip extends HTMLElement {
     const names = Object.keys(fields);
     const lines = names.map((name) => this.line(name, fields[name], label, names.length > 1));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
-    this.replaceChildren(...lines, this.foot(answer, label));
+    this.replaceChildren(...this.switch(), ...lines, this.foot(answer, label));
+    if (this.switched) this.querySelector('[aria-pressed="true"]')?.focus();
+    this.switched = false;
     this.querySelector("[data-word]")?.setAttribute("tabindex", "0");
     if (this.closer) this.querySelector("[data-word]")?.focus();
     this.closer = false;
+  }
+
+  /** Which part of the answer is explained: its start or its end. */
+  switch() {
+    if (!this.parts.length) return [];
+    const now = this.getAttribute("label");
+    const names = { start: _("where it starts"), end: _("where it ends") };
+    const button = (part) => make("button", {
+      type: "button", "aria-pressed": String(part === now),
+      onclick: () => { if (part !== this.getAttribute("label")) { this.setAttribute("label", part); this.switched = true; this.load(this.method); } },
+    }, names[part] ?? part);
+    return [make("div", { class: "segments strip-switch", role: "group", "aria-label": _("Which part of its answer is explained") }, ...this.parts.map(button))];
   }
 
   line(name, words, label, titled) {
@@ -123,7 +140,7 @@ class TokenStrip extends HTMLElement {
     const exact = error == null || method === "exact" ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
     foot.append(make("span", { class: "strip-method" }, how + exact));
     if (this.hasAttribute("closer") && method === "gradient") {
-      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.load(CLOSER); } }, _("look closer")));
+      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = CLOSER; this.load(CLOSER); } }, _("look closer")));
     }
     return foot;
   }

@@ -1,0 +1,69 @@
+"""Files that were sent on a page and wait until somebody has said which column is what.
+
+They lie under `uploads/<task>/`, named by a random id, so that a file is found only by owners of its task; what nobody
+came back to is thrown away after a day.
+"""
+
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from anyio import open_file
+
+from dynabench import errors
+from dynabench.rounds import files
+from dynabench.settings import Settings
+
+KEPT = 24 * 3600  # seconds
+PIECE = 1024 * 1024
+
+
+def folder(settings: Settings, *parts: str) -> Path:
+    """`uploads` under the home, or a folder of it; only the operator's account can look in."""
+    path = settings.folder / "uploads"
+    path.mkdir(exist_ok=True, mode=0o700)
+    for part in parts:
+        path = path / part
+        path.mkdir(exist_ok=True, mode=0o700)
+    return path
+
+
+async def keep(settings: Settings, task: str, name: str, upload: Any) -> UUID:
+    """Store what was sent (anything with an async `read(size)`) under a new id; `name` tells its kind.
+
+    Raises `Invalid` under `file` for another kind of file.
+    """
+    files.reader(Path(name))
+    place, id = folder(settings, task), uuid.uuid4()
+    sweep(place)
+    path = place / f"{id}{Path(name).suffix.lower()}"
+    try:
+        async with await open_file(path, "xb") as file:
+            while piece := await upload.read(PIECE):
+                await file.write(piece)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return id
+
+
+def sweep(place: Path, now: float | None = None) -> None:
+    """Throw away what has waited for more than a day."""
+    for path in place.iterdir():
+        if (now or time.time()) - path.stat().st_mtime > KEPT:
+            path.unlink(missing_ok=True)
+
+
+def find(settings: Settings, task: str, id: UUID) -> Path:
+    """The waiting file; `NotFound` where it was thrown away or never was."""
+    found = list((settings.folder / "uploads" / task).glob(f"{id}.*"))
+    if not found:
+        raise errors.NotFound("This file is not here any more. Send it again.")
+    return found[0]
+
+
+def take(settings: Settings, path: Path) -> Path:
+    """Move a waiting file to where jobs have theirs: it is no longer swept, its job deletes it."""
+    return path.rename(folder(settings) / f"{uuid.uuid4()}{path.suffix}")
