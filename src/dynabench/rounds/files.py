@@ -38,7 +38,8 @@ def reader(file: Path) -> Callable[[BinaryIO], Iterator[Row]]:
     return read
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, from 1; of one over `LONGEST` bytes a little more than that."""
     number = 0
     while line := stream.readline(LONGEST + 1):
         number += 1
@@ -49,22 +50,29 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def jsonl(stream: BinaryIO) -> Iterator[Row]:
     """One row per line; empty lines are passed over."""
-    for number, line in _lines(stream):
+    for number, line in lines(stream):
         if len(line) > LONGEST:
             yield Row(number, None, error=f"The line is longer than {LONGEST:,} bytes.")
         elif line.strip(b" \t\r\n\xef\xbb\xbf"):
             yield _parsed(number, line)
 
 
-def _parsed(number: int, line: bytes) -> Row:
+def json_row(number: int, line: bytes) -> Row:
+    """A line that holds a JSON object, as it is."""
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Row(number, None, error="The line is not valid UTF-8.")
     except (ValueError, RecursionError):
         return Row(number, None, error="The line is not valid JSON.")
-    if not isinstance(row, dict):
-        return Row(number, None, error="The line is not a JSON object.")
+    return Row(number, row) if isinstance(row, dict) else Row(number, None, error="The line is not a JSON object.")
+
+
+def _parsed(number: int, line: bytes) -> Row:
+    read = json_row(number, line)
+    if read.error:
+        return read
+    row = read.values
     tag = row.pop("tag", "")
     for name in WRAPPERS:
         if isinstance(row.get(name), dict):
@@ -94,7 +102,7 @@ def csv_rows(stream: BinaryIO) -> Iterator[Row]:
 
 
 def _text(stream: BinaryIO) -> Iterator[str]:
-    for number, line in _lines(stream):
+    for number, line in lines(stream):
         text = line.decode("utf-8", errors="surrogateescape")
         yield text.removeprefix("\ufeff") if number == 1 else text
 

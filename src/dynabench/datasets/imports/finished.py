@@ -27,6 +27,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Task
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
+from dynabench.validation.rebuild import count_written
 from dynabench.validation.tables import Undo, Validation
 
 WAITING = 50_000  # examples whose origin may come later in the file
@@ -81,7 +82,7 @@ def add(
 ) -> list[tuple[int, str]]:
     """Store up to a few hundred rows; those that are known by their `uid` are passed over.
 
-    Returns (number, reason) of rows that were refused. Counters are made by `finish`.
+    Returns (number, reason) of rows that were refused.
     """
     session.get(Task, task_id, with_for_update=True)  # two imports take turns: rounds, contexts, people stay unique
     named: list[tuple[int, str]] = []
@@ -191,16 +192,33 @@ def _store(session: Session, settings: Settings, task_id: str, ready: list[_Read
     people = places.people(session, settings, _names(ready))
     ids = _examples(session, ready, contexts, people)
     _parts(session, ready, ids, people)
+    _count(session, ready, ids)
     _origins(session, task_id, [[one.row.uid, one.row.made_from] for one in ready if one.row.made_from], state)
     used: dict[int, list[int]] = {}
     for one, context in zip(ready, contexts, strict=True):
         counts = used.setdefault(context, [0, 0])
         counts[0] += 1
         counts[1] += one.row.fooled
-    changed = [{"key": key, "used": used, "fooled": fooled} for key, (used, fooled) in sorted(used.items())]
-    statement = update(Context.__table__).where(Context.__table__.c.id == bindparam("key"))
-    sums = {name: Context.__table__.c[name] + bindparam(name) for name in ("used", "fooled")}
+    changed = [{"of": key, "more_used": more, "more_fooled": fooled} for key, (more, fooled) in sorted(used.items())]
+    statement = update(Context.__table__).where(Context.__table__.c.id == bindparam("of"))
+    sums = {name: Context.__table__.c[name] + bindparam(f"more_{name}") for name in ("used", "fooled")}
     session.connection().execute(statement.values(sums), changed)
+
+
+def _count(session: Session, ready: list[_Ready], ids: list[int]) -> None:
+    """Count the examples, round by round, and note the verdicts that their votes came to."""
+    at = now()
+    for round_id in sorted({one.round_id for one in ready}):
+        mine = [key for key, one in zip(ids, ready, strict=True) if one.round_id == round_id]
+        written = session.scalars(select(Example).where(Example.id.in_(mine)).order_by(Example.id)).all()
+        config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
+        decided = [
+            {"example_id": example, "verdict": verdict, "at": at}
+            for example, verdict in count_written(session, config, written).items()
+            if verdict != "pending"
+        ]
+        if decided:
+            session.execute(insert(VerdictEvent), decided)
 
 
 def _names(ready: Iterable[_Ready]) -> set[str]:
@@ -272,25 +290,10 @@ def _origins(session: Session, task_id: str, pairs: Sequence[Sequence[str | None
         statement = select(Example.uid, Example.id).join(Round, Round.id == Example.round_id)
         some = statement.where(Round.task_id == task_id, Example.uid.in_(wanted[start : start + 500]))
         ids |= {uid: key for uid, key in session.execute(some)}
-    found = [{"key": ids[uid], "origin": ids[origin]} for uid, origin in pairs if origin in ids and uid in ids]
+    found = [{"of": ids[uid], "origin": ids[origin]} for uid, origin in pairs if origin in ids and uid in ids]
     if found:
         table = Example.__table__
-        statement = update(table).where(table.c.id == bindparam("key")).values(made_from=bindparam("origin"))
+        statement = update(table).where(table.c.id == bindparam("of")).values(made_from=bindparam("origin"))
         session.connection().execute(statement, found)
     left = [[str(uid), str(origin)] for uid, origin in pairs if origin not in ids]
     state.waiting = left[:WAITING]
-
-
-def finish(session: Session, round_id: int) -> int:
-    """Count a round that is whole now, and note the verdicts that its votes came to; how many examples it has."""
-    from dynabench.collection.tables import Standing
-    from dynabench.validation.rebuild import rebuild
-
-    total = rebuild(session, round_id)
-    session.flush()
-    decided = select(Standing.example_id, Standing.verdict, bindparam("at", now(), VerdictEvent.at.type)).where(
-        Standing.round_id == round_id, Standing.verdict != "pending"
-    )
-    names = ["example_id", "verdict", "at"]
-    session.execute(insert(VerdictEvent).from_select(names, decided))
-    return total

@@ -46,6 +46,9 @@ class Plan:
             return
         try:
             for document in self._documents(given, config):
+                if isinstance(document, Row):
+                    yield Numbered(row.number, document)
+                    continue
                 if isinstance(document, str):
                     yield Bad(row.number, document, _brief(given))
                     continue
@@ -63,9 +66,9 @@ class Plan:
         except translating.Passed as problem:
             yield Bad(row.number, str(problem), _brief(given))
 
-    def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
+    def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[Row | dict[str, Any] | str]:
         if self.format == "own":
-            yield own.row(given).model_dump()
+            yield own.row(given)
         elif self.format == "squad":
             for found in squad.questions(given, config):
                 yield found if isinstance(found, str) else _completed(found, config, self.source)
