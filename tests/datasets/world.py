@@ -94,4 +94,3 @@ def recount(db: Database, world_rows: Callable[[], Any], task: str = "checks") -
     for number in db.read(lambda session: list(session.scalars(select(Round.id).where(Round.task_id == task)))):
         db.write(rebuild, number)
     assert world_rows() == before
-

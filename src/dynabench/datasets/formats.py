@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dynabench.datasets.exports import Record, Scope, lines
+from dynabench.datasets.exports import Pages, Scope, lines
 
 Format = Literal["jsonl", "csv", "parquet"]
-Pages = Iterable[list[Record]]
 
 
 @dataclass(frozen=True)

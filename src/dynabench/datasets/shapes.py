@@ -97,5 +97,3 @@ def without_nothing(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_nothing(part) for name, part in value.items() if part is not None}
     return [without_nothing(part) for part in value] if isinstance(value, list) else value
-
-

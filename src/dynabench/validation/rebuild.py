@@ -74,9 +74,7 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
     return verdicts
 
 
-def _count(
-    session: Session, config: TaskConfig, page: Sequence[Example], tallies: Sums, tags: Sums
-) -> dict[int, str]:
+def _count(session: Session, config: TaskConfig, page: Sequence[Example], tallies: Sums, tags: Sums) -> dict[int, str]:
     rows = _standings(session, config, page)
     session.execute(insert(Standing), rows)
     named = _tags(session, page)

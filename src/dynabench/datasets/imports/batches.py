@@ -32,9 +32,7 @@ class Batch:
     given: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
-def plan_for(
-    path: Path, name: str, into: str, form: str = "auto", mapping: object = None
-) -> Plan:
+def plan_for(path: Path, name: str, into: str, form: str = "auto", mapping: object = None) -> Plan:
     """The plan for a file; `auto` looks at its first row. Raises `Invalid`."""
     first = next((row for row in reading.rows(path, name) if isinstance(row.values, dict)), None)
     if first is None:
@@ -81,8 +79,8 @@ def _parts(row: Row, plan: Plan, config: TaskConfig) -> Iterator[Any]:
         except errors.Problem as problem:
             yield Bad(row.number, problem.detail, {})
     else:
-        for one in plan.examples(row, config):
-            yield _seed(one) if isinstance(one, Numbered) else one
+        for item in plan.examples(row, config):
+            yield _seed(item) if isinstance(item, Numbered) else item
 
 
 def _seed(one: Numbered) -> seeds.SeedRow:

@@ -6,9 +6,9 @@ What may be stored is decided by the task's config, as for what is written here;
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -30,6 +30,7 @@ from dynabench.tasks import TaskConfig
 from dynabench.validation.rebuild import count_written
 from dynabench.validation.tables import Undo, Validation
 
+CONTEXTS, EXAMPLES = cast(Table, Context.__table__), cast(Table, Example.__table__)
 WAITING = 50_000  # examples whose origin may come later in the file
 
 
@@ -105,7 +106,7 @@ def _fresh(
 ) -> list[Numbered]:
     uids = [one.row.uid for one in rows]
     found = select(Example.uid, Round.task_id).join(Round, Round.id == Example.round_id).where(Example.uid.in_(uids))
-    known = {uid: task for uid, task in session.execute(found)}
+    known = {row.uid: row.task_id for row in session.execute(found)}
     fresh: dict[str, Numbered] = {}
     for one in rows:
         uid = one.row.uid
@@ -134,7 +135,9 @@ def _check(session: Session, task_id: str, row: Row, state: State) -> _Ready:
         )  # fmt: skip
     votes = [_vote(config, context, given, answer, row, one, state) for one in row.validations]
     if not exact and row.task_version:
-        state.note(f"Examples of version {row.task_version}, which is not here; they stand under version {version.number}")
+        state.note(
+            f"Examples of version {row.task_version}, which is not here; they stand under version {version.number}"
+        )
     found = places.round_of(session, task_id, row, version, state.rounds)
     return _Ready(row, found, version.id, context, given, answer, said, votes, at)
 
@@ -200,8 +203,8 @@ def _store(session: Session, settings: Settings, task_id: str, ready: list[_Read
         counts[0] += 1
         counts[1] += one.row.fooled
     changed = [{"of": key, "more_used": more, "more_fooled": fooled} for key, (more, fooled) in sorted(used.items())]
-    statement = update(Context.__table__).where(Context.__table__.c.id == bindparam("of"))
-    sums = {name: Context.__table__.c[name] + bindparam(f"more_{name}") for name in ("used", "fooled")}
+    statement = update(CONTEXTS).where(CONTEXTS.c.id == bindparam("of"))
+    sums = {name: CONTEXTS.c[name] + bindparam(f"more_{name}") for name in ("used", "fooled")}
     session.connection().execute(statement.values(sums), changed)
 
 
@@ -289,11 +292,10 @@ def _origins(session: Session, task_id: str, pairs: Sequence[Sequence[str | None
     for start in range(0, len(wanted), 500):
         statement = select(Example.uid, Example.id).join(Round, Round.id == Example.round_id)
         some = statement.where(Round.task_id == task_id, Example.uid.in_(wanted[start : start + 500]))
-        ids |= {uid: key for uid, key in session.execute(some)}
+        ids |= {row.uid: row.id for row in session.execute(some)}
     found = [{"of": ids[uid], "origin": ids[origin]} for uid, origin in pairs if origin in ids and uid in ids]
     if found:
-        table = Example.__table__
-        statement = update(table).where(table.c.id == bindparam("of")).values(made_from=bindparam("origin"))
-        session.connection().execute(statement, found)
+        pointing = update(EXAMPLES).where(EXAMPLES.c.id == bindparam("of")).values(made_from=bindparam("origin"))
+        session.connection().execute(pointing, found)
     left = [[str(uid), str(origin)] for uid, origin in pairs if origin not in ids]
     state.waiting = left[:WAITING]

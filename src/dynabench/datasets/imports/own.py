@@ -29,9 +29,7 @@ def row(values: dict[str, Any]) -> Row:
             raise errors.Invalid({wrong: "This cannot be stored: remove control characters or nesting."})
         return Row.model_validate(plain)
     except ValidationError as problem:
-        raise errors.Invalid(
-            {".".join(map(str, one["loc"])): one["msg"] for one in problem.errors()[:5]}
-        ) from None
+        raise errors.Invalid({".".join(map(str, one["loc"])): one["msg"] for one in problem.errors()[:5]}) from None
     except orjson.JSONDecodeError as problem:
         raise errors.Invalid({"row": f"A cell that holds JSON cannot be read: {problem}."}) from None
 

@@ -88,7 +88,7 @@ def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], 
 
 def _known(session: Session, task_id: str, keys: list[str]) -> dict[str, int]:
     found = select(Context.digest, Context.id).where(Context.task_id == task_id, Context.digest.in_(set(keys)))
-    return {key: context for key, context in session.execute(found)}
+    return {row.digest: row.id for row in session.execute(found)}
 
 
 def people(session: Session, settings: Settings, names: set[str]) -> dict[str, int]:

@@ -58,7 +58,7 @@ class _Unpacked(io.BufferedReader):
 
     def __init__(self, packed: BinaryIO) -> None:
         self.raw_file = packed
-        super().__init__(_Limited(packed))  # type: ignore[arg-type]
+        super().__init__(_Limited(packed))
 
 
 class _Limited(gzip.GzipFile):

@@ -75,8 +75,9 @@ def golds(asked: dict[str, Any]) -> list[tuple[int, str]]:
     if isinstance(answers, dict):
         texts, starts = answers.get("text") or [], answers.get("answer_start") or []
         answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=False)]
-    found = []
-    for one in answers if isinstance(answers, list) else []:
-        if isinstance(one, dict) and isinstance(one.get("text"), str) and isinstance(one.get("answer_start"), int):
-            found.append((one["answer_start"], one["text"]))
-    return found
+    given = [one for one in answers if isinstance(one, dict)] if isinstance(answers, list) else []
+    return [
+        (one["answer_start"], one["text"])
+        for one in given
+        if isinstance(one.get("text"), str) and isinstance(one.get("answer_start"), int)
+    ]
