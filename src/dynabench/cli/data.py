@@ -43,24 +43,27 @@ def import_(
     quiet = Console(stderr=True, quiet=as_json)
     document = mapping.read_text(encoding="utf-8") if mapping else None
     total, refused = State(), []
-    with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
-        with Progress(console=quiet, transient=True) as progress:
-            path = Path(source)
-            if source.startswith("hub:"):
-                wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
-                files = hub.download(get_settings(), wanted, Path(place) / "hub")
-            else:
-                files = folder.local(path, config, split) if path.is_dir() else [_file(path)]
-            for each in files:
-                bar = progress.add_task(each.name, total=each.stat().st_size)
-                plan = batches.plan_for(each, each.name, into, form, document)
+    with (
+        database() as db,
+        tempfile.TemporaryDirectory(prefix="dynabench-") as place,
+        Progress(console=quiet, transient=True) as progress,
+    ):
+        path = Path(source)
+        if source.startswith("hub:"):
+            wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
+            files = hub.download(get_settings(), wanted, Path(place) / "hub")
+        else:
+            files = folder.local(path, config, split) if path.is_dir() else [_file(path)]
+        for each in files:
+            bar = progress.add_task(each.name, total=each.stat().st_size)
+            plan = batches.plan_for(each, each.name, into, form, document)
 
-                def told(at: int, bar: TaskID = bar) -> None:
-                    progress.update(bar, completed=at)
+            def told(at: int, bar: TaskID = bar) -> None:
+                progress.update(bar, completed=at)
 
-                state, bad = direct.run(db, get_settings(), task, each, plan, told)
-                total = _sum(total, state)
-                refused += [_bad(each, one) for one in bad]
+            state, bad = direct.run(db, get_settings(), task, each, plan, told)
+            total = _sum(total, state)
+            refused += [_bad(each, one) for one in bad]
     for one in refused if not as_json else []:
         typer.echo(f"{one['file']}:{one['row']}: {one['message']}", err=True)
     for note, times in total.notes.items() if not as_json else []:
