@@ -180,7 +180,7 @@ def test_only_released_rounds_are_for_everybody(world):
     member, read = world.person(), world.db.read
     with pytest.raises(errors.Forbidden):
         read(exports.scope, member, "checks")
-    with pytest.raises(errors.Forbidden):
+    with pytest.raises(errors.Unauthenticated):
         read(exports.visitor_scope, "checks")
     assert read(exports.scope, world.owner, "checks").rounds
     world.state("released")

@@ -13,15 +13,19 @@ from dynabench.collection import drafts, queries, service
 from dynabench.collection.schemas import AttributionIn
 from dynabench.collection.tables import StoredAttribution
 from dynabench.models.client import Host
-from dynabench.models.protocol import Attribution, Card
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Spans
 
 
 @dataclass(frozen=True)
 class Question:
     """What to explain: `label` empty means the model's own answer, `method` empty the model's first.
+
+    An answer marked in a text is explained in two halves: the labels are `start` and `end`.
 
     `example_id` is 0 for a draft, whose attribution is not kept.
     """
@@ -35,8 +39,10 @@ class Question:
     example_id: int = 0
 
 
-def about_example(session: Session, person: Person, example_id: int, model: str, method: str) -> Question:
-    """The question about a stored example; explains what the model answered then."""
+def about_example(
+    session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
+) -> Question:
+    """The question about a stored example; explains `label`, by default what the model answered then."""
     found = service.visible(session, person, example_id)
     predictions = [each for each in found.predictions if model in ("", each.model)]
     if not predictions:
@@ -49,13 +55,14 @@ def about_example(session: Session, person: Person, example_id: int, model: str,
         inputs=config.model_inputs(context.values, found.input),
         config=config,
         method=method,
-        label=label_of(config, predictions[0].answer),
+        label=wanted_label(config, label) or label_of(config, predictions[0].answer),
         example_id=found.id,
     )
 
 
-def about_draft(session: Session, body: AttributionIn) -> Question:
+def about_draft(session: Session, person: Person | None, body: AttributionIn) -> Question:
     """The question about a draft, by one of the open round's targets."""
+    people.require_seat(session, person, body.task)
     current = rounds.open_round_of(session, body.task)
     targets = [each for each in current.targets if body.model in ("", each.model)]
     if not targets:
@@ -64,12 +71,23 @@ def about_draft(session: Session, body: AttributionIn) -> Question:
     context = drafts.context_of(session, body.task, body.context_id)
     cleaned = config.clean_input(body.input, context.values)
     inputs = config.model_inputs(context.values, cleaned)
-    return Question(targets[0].model, targets[0].version, inputs, config, body.method, body.label)
+    label = wanted_label(config, body.label)
+    return Question(targets[0].model, targets[0].version, inputs, config, body.method, label)
 
 
 def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
-    """The label that an answer comes down to: the value of the first answer field."""
-    return str(answer[config.answer[0].name])
+    """The label that an answer comes down to: the value of the first answer field, `start` of one that is marked."""
+    field = config.answer[0]
+    return SPAN_PARTS[0] if isinstance(field, Spans) else str(answer[field.name])
+
+
+def wanted_label(config: TaskConfig, label: str) -> str:
+    """`label`, if answers of the task can be explained by it, or empty; raises `Invalid` with those that can."""
+    field = config.answer[0]
+    known = SPAN_PARTS if isinstance(field, Spans) else field.values if isinstance(field, Choice) else ()
+    if label and known and label not in known:
+        raise errors.Invalid({"label": f"Choose one of {', '.join(known)}."})
+    return label
 
 
 def _method(card: Card, wanted: str) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench import errors, jobs
-from dynabench.accounts.auth import Member, Viewer, limited
+from dynabench.accounts.auth import Member, Viewer, limited, scope
 from dynabench.datasets import exports, schemas, service, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
@@ -21,7 +21,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.owning import After, Limit
 from dynabench.tasks import TaskConfig
 
-router = APIRouter(prefix="/api/v1", tags=["datasets"])
+router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
 
 
 @router.get(

@@ -75,7 +75,10 @@ def visitor_scope(session: Session, task_id: str, number: int | None = None, *, 
     """What anybody may export: released rounds, of tasks that need no warning first."""
     if rounds.task_config(session, task_id).content_warning:
         raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
-    return _scope(session, task_id, number, owner=False, attributions=attributions)
+    try:
+        return _scope(session, task_id, number, owner=False, attributions=attributions)
+    except errors.Forbidden as problem:
+        raise errors.Unauthenticated(f"{problem.detail} Log in if you are one.") from None
 
 
 def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,8 +39,7 @@ def reader(file: Path) -> Callable[[BinaryIO], Iterator[Row]]:
     return read
 
 
-def lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers, from 1; of one over `LONGEST` bytes a little more than that."""
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     number = 0
     while line := stream.readline(LONGEST + 1):
         number += 1
@@ -49,34 +49,31 @@ def lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def jsonl(stream: BinaryIO) -> Iterator[Row]:
-    """One row per line; empty lines are passed over."""
-    for number, line in lines(stream):
+    """One row of a context per line; its fields may be wrapped in `values`."""
+    for row in objects(stream):
+        wrapped = (row.values.get(name) for name in WRAPPERS) if row.values else ()
+        yield next((replace(row, values=values) for values in wrapped if isinstance(values, dict)), row)
+
+
+def objects(stream: BinaryIO) -> Iterator[Row]:
+    """One object per line, without its `tag`; empty lines are passed over."""
+    for number, line in _lines(stream):
         if len(line) > LONGEST:
             yield Row(number, None, error=f"The line is longer than {LONGEST:,} bytes.")
         elif line.strip(b" \t\r\n\xef\xbb\xbf"):
             yield _parsed(number, line)
 
 
-def json_row(number: int, line: bytes) -> Row:
-    """A line that holds a JSON object, as it is."""
+def _parsed(number: int, line: bytes) -> Row:
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Row(number, None, error="The line is not valid UTF-8.")
     except (ValueError, RecursionError):
         return Row(number, None, error="The line is not valid JSON.")
-    return Row(number, row) if isinstance(row, dict) else Row(number, None, error="The line is not a JSON object.")
-
-
-def _parsed(number: int, line: bytes) -> Row:
-    read = json_row(number, line)
-    if read.error:
-        return read
-    row = read.values
+    if not isinstance(row, dict):
+        return Row(number, None, error="The line is not a JSON object.")
     tag = row.pop("tag", "")
-    for name in WRAPPERS:
-        if isinstance(row.get(name), dict):
-            return Row(number, row[name], tag)
     return Row(number, row, tag)
 
 
@@ -102,7 +99,7 @@ def csv_rows(stream: BinaryIO) -> Iterator[Row]:
 
 
 def _text(stream: BinaryIO) -> Iterator[str]:
-    for number, line in lines(stream):
+    for number, line in _lines(stream):
         text = line.decode("utf-8", errors="surrogateescape")
         yield text.removeprefix("\ufeff") if number == 1 else text
 

@@ -38,7 +38,7 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
     """
     ending = kind(name or path.name)
     with _opened(path, name or path.name) as stream:
-        read = {".jsonl": _jsonl, ".ndjson": _jsonl, ".csv": files.csv_rows, ".tsv": _tsv,
+        read = {".jsonl": files.objects, ".ndjson": files.objects, ".csv": files.csv_rows, ".tsv": _tsv,
                 ".json": _json, ".parquet": _parquet}[ending]  # fmt: skip
         raw = getattr(stream, "raw_file", stream)
         for number, row in enumerate(read(stream), start=1):
@@ -85,14 +85,6 @@ def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
             yield _Unpacked(stream)
         except (gzip.BadGzipFile, EOFError):
             raise errors.Invalid({"file": "This is no whole gzip file."}) from None
-
-
-def _jsonl(stream: BinaryIO) -> Iterator[Row]:
-    for number, line in files.lines(stream):
-        if len(line) > files.LONGEST:
-            yield Row(number, None, error=f"The line is longer than {files.LONGEST:,} bytes.")
-        elif line.strip(b" \t\r\n\xef\xbb\xbf"):
-            yield files.json_row(number, line)
 
 
 def _tsv(stream: BinaryIO) -> Iterator[Row]:
