@@ -1,7 +1,9 @@
 """The config on the owner's pages: checked by line, previewed, kept in versions; new tasks; the log."""
 
 import csv
+import html
 import io
+import re
 
 import pytest
 
@@ -86,7 +88,7 @@ class TestANewTask:
         page = enter(admin)
         shown = page.get("/tasks/new")
         assert "What annotators would see" in shown.text
-        text = shown.text.split("<textarea")[1].partition(">")[2].partition("</textarea>")[0].lstrip("\n")
+        text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
         made = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert made.headers["location"] == "/tasks/my-task/manage", made.text
         again = page.submit("/tasks/new", page="/settings", config=text, then="save")

@@ -72,15 +72,16 @@ def test_arms_are_stored_and_shown_with_their_shares(owner, enter):
     assert "none: a control" in shown
 
 
-def test_without_a_model_host_the_page_still_stands(owner, enter, app, tmp_path, monkeypatch):
-    page = enter(owner)
-    monkeypatch.setattr(app.state, "host", Host(f"unix:{tmp_path / 'nobody.sock'}", 0.5))
+def test_without_a_model_host_the_page_still_stands(owner, enter, client, tmp_path):
+    page, host = enter(owner), client.app.state.host
+    client.app.state.host = Host(f"unix:{tmp_path / 'nobody.sock'}", 0.5)
     shown = page.get(HERE)
     assert shown.status_code == 200
     refused = page.submit(HERE, page="/settings", targets=["nli-a"], then="open")
     assert refused.status_code == 422
     one = page.get(f"{HERE}/1").text
     assert "unknown: the host does not answer" in one
+    client.app.state.host = host
 
 
 def test_drafts_are_listed_for_owners_alone(owner, ada, enter):
