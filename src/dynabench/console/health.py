@@ -19,7 +19,6 @@ from dynabench.collection.statistics import PEOPLE
 from dynabench.console import frame, queries
 from dynabench.console.access import Moderating
 from dynabench.db import now
-from dynabench.errors import Forbidden
 from dynabench.rounds import arms, service
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
@@ -174,10 +173,8 @@ def _read(session: Session, task: str) -> dict[str, Any]:
 async def show(request: Request, task: str, person: Moderating) -> Response:
     """The console's first page; moderators are sent on to the first section that is theirs."""
     if request.state.role != "owner":
-        entries = frame.rail(request, task)
-        if not entries:
-            raise Forbidden("Only the task's owners may do this.")
-        return RedirectResponse(entries[0].address, status_code=303)
+        theirs = [entry.address for entry in frame.rail(request, task)]
+        return RedirectResponse([*theirs, str(request.app.url_path_for("task", task=task))][0], status_code=303)
     values = await request.app.state.db.aread(_read, task)
     said = alerts(request, task, values["newest"], values["of"], values["any_context"], values["health"])
     links = {section: address(request, task, section) for section in ("people", "moderation", "examples", "figures")}
