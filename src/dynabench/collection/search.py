@@ -83,7 +83,13 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
 
 
 def find(
-    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None = None, limit: int = 50
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    filters: Filters,
+    *,
+    before: int | None = None,
+    limit: int = 50,
 ) -> Page:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
@@ -118,7 +124,7 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "author": row.author_id,
         **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
         "made": row.made_from is not None,
-        **{"verdict": Verdict.PENDING, "retracted": False, "hidden": False, "flagged": False, "perturbed": False},
+        "verdict": Verdict.PENDING, "retracted": False, "hidden": False, "flagged": False, "perturbed": False,
         **changing,
     }
     texts = terms.strings([row.context, row.input, row.answer, *explanations])

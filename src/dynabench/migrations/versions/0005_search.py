@@ -46,7 +46,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_tally_news"),
     )
     op.create_index("ix_tally_news_round_id", "tally_news", ["round_id"])
-    # Rows that exist already: by the command's own code, which reads columns by their names and tables as they are here.
+    # Rows that exist already, by the code of the commands, which reads columns by their names.
     from dynabench.collection import breakdowns
     from dynabench.rounds.tables import Round
     from dynabench.validation.reindex import reindex
