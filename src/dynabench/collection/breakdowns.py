@@ -10,11 +10,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Executable, Select, case, delete, func, insert, literal, null, select, union_all
+from sqlalchemy import Executable, Select, Table, case, delete, func, insert, literal, null, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -32,7 +32,8 @@ ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in C
 FOLD = 512
 LOCK = 7267420  # on PostgreSQL one transaction at a time counts news in
 
-_NEWS = insert(TallyNews.__table__).returning(TallyNews.__table__.c.id)
+_TABLE = cast(Table, TallyNews.__table__)
+_NEWS = insert(_TABLE).returning(_TABLE.c.id)  # built once: putting it together takes longer than running it
 
 Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
@@ -58,7 +59,8 @@ def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Group
     here = known.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
     found: Groups = {}
     told: list[str] = []
-    for row in session.execute(union_all(here, news)).all():
+    rows: Iterable[Any] = session.execute(union_all(here, news))
+    for row in rows:
         if row.told is None:
             found[row.name, row.value] = np.frombuffer(row.counts, ROW)
         else:
