@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import projections, search
+from dynabench.collection import projections
 from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
@@ -17,7 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import LABELS, Verdict, verdict
 from dynabench.tasks import TaskConfig
-from dynabench.validation import places, queries
+from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 
 UNDO_WITHIN = timedelta(seconds=60)
@@ -259,7 +259,7 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
         targets=standing.targets,
     )
     if cast.vote == Verdict.FLAGGED:
-        search.change(session, standing.example_id, flagged=any(each.vote == Verdict.FLAGGED for each in case.votes))
+        moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         projections.count_verdict(session, standing, old, new)
