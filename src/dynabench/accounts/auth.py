@@ -2,36 +2,43 @@
 
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
 
 from dynabench import security
-from dynabench.accounts import service
-from dynabench.accounts.tables import Person
+from dynabench.accounts import notices, service
+from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
 from dynabench.errors import Forbidden, Unauthenticated
 
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 USED_EVERY = timedelta(minutes=1)
 scheme = HTTPBearer(auto_error=False, description="An API token from `POST /api/v1/tokens` or the settings page.")
 
 
 async def identify(request: Request) -> Person | None:
-    """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`."""
+    """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`.
+
+    What a token may do is kept as `request.state.scopes`; cookies and visitors leave it None. Tokens open the JSON
+    API alone: on a page, where no route names a scope, whoever sends one is a visitor.
+    """
     db: Database = request.app.state.db
     token, cookie = security.bearer(request), security.session_cookie(request)
     person: Person | None = None
-    if token is not None:
+    request.state.scopes, request.state.notices = None, ()
+    if token is not None and request.url.path.startswith("/api/"):
         found = await db.aread(service.person_of_token, security.digest(token))
         if found is None:
             raise Unauthenticated("This token is unknown or revoked. Make a new one with POST /api/v1/tokens.")
         person, row = found
+        request.state.scopes = frozenset(row.scopes)
         if row.used_at is None or now() - row.used_at > USED_EVERY:
             await db.awrite(service.mark_used, row.id)
-    elif cookie:
-        person = await db.aread(service.person_of_session, security.digest(cookie))
+    elif cookie and token is None:
+        person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
     request.state.viewer = person
     return person
 
@@ -59,6 +66,54 @@ async def _admin(member: Member) -> Person:
 
 
 Admin = Annotated[Person, Depends(_admin)]
+
+
+class Scope:
+    """A dependency of routers: what a token must be allowed there. Cookies may do all that their person may.
+
+    `read` for requests that change nothing, `name` for the others, or what the handler says with `needs`. Every
+    router of the JSON API has one: `APIRouter(dependencies=[Depends(auth.scope("annotate"))])`.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def needed(self, method: str, handler: object) -> str:
+        """The scope that a request with this method to this handler needs."""
+        return _own_scopes.get(handler) or ("read" if method in security.SAFE_METHODS else self.name)
+
+    async def __call__(self, request: Request, _: Viewer) -> None:
+        """Refuse a token that lacks the scope."""
+        scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
+        if scopes is not None and name not in scopes:
+            text = f"This token lacks the scope “{name}”. Make one that has it in the settings or with POST /tokens."
+            raise Forbidden(text, scope=name)
+
+
+_own_scopes: dict[object, str] = {}
+
+
+def scope(name: str) -> Scope:
+    """See `Scope`; `name` is one of `SCOPES`."""
+    if name not in SCOPES:
+        raise ValueError(f"{name} is not among {SCOPES}")
+    return Scope(name)
+
+
+def needs(name: str) -> Callable[[Handler], Handler]:
+    """A decorator for handlers whose scope is not that of their router; it stands below `@router.post(...)`."""
+
+    def mark(handler: Handler) -> Handler:
+        _own_scopes[handler] = scope(name).name
+        return handler
+
+    return mark
+
+
+def scopes_of(dependant: Dependant, method: str) -> set[str]:
+    """The scopes that a route, given as its dependencies, asks of tokens: one for each route of the JSON API."""
+    found = [each.call for each in dependant.dependencies]
+    return {call.needed(method, dependant.call) for call in found if isinstance(call, Scope)}
 
 
 def needs_login(dependant: Dependant) -> bool:

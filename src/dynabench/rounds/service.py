@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Pool
@@ -11,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.models.protocol import Card
+from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
@@ -151,23 +153,36 @@ def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
         )
 
 
+def task_locked(session: Session, task_id: str) -> Task:
+    """The task, locked until the transaction ends, so that what is counted about it stays true meanwhile."""
+    return session.get_one(Task, task_id, with_for_update=True)
+
+
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away."""
+    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away.
+
+    The last owner stays one until there is another.
+    """
     require_owner(session, actor, task_id)
     if name is not None and name not in ROLES:
         raise errors.Invalid({"role": f"Choose one of {', '.join(ROLES)}."})
     person = session.scalar(queries.person(username))
     if person is None:
         raise errors.NotFound(f"There is nobody called {username!r}.")
-    found = session.get(Role, (task_id, person.id))
+    task_locked(session, task_id)  # two owners who leave at once do so one after the other
+    found = session.get(Role, (task_id, person.id), with_for_update=True)
+    was = found.role if found else None
+    if was == name:
+        return
+    if was == "owner" and session.scalar(queries.other_owner(task_id, person.id)) is None:
+        raise errors.Conflict(f"{person.username} is the task's last owner. Make somebody else an owner first.")
     if name is None:
-        if found:
-            session.delete(found)
+        session.delete(found)
     elif found:
         found.role = name
     else:
         session.add(Role(task_id=task_id, person_id=person.id, role=name))
-    act(session, actor, "task.role", task=task_id, person=person.id, role=name)
+    act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
 
 
 def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
@@ -198,15 +213,25 @@ def _check_fit(config: TaskConfig, card: Card) -> None:
 
 
 def draft_round(
-    session: Session, person: Person | None, task_id: str, targets: Sequence[Card], ensemble: str = "any"
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    targets: Sequence[Card],
+    ensemble: str = "any",
+    arms: Sequence[Any] = (),
 ) -> Round:
-    """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened."""
+    """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
+
+    `arms` are conditions that are assigned at random (`rounds.arms`); none for a plain round.
+    """
     require_owner(session, person, task_id)
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
-    owner = session.get_one(Task, task_id, with_for_update=True)  # numbers are given one at a time
+    owner = task_locked(session, task_id)  # numbers are given one at a time
+    chosen = conditions.clean(arms, newest_config(session, task_id))
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
+    made.arms = chosen
     made.targets = [
         Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
     ]

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import projections
+from dynabench.collection import projections, search
 from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
 from dynabench.db import now
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import LABELS, Verdict, verdict
@@ -118,6 +119,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
+    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
     if session.get(Skip, (example_id, person.id)) is None:
@@ -128,7 +130,7 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     """Where an example stands that this person voted on; None where no vote of theirs stands."""
     mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
-    if not mine or example is None or standing is None:
+    if not mine or example is None or standing is None or standing.hidden:
         return None
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
     predictions = session.scalars(queries.predictions(example_id)).all()
@@ -165,6 +167,8 @@ def _case(session: Session, example_id: int) -> _Case:
     standing = places.standing_of(session, example_id)
     if standing.retracted:
         raise errors.Conflict("Its author has retracted this example.")
+    if standing.hidden:
+        raise errors.Conflict("A moderator has hidden this example.")
     found = session.get_one(Round, standing.round_id)
     if found.state not in queries.VALIDATED:
         raise errors.Conflict(f"Round {found.number} is {found.state}; its examples are not voted on any more.")
@@ -177,6 +181,7 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
+    people.require_seat(session, person, case.round.task_id)
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
         raise errors.Forbidden("Only the task's owners decide alone.")
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
@@ -245,7 +250,16 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
     standing.votes, standing.verdict = len(case.votes), new
-    standing.open = projections.is_open(case.config, fooled=standing.fooled, verdict=new, retracted=standing.retracted)
+    standing.open = projections.is_open(
+        case.config,
+        fooled=standing.fooled,
+        verdict=new,
+        retracted=standing.retracted,
+        hidden=standing.hidden,
+        targets=standing.targets,
+    )
+    if cast.vote == Verdict.FLAGGED:
+        search.change(session, standing.example_id, flagged=any(each.vote == Verdict.FLAGGED for each in case.votes))
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         projections.count_verdict(session, standing, old, new)
