@@ -104,6 +104,10 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/attributions"): Route(
         "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
+    ("POST", "/api/v1/tasks/{task}/seeds"): Route("owner", json={"seeds": []}),
+    ("POST", "/api/v1/tasks/{task}/seeds/examples"): Route("owner", json={"round": 1}),
+    ("POST", "/api/v1/examples/{id}/hide"): Route("owner", json={"reason": "spam"}),
+    ("POST", "/api/v1/examples/{id}/restore"): Route("owner", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),

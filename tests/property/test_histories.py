@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from sqlalchemy import select, update
 
 from dynabench import errors
+from dynabench.collection import hiding
 from dynabench.collection.tables import VerdictEvent
 from dynabench.db import Database, now
 from dynabench.stats.verdict import verdict
@@ -58,14 +59,38 @@ class Histories(RuleBasedStateMachine):
             self.folder.cleanup()
 
     @precondition(lambda self: not self.released)
-    @rule(author=person, fooled=st.booleans(), source=st.sampled_from(["person", "expert", "program"]))
-    def write(self, author, fooled, source):
-        self.examples.append(self.world.example(self.people[author], fooled=fooled, source=source))
+    @rule(
+        author=person,
+        fooled=st.booleans(),
+        source=st.sampled_from(["person", "expert", "program"]),
+        start=st.sampled_from(["blank", "seed", "perturb"]),
+        arm=st.sampled_from(["", "seeds", "control"]),
+        tag=st.sampled_from(["", "rain"]),
+    )
+    def write(self, author, fooled, source, start, arm, tag):
+        asked = arm != "control"
+        how = {"source": source, "start": start, "arm": arm, "tag": tag, "asked": asked}
+        self.examples.append(self.world.example(self.people[author], fooled=fooled and asked, **how))
 
     @precondition(lambda self: self.examples)
     @rule(example=which)
     def retract(self, example):
         self.world.retract(self._pick(example))
+
+    @precondition(lambda self: self.examples)
+    @rule(example=which, hidden=st.booleans(), owner=st.integers(0, 1))
+    def hide_or_restore(self, example, hidden, owner):
+        act = hiding.hide if hidden else hiding.restore
+        self.world.db.write(act, self.owners[owner], self._pick(example), "because")
+
+    @invariant()
+    def what_is_hidden_or_taken_back_waits_for_no_votes_and_controls_do(self):
+        for example in self.examples:
+            standing = self.world.standing(example)
+            if standing.hidden or standing.retracted:
+                assert not standing.open
+            elif not standing.targets:
+                assert standing.open == (standing.verdict == "pending")
 
     @rule(who=person)
     def ask(self, who):

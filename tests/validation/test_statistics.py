@@ -115,4 +115,4 @@ def test_a_round_without_examples_has_no_rates(database):
     found = figures(World(database))
     assert found.total.rates.vmer.value is None
     assert found.human_accuracy.value is None
-    assert found.by == {"source": {}, "start": {}, "day": {}}
+    assert found.by == {"source": {}, "start": {}, "day": {}, "arm": {}}

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
-from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
+from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, TagTally, Tally
 from dynabench.db import Database, now
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Role, Round, Target, Task, TaskVersion
@@ -63,9 +63,10 @@ class World:
         context = Context(task_id=self.task, values={"premise": "It rains."}, digest="0" * 64, draw=1)
         opened = Round(task_id=self.task, number=1, version_id=version.id, state="open")
         opened.targets = [Target(position=0, model="m", version="1")]
-        session.add_all([context, opened])
+        tagged = Context(task_id=self.task, values={"premise": "It pours."}, tag="rain", digest="1" * 64, draw=2)
+        session.add_all([context, tagged, opened])
         session.flush()
-        self.context_id = context.id
+        self.context_id, self.tagged = context.id, {"": context.id, "rain": tagged.id}
         return opened.id
 
     def person(self, role: str | None = None) -> Person:
@@ -88,17 +89,30 @@ class World:
         """An example by `author` with one prediction; `columns` override the row's."""
         return self.db.write(self.write_example, author, fooled, **columns)
 
-    def write_example(self, session: Session, author: Person, fooled: bool = True, **columns: Any) -> int:
-        """As `example`, in a transaction of the caller's."""
+    def write_example(
+        self,
+        session: Session,
+        author: Person,
+        fooled: bool = True,
+        *,
+        tag: str = "",
+        asked: bool = True,
+        **columns: Any,
+    ) -> int:
+        """As `example`, in a transaction of the caller's; `asked` is false where no model was."""
         number = next(self.numbers)
         handout = Handout(
-            round_id=self.round_id, context_id=self.context_id, person_id=author.id, start="blank", initial={}
+            round_id=self.round_id,
+            context_id=self.tagged[tag],
+            person_id=author.id,
+            start="blank",
+            initial={},
         )
         session.add(handout)
         session.flush()
         values: dict[str, Any] = {
             "round_id": self.round_id,
-            "context_id": self.context_id,
+            "context_id": self.tagged[tag],
             "handout_id": handout.id,
             "author_id": author.id,
             "version_id": self.version_id,
@@ -116,20 +130,12 @@ class World:
         example = Example(**(values | columns))
         session.add(example)
         session.flush()
-        said = WRONG if fooled else CLAIM
-        session.add(
-            Prediction(
-                example_id=example.id,
-                position=0,
-                model="m",
-                version="1",
-                answer=said,
-                probabilities=None,
-                fooled=fooled,
-                latency_ms=1.0,
-            )
-        )
-        projections.count_example(session, example, targets=1, targets_right=int(not fooled), config=self.config)
+        said = Prediction(position=0, model="m", version="1", answer=WRONG if fooled else CLAIM, probabilities=None)
+        said.example_id, said.fooled, said.latency_ms = example.id, fooled, 1.0
+        if asked:
+            session.add(said)
+        right = int(asked and not fooled)
+        projections.count_example(session, example, targets=int(asked), targets_right=right, config=self.config)
         return example.id
 
     def retract(self, example_id: int) -> None:
@@ -182,7 +188,7 @@ class World:
 
         def rows(session: Session) -> list[tuple[Any, ...]]:
             found: list[tuple[Any, ...]] = []
-            for table in (Standing, Tally):
+            for table in (Standing, Tally, TagTally):
                 names = [column.key for column in inspect(table).column_attrs]
                 found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
             return found

@@ -85,7 +85,7 @@ def figures(*people):
     """Figures of people given as (examples, fooled, validated, resolved)."""
     counts = [Counts(*person) for person in people]
     total = sum(counts, Counts())
-    return Figures(total, 3, len(counts), error_rates(total), clustered_error_rates(counts))
+    return Figures(total, 3, 0, len(counts), error_rates(total), clustered_error_rates(counts))
 
 
 def statistics():

@@ -1,6 +1,5 @@
 """The annotator's side as JSON: contexts, examples, explanations, attributions, boards."""
 
-import random
 import uuid
 from typing import Annotated, Any
 
@@ -10,11 +9,13 @@ from sqlalchemy.orm import Session
 from dynabench import errors, security
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
-from dynabench.collection import attributions, boards, loop, queries, schemas, service
+from dynabench.collection import attributions, boards, hiding, loop, queries, schemas, seeds, service
 from dynabench.db import Database
 from dynabench.models.client import Host
+from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
-from dynabench.rounds.schemas import Number
+from dynabench.rounds.contexts import Upload
+from dynabench.rounds.schemas import Number, RowError, UploadOut
 
 router = APIRouter(prefix="/api/v1", tags=["collection"])
 
@@ -29,12 +30,19 @@ def throttle(request: Request, viewer: Person | None) -> None:
 
 
 @router.post("/tasks/{task}/contexts/next")
-async def next_context(request: Request, task: str, viewer: Viewer) -> schemas.HandoutOut:
-    """Another context, with a goal and a start; what members were given is recorded, visitors' is not."""
-    db: Database = request.app.state.db
+async def next_context(
+    request: Request, task: str, viewer: Viewer, body: schemas.NextIn | None = None
+) -> schemas.HandoutOut:
+    """Another context, with a goal and a start; what members were given is recorded, visitors' is not.
+
+    With `perturb` one's own example again, to be edited minimally so that its answer becomes the goal.
+    """
+    state = request.app.state
+    if body is None or body.perturb is None:
+        return await loop.hand_out(state.db, state.host, viewer, task)
     if viewer is None:
-        return await db.aread(service.visitor_context, task, random.Random())
-    return await db.awrite(service.next_context, viewer, task, random.Random())
+        raise errors.Unauthenticated("Log in to make a perturbation of an example of yours.")
+    return await loop.perturb(state.db, state.host, viewer, body.perturb, task)
 
 
 @router.post("/tasks/{task}/examples", status_code=201)
@@ -104,6 +112,52 @@ async def retract(request: Request, id: security.RowId, person: Member) -> schem
     db: Database = request.app.state.db
     await db.awrite(service.retract, person, id)
     return schemas.RetractionOut(id=id, retracted=True)
+
+
+@router.post("/examples/{id}/hide")
+async def hide(
+    request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
+) -> schemas.HidingOut:
+    """Hide an example from everybody but its author (owners, moderators); it counts no more. Twice changes nothing."""
+    await request.app.state.db.awrite(hiding.hide, person, id, body.reason if body else "")
+    return schemas.HidingOut(id=id, hidden=True)
+
+
+@router.post("/examples/{id}/restore")
+async def restore(
+    request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
+) -> schemas.HidingOut:
+    """Show a hidden example again (owners, moderators); twice changes nothing."""
+    await request.app.state.db.awrite(hiding.restore, person, id, body.reason if body else "")
+    return schemas.HidingOut(id=id, hidden=False)
+
+
+@router.post("/tasks/{task}/seeds", status_code=201)
+async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: Member) -> UploadOut:
+    """Add up to 1,000 seeds, texts to start from (owners). Good rows are kept, bad ones named, known ones counted."""
+    rows = seeds.rows(body.seeds)
+
+    def write(session: Session) -> Upload:
+        rounds.require_owner(session, person, task)
+        config, result = rounds.newest_config(session, task), Upload()
+        for batch in contexts.batches(rows):
+            result += seeds.add(session, task, config, batch)
+        rounds.act(session, person, "seeds.uploaded", task=task, created=result.created)
+        return result
+
+    db: Database = request.app.state.db
+    result = await db.awrite(write)
+    named = [RowError(row=row, message=message) for row, message in result.errors]
+    return UploadOut(created=result.created, duplicates=result.duplicates, errors=named)
+
+
+@router.post("/tasks/{task}/seeds/examples", status_code=201)
+async def seeds_of_round(
+    request: Request, task: str, body: schemas.SeedlingsIn, person: Member
+) -> schemas.SeedlingsOut:
+    """Make seeds of a round's examples with a verdict, by default `correct` (owners); known ones are passed over."""
+    db: Database = request.app.state.db
+    return schemas.SeedlingsOut(created=await db.awrite(seeds.from_round, person, task, body.round, body.verdict))
 
 
 @router.get("/examples/{id}/attributions")

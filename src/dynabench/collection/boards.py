@@ -1,5 +1,6 @@
 """Standings of people in a round, from the tallies."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -10,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import queries
 from dynabench.collection.schemas import BoardPage, BoardRow, RateOut
 from dynabench.db import now
+from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
 
@@ -23,9 +25,17 @@ def rate(k: int, n: int) -> RateOut:
     return RateOut(value=found.value, low=found.low, high=found.high)
 
 
+def controls(of: Iterable[Round]) -> list[tuple[int, str]]:
+    """The arms of rounds in which no model is asked: figures about models leave them out."""
+    return [(each.id, name) for each in of for name in sorted(arms.without_targets(each.arms))]
+
+
 def board(session: Session, of: Round, viewer: Person | None, after: int = 0, limit: int = 50) -> BoardPage:
-    """A page of the round's board, from rank `after` + 1 on; people equal in all three counts share a rank."""
-    rows = session.execute(queries.board(of.id)).all()
+    """A page of the round's board, from rank `after` + 1 on; people equal in all three counts share a rank.
+
+    Examples of arms in which no model is asked are left out: nobody could be fooled.
+    """
+    rows = session.execute(queries.board(of.id, controls([of]))).all()
     items: list[BoardRow] = []
     rank, before = 0, None
     for place, row in enumerate(rows, start=1):
@@ -72,7 +82,7 @@ class Mine:
 
 def mine(session: Session, person: Person, of: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
-    counts = session.execute(queries.own_tally(person.id, of.id)).one()
+    counts = session.execute(queries.own_tally(person.id, of.id, but=controls([of]))).one()
     today = session.execute(queries.own_tally(person.id, of.id, now().date().isoformat())).one()
     latest = session.scalars(queries.latest_fooled(person.id, of.id, STREAK))
     return Mine(

@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import queries
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example, Handout
+from dynabench.rounds import arms
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -42,6 +43,7 @@ class Draft:
     handout_id: int = 0
     source: str = "person"
     made_from: int | None = None
+    edit_distance: int | None = None
     key: str = ""
     request: str = ""
     earlier: int | None = None
@@ -76,15 +78,19 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if again := earlier(session, person.id, key, request):
         return replace(_plain(session, session.get_one(Round, again.round_id), again), earlier=again.id)
     current = rounds.open_round_of(session, task_id)
-    given = _handout(session, person, current, body.context_id)
+    given = _handout(session, person, current, body)
     checked = _checked(session, current, body, goal=given.goal)
-    _check_origin(session, person, task_id, body.made_from)
+    changed = _edit_distance(checked, given)
+    if body.made_from is not None and body.made_from != given.made_from:
+        _check_origin(session, person, task_id, body.made_from)
     whole = replace(
         checked,
         author_id=person.id,
         handout_id=given.id,
         source=source_of(rounds.role(session, person, task_id)),
-        made_from=body.made_from,
+        targets=arms.targets_of(current, given.arm),
+        made_from=body.made_from or given.made_from,
+        edit_distance=changed,
         key=key,
         request=request,
     )
@@ -149,8 +155,24 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
     return found
 
 
-def _handout(session: Session, person: Person, current: Round, context_id: int) -> Handout:
-    found = session.scalar(queries.handout(person.id, current.id, context_id))
+def _edit_distance(checked: Draft, given: Handout) -> int | None:
+    """How far the text is from the one that it began with; a seed or an own example has to be changed."""
+    if given.start == "blank":
+        return None
+    changed = checked.config.edit_distance(given.initial, checked.input)
+    if not changed and given.start in ("seed", "perturb"):
+        raise errors.Invalid({f"input.{checked.config.input[0].name}": "Change the text: this is what you began with."})
+    return changed
+
+
+def _handout(session: Session, person: Person, current: Round, body: ExampleIn) -> Handout:
+    context_id = body.context_id
+    if body.handout is None:
+        found = session.scalar(queries.handout(person.id, current.id, context_id))
+    else:
+        found = session.get(Handout, body.handout)
+        if found and (found.person_id, found.round_id, found.context_id) != (person.id, current.id, context_id):
+            found = None
     if found is None:
         context_of(session, current.task_id, context_id)  # says so where there is no such context
         raise errors.Conflict(

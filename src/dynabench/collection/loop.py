@@ -1,11 +1,13 @@
-"""The live loop: check a draft, ask the models, record what they said. Pages and the JSON API both come here."""
+"""The live loop: hand out, check a draft, ask the models, record what they said. Pages and the JSON API come here."""
 
+import random
 from dataclasses import dataclass
 
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, service, targets
+from dynabench.collection import drafts, service, starts, targets
 from dynabench.collection.drafts import Draft
-from dynabench.collection.schemas import ExampleIn, OutcomeOut
+from dynabench.collection.schemas import ExampleIn, HandoutOut, OutcomeOut
+from dynabench.collection.starts import Offer
 from dynabench.db import Database
 from dynabench.models.client import Host
 
@@ -16,6 +18,38 @@ class Told:
 
     draft: Draft
     outcome: OutcomeOut
+
+
+async def hand_out(db: Database, host: Host, person: Person | None, task_id: str, *, but: int = 0) -> HandoutOut:
+    """Another context with an arm, a goal and a start; None as `person` is a visitor, who has context `but` now.
+
+    A seed comes with what the round's targets say of it: `Unavailable` where one has yet to be asked and is silent.
+    """
+    run = db.awrite if person else db.aread
+    return await _complete(db, host, await run(starts.hand_out, person, task_id, random.Random(), but))
+
+
+async def current(
+    db: Database, host: Host, person: Person, task_id: str, *, context_id: int = 0, handout_id: int = 0
+) -> HandoutOut | None:
+    """What somebody was given last in the open round (of a context, or the very handout, where named), if anything."""
+    offer = await db.aread(starts.current, person, task_id, context_id=context_id, handout_id=handout_id)
+    return await _complete(db, host, offer) if offer else None
+
+
+async def perturb(db: Database, host: Host, person: Person, example_id: int, task_id: str = "") -> HandoutOut:
+    """One's own example (of this task, where named) again, to be edited minimally so that its answer flips."""
+    offer = await db.awrite(starts.perturb, person, example_id, random.Random(), task_id)
+    return await _complete(db, host, offer)
+
+
+async def _complete(db: Database, host: Host, offer: Offer) -> HandoutOut:
+    """The handout with what models say of its seed, asked where nobody has asked before."""
+    if not offer.missing or offer.inputs is None:
+        return offer.given
+    answers = await targets.gather(host, offer.missing, offer.inputs)  # nothing is held while models think
+    await db.awrite(starts.keep, offer.seed_id, answers)
+    return starts.told(offer, answers)
 
 
 async def play(db: Database, host: Host, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Told:

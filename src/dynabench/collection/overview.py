@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import queries, service
+from dynabench.collection import boards, queries, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -47,7 +47,7 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of]))}
+    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of], boards.controls(of)))}
     counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
 
@@ -58,7 +58,7 @@ def home(session: Session) -> dict[str, Any]:
     found = {task.id: started(session, task.id) for task in tasks}
     current = [each for some in found.values() for each in some if each.state == "open"]
     ids = [each.id for each in current]
-    sums = {row.round_id: row for row in session.execute(queries.sums(ids))}
+    sums = {row.round_id: row for row in session.execute(queries.sums(ids, boards.controls(current)))}
     totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
     totals["verified"] = sum(int(row.validated) for row in sums.values())
     totals["people"] = session.scalar(queries.people(ids)) or 0
@@ -102,7 +102,7 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
             continue
         if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
             continue
-        given = service.visitor_context(session, task, random.Random())
+        given = starts.hand_out(session, None, task, random.Random()).given
         placeholder = config.public()["input"][0].get("placeholder", "")
         return {"task": task, "config": config, "context_id": given.id, "placeholder": placeholder}
     return None

@@ -19,6 +19,7 @@ from dynabench.collection.api import throttle
 from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut
 from dynabench.collection.tables import Example
+from dynabench.db import Database
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -35,15 +36,14 @@ SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
 
 
 def _bench(
-    session: Session, person: Person | None, task: str, sandbox: bool, posted: Posted | None, fresh: bool
+    session: Session, person: Person | None, task: str, sandbox: bool, posted: Posted | None, handout: HandoutOut | None
 ) -> dict[str, Any]:
-    """All that the create page shows; draws a context where there is none, or where a `fresh` one is wanted."""
+    """All that the create page shows, with the context that somebody has; None where no round is open."""
     current = session.scalar(round_queries.open_round(task))
     config = rounds.task_config(session, task)
     values: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox}
-    if current is None:
+    if current is None or handout is None:
         return values
-    handout = _handout(session, person, task, sandbox, posted, fresh)
     live = person is not None and not sandbox
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     return values | {
@@ -60,16 +60,32 @@ def _bench(
     }
 
 
-def _handout(
-    session: Session, person: Person | None, task: str, sandbox: bool, posted: Posted | None, fresh: bool
+async def _shown(
+    request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
+) -> dict[str, Any]:
+    """All that the create page shows; draws a context where there is none, or where a `fresh` one is wanted."""
+    db: Database = request.app.state.db
+    handout = None
+    if await db.aread(_collects, task):
+        handout = await _handout(request, None if sandbox else person, task, posted, fresh)
+    return await db.aread(_bench, person, task, sandbox, posted, handout)
+
+
+def _collects(session: Session, task: str) -> bool:
+    return session.scalar(round_queries.open_round(task)) is not None
+
+
+async def _handout(
+    request: Request, person: Person | None, task: str, posted: Posted | None, fresh: bool
 ) -> HandoutOut:
-    rng = random.Random()
-    if sandbox or person is None:
+    db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
+    if person is None:
         if posted is None or fresh:
-            return service.visitor_context(session, task, rng, but=posted.context_id if posted else 0)
-        return _same(session, task, posted)
-    known = None if fresh else service.current_context(session, person, task, posted.context_id if posted else 0)
-    return known or service.next_context(session, person, task, rng)
+            return await loop.hand_out(db, host, None, task, but=but)
+        same: HandoutOut = await db.aread(_same, task, posted)
+        return same
+    known = None if fresh else await loop.current(db, host, person, task, context_id=but)
+    return known or await loop.hand_out(db, host, person, task)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
@@ -95,6 +111,7 @@ def _tries(session: Session, person: Person, round_id: int, context_id: int) -> 
             "answer": example.answer,
             "fooled": example.fooled,
             "retracted": standing.retracted,
+            "hidden": standing.hidden,
             "verdict": standing.verdict,
         }
         for example, standing in session.execute(queries.tried(person.id, round_id, context_id, TRIES))
@@ -104,10 +121,7 @@ def _tries(session: Session, person: Person, round_id: int, context_id: int) -> 
 @router.get("/tasks/{task}/create", name="create")
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""
-    sandbox = sandbox or viewer is None
-    db = request.app.state.db
-    run = db.aread if sandbox else db.awrite  # a member's first context is recorded
-    return render(request, "collection/create.html", **await run(_bench, viewer, task, sandbox, None, False))
+    return render(request, "collection/create.html", **await _shown(request, viewer, task, sandbox or viewer is None))
 
 
 @router.post("/tasks/{task}/context", name="another_context")
@@ -119,8 +133,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
     config = await db.aread(rounds.task_config, task)
     but = str(form.get("but", ""))
     posted = forms.posted(config, form, but) if sandbox and but else None
-    run = db.aread if sandbox else db.awrite
-    values = await run(_bench, viewer, task, sandbox, posted, True)
+    values = await _shown(request, viewer, task, sandbox, posted, fresh=True)
     if not wants_fragment(request):
         address = str(request.app.url_path_for("create", task=task))
         return RedirectResponse(f"{address}?sandbox=1" if sandbox else address, status_code=303)
@@ -147,7 +160,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
         if wants_fragment(request):
             raise  # the error's fragment takes the place of the result, and the form stays as it is
         return await _refused(request, viewer, task, posted, problem)
-    values = await state.db.aread(_bench, viewer, task, sandbox, posted, False)
+    values = await _shown(request, viewer, task, sandbox, posted)
     values |= {
         "outcome": told.outcome,
         "tried": {"context_id": posted.context_id, "input": told.draft.input, "answer": told.draft.answer},
@@ -162,9 +175,7 @@ async def _refused(
 ) -> Response:
     """The form again with what was written, messages beside the fields, and the same key."""
     sandbox = viewer is None or posted.sandbox
-    db = request.app.state.db
-    run = db.aread if sandbox else db.awrite
-    values = await run(_bench, viewer, task, sandbox, posted, False)
+    values = await _shown(request, viewer, task, sandbox, posted)
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail

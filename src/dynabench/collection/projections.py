@@ -1,4 +1,4 @@
-"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally`.
+"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally` and `TagTally`.
 
 Every function runs in the transaction that writes the ledger, so that counts and ledger never part. Sums are
 added to in the database itself: two people counting at once lose nothing. `dynabench.validation.rebuild` counts
@@ -6,6 +6,7 @@ the same figures again from the ledger alone, and tests hold the two equal.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC
 from functools import cache
@@ -15,12 +16,17 @@ from sqlalchemy import Executable, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.collection.tables import Example, Standing, TagTally, Tally
+from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
+TAG_KEY = ("round_id", "tag", "person_id", "source")
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
+
+Table = type[Tally] | type[TagTally]
+Counted = tuple[Example, str, dict[str, int]]  # an example, its context's tag, what it adds
 
 
 def draw(example_id: int) -> int:
@@ -28,14 +34,14 @@ def draw(example_id: int) -> int:
     return int.from_bytes(hashlib.blake2b(example_id.to_bytes(8, "big"), digest_size=4).digest(), "big") >> 1
 
 
-def wants_votes(config: TaskConfig, fooled: bool) -> bool:
-    """Whether examples like this are put before validators."""
-    return fooled or config.validation.also_not_fooled
+def wants_votes(config: TaskConfig, fooled: bool, targets: int) -> bool:
+    """Whether examples like this are put before validators; always where no model was asked."""
+    return fooled or config.validation.also_not_fooled or not targets
 
 
-def is_open(config: TaskConfig, *, fooled: bool, verdict: str, retracted: bool) -> bool:
-    """Whether an example may be handed to validators now."""
-    return wants_votes(config, fooled) and verdict == Verdict.PENDING and not retracted
+def is_open(config: TaskConfig, *, fooled: bool, verdict: str, retracted: bool, hidden: bool, targets: int) -> bool:
+    """Whether an example on which `targets` models were asked may be handed to validators now."""
+    return wants_votes(config, fooled, targets) and verdict == Verdict.PENDING and not retracted and not hidden
 
 
 def tally_key(example: Example) -> dict[str, Any]:
@@ -45,10 +51,17 @@ def tally_key(example: Example) -> dict[str, Any]:
     return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **made}
 
 
-def tally_counts(*, fooled: bool, verdict: str, retracted: bool) -> dict[str, int]:
-    """What one example adds to its `Tally` row."""
+def tag_key(example: Example, tag: str) -> dict[str, Any]:
+    """The `TagTally` row that an example is counted in; `tag` is its context's."""
+    return {"round_id": example.round_id, "tag": tag, "person_id": example.author_id, "source": example.source}
+
+
+def tally_counts(*, fooled: bool, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
+    """What one example adds to its `Tally` and `TagTally` rows."""
     if retracted:
         return dict.fromkeys(COUNTS, 0) | {"retracted": 1}
+    if hidden:
+        return dict.fromkeys(COUNTS, 0) | {"hidden": 1}
     return {
         "examples": 1,
         "fooled": int(fooled),
@@ -60,26 +73,39 @@ def tally_counts(*, fooled: bool, verdict: str, retracted: bool) -> dict[str, in
 
 
 def count_example(
-    session: Session, example: Example, *, targets: int, targets_right: int, config: TaskConfig
+    session: Session,
+    example: Example,
+    *,
+    targets: int,
+    targets_right: int,
+    config: TaskConfig,
+    tag: str | None = None,
 ) -> Standing:
     """Count an example that was just written.
 
-    `targets` predictions were made on it and `targets_right` of them did not count as fooled.
+    `targets` predictions were made on it and `targets_right` of them did not count as fooled. `tag` is its context's;
+    it is looked up where it is not given.
     """
     session.flush()
+    state: dict[str, Any] = {
+        "fooled": example.fooled,
+        "verdict": str(Verdict.PENDING),
+        "retracted": False,
+        "hidden": False,
+    }
     standing = Standing(
         example_id=example.id,
         round_id=example.round_id,
         author_id=example.author_id,
-        fooled=example.fooled,
-        verdict=str(Verdict.PENDING),
-        open=is_open(config, fooled=example.fooled, verdict=Verdict.PENDING, retracted=False),
+        open=is_open(config, targets=targets, **state),
         draw=draw(example.id),
         targets=targets,
         targets_right=targets_right,
+        **state,
     )
     session.add(standing)
-    _add(session, example, tally_counts(fooled=example.fooled, verdict=Verdict.PENDING, retracted=False))
+    known = _tag(session, example) if tag is None else tag
+    _add(session, [(example, known, tally_counts(**state))])
     return standing
 
 
@@ -87,19 +113,34 @@ def count_retraction(session: Session, *examples: Example) -> None:
     """Count examples out. Takes the locks that voters take, so that a vote comes either before or not at all."""
     # All standings first, in order, and sums after them, as voters do: nobody waits in a circle.
     standings = [locked(session, example.id) for example in sorted(examples, key=lambda example: example.id)]
+    changes = []
     for standing in standings:
         if standing is not None and not standing.retracted:
-            before = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=False)
-            after = tally_counts(fooled=standing.fooled, verdict=standing.verdict, retracted=True)
+            before = _counts(standing)
             standing.retracted, standing.open = True, False
-            _add(session, session.get_one(Example, standing.example_id), _change(before, after))
+            changes.append(_change(session, standing, before))
+    _add(session, changes)
+
+
+def count_hiding(session: Session, standing: Standing, hidden: bool, config: TaskConfig) -> None:
+    """Count that an example, whose standing is locked, was hidden by a moderator or shown again."""
+    before = _counts(standing)
+    standing.hidden = hidden
+    standing.open = is_open(
+        config,
+        fooled=standing.fooled,
+        verdict=standing.verdict,
+        retracted=standing.retracted,
+        hidden=hidden,
+        targets=standing.targets,
+    )
+    _add(session, [_change(session, standing, before)])
 
 
 def count_verdict(session: Session, standing: Standing, old: str, new: str) -> None:
     """Count that the verdict on an example, whose standing is locked, went from `old` to `new`."""
-    before = tally_counts(fooled=standing.fooled, verdict=old, retracted=standing.retracted)
-    after = tally_counts(fooled=standing.fooled, verdict=new, retracted=standing.retracted)
-    _add(session, session.get_one(Example, standing.example_id), _change(before, after))
+    standing.verdict = new
+    _add(session, [_change(session, standing, _counts(standing, old))])
 
 
 def locked(session: Session, example_id: int) -> Standing | None:
@@ -109,28 +150,54 @@ def locked(session: Session, example_id: int) -> Standing | None:
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
-def _change(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    return {name: after[name] - before[name] for name in COUNTS}
+def _counts(standing: Standing, verdict: str = "") -> dict[str, int]:
+    return tally_counts(
+        fooled=standing.fooled,
+        verdict=verdict or standing.verdict,
+        retracted=standing.retracted,
+        hidden=standing.hidden,
+    )
 
 
-def _add(session: Session, example: Example, counts: dict[str, int]) -> None:
-    if not any(counts.values()):
-        return
-    key = tally_key(example)
-    add_to_tallies(session, [key | counts])
+def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
+    """What a changed standing adds to the sums, beyond what it added `before`."""
+    example, after = session.get_one(Example, standing.example_id), _counts(standing)
+    change = {name: after[name] - before[name] for name in COUNTS}
+    return example, _tag(session, example) if any(change.values()) else "", change
 
 
-def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
-    """Add counts to `Tally` rows, each made if absent; a row holds the columns of `KEY` and of `COUNTS`."""
-    values = list(rows)
-    if not values:
-        return
-    session.execute(_upsert(session.get_bind().dialect.name), values)
+def _tag(session: Session, example: Example) -> str:
+    return session.scalars(select(Context.tag).where(Context.id == example.context_id)).one()
+
+
+def _add(session: Session, changes: Iterable[Counted]) -> None:
+    some = [change for change in changes if any(change[2].values())]
+    add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
+    add_to_tallies(session, [tag_key(example, tag) | counts for example, tag, counts in some], TagTally)
+
+
+def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]], table: Table = Tally) -> None:
+    """Add counts to rows of `Tally`, or of `TagTally`, each made if absent.
+
+    A row holds the columns of `KEY` (of `TAG_KEY`) and of `COUNTS`. Rows are locked in the order of their keys and
+    tags after the rest, so that nobody waits in a circle.
+    """
+    key = KEY if table is Tally else TAG_KEY
+    sums: dict[tuple[Any, ...], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
+    for row in rows:
+        total = sums[tuple(row[name] for name in key)]
+        for name in COUNTS:
+            total[name] += row[name]
+    values = [dict(zip(key, found, strict=True)) | sums[found] for found in sorted(sums)]
+    if values:
+        session.execute(_upsert(session.get_bind().dialect.name, table), values)
 
 
 @cache  # putting the statement together takes longer than running it
-def _upsert(dialect: str) -> Executable:
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
-    sums = {name: Tally.__table__.c[name] + insert.excluded[name] for name in COUNTS}
-    statement: Executable = insert.on_conflict_do_update(index_elements=list(KEY), set_=sums)
+def _upsert(dialect: str, table: Table) -> Executable:
+    columns = table.__table__.c
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table.__table__)
+    sums = {name: columns[name] + insert.excluded[name] for name in COUNTS}
+    key = KEY if table is Tally else TAG_KEY
+    statement: Executable = insert.on_conflict_do_update(index_elements=list(key), set_=sums)
     return statement

@@ -1,7 +1,7 @@
 """What the JSON API of collection takes and gives."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,23 +16,57 @@ class Strict(BaseModel):
 
 
 class ExampleIn(Strict):
-    """A draft: everything else (predictions, fooled, time) is decided by the server."""
+    """A draft: everything else (predictions, fooled, time) is decided by the server.
+
+    `handout` says which time that the context was given is meant; the last one where it is left out.
+    """
 
     context_id: Id
     input: Values
     answer: Values
+    handout: Id | None = None
     sandbox: bool = False
     made_from: Id | None = None
 
 
+class NextIn(Strict):
+    """What is wanted next: an example of one's own to perturb, or (left out) another context."""
+
+    perturb: Id | None = None
+
+
+class SaidOut(BaseModel):
+    """What one model says of the text that a field begins with."""
+
+    model: str
+    answer: Values
+    probabilities: dict[str, float] | None
+
+
+class SeedOut(BaseModel):
+    """The example to start from: `answer` is what is known of it, `predictions` what the models say."""
+
+    input: Values
+    answer: Values | None
+    predictions: list[SaidOut]
+
+
 class HandoutOut(BaseModel):
-    """A context as it was given; `initial` is what the input fields begin with."""
+    """A context as it was given; `initial` is what the input fields begin with.
+
+    `id` is the context's, `handout` that of this time it was given (null for visitors); `start` is `blank`, `prompt`,
+    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it.
+    """
 
     id: int
+    handout: int | None = None
     values: Values
     goal: Values | None
     start: str
+    arm: str = ""
     initial: Values
+    made_from: int | None = None
+    seed: SeedOut | None = None
 
 
 class PredictionOut(BaseModel):
@@ -46,9 +80,16 @@ class PredictionOut(BaseModel):
 
 
 class OutcomeOut(BaseModel):
-    """What the round's targets said about a draft. `id`, `attempt` and `seconds` are null in the sandbox."""
+    """What the round's targets said about a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
+
+    `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
+    In an arm without targets `predictions` is empty.
+    """
 
     id: int | None
+    uid: str | None = None
+    arm: str = ""
+    edit_distance: int | None = None
     predictions: list[PredictionOut]
     fooled: bool
     latency_ms: float
@@ -70,6 +111,7 @@ class ExampleOut(OutcomeOut):
     start: str
     verdict: str
     retracted: bool
+    hidden: bool = False
     explanation: Values | None
     at: datetime
 
@@ -109,6 +151,47 @@ class RetractionOut(BaseModel):
 
     id: int
     retracted: bool
+
+
+class HidingIn(Strict):
+    """Why an example is hidden or shown again; for the audit log and its author."""
+
+    reason: str = Field("", max_length=500)
+
+
+class HidingOut(BaseModel):
+    """Whether the example is hidden now."""
+
+    id: int
+    hidden: bool
+
+
+class SeedIn(BaseModel):
+    """One seed; what does not fit is reported row by row, so nothing is checked here."""
+
+    context: Any = None
+    input: Any = None
+    answer: Any = None
+    tag: Any = ""
+
+
+class SeedsIn(Strict):
+    """Up to 1,000 seeds."""
+
+    seeds: list[SeedIn] = Field(max_length=1000)
+
+
+class SeedlingsIn(Strict):
+    """Whose examples become seeds: those of a round with this verdict."""
+
+    round: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"] = "correct"
+
+
+class SeedlingsOut(BaseModel):
+    """How many seeds are new."""
+
+    created: int
 
 
 class RateOut(BaseModel):

@@ -1,6 +1,5 @@
-"""The ledger of examples: handing out contexts, recording what targets said, explaining, taking back."""
+"""The ledger of examples: recording what targets said, explaining, taking back."""
 
-import random
 from datetime import timedelta
 from typing import Any
 
@@ -12,65 +11,12 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, projections, queries
 from dynabench.collection.drafts import Draft
-from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
-from dynabench.collection.tables import Example, Explanation, Handout, Prediction, Retraction, Standing
+from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
+from dynabench.collection.tables import Example, Explanation, Handout, Prediction, Retraction, Seed, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.db import now
-from dynabench.rounds import contexts
-from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.tasks import TaskConfig
-
-
-def given(config: TaskConfig, context: Context, handout: Handout) -> HandoutOut:
-    """A handout as people and programs see it."""
-    return HandoutOut(
-        id=context.id,
-        values=config.shown_context(context.values),
-        goal=handout.goal,
-        start=handout.start,
-        initial=handout.initial,
-    )
-
-
-def _drawn(session: Session, current: Round, rng: random.Random, but: int) -> tuple[Context, Handout]:
-    config = rounds.config_of(session, current.version_id)
-    context = contexts.pick(session, current.task_id, config.contexts.sampling, rng, but)
-    start = config.draw_start(rng)
-    initial = config.initial(start, context.values)
-    goal = config.draw_goal(rng)
-    return context, Handout(round_id=current.id, context_id=context.id, goal=goal, start=start, initial=initial)
-
-
-def next_context(session: Session, person: Person, task_id: str, rng: random.Random) -> HandoutOut:
-    """Give somebody another context, with a goal and a start drawn at random, and record what was given."""
-    current = rounds.open_round_of(session, task_id)
-    before = session.scalar(queries.current_handout(person.id, current.id))
-    context, handout = _drawn(session, current, rng, but=before.context_id if before else 0)
-    handout.person_id = person.id
-    session.add(handout)
-    context.draw = rng.randint(0, round_queries.KEYS)  # see `queries.uniform` of rounds
-    session.flush()
-    return given(rounds.config_of(session, current.version_id), context, handout)
-
-
-def visitor_context(session: Session, task_id: str, rng: random.Random, but: int = 0) -> HandoutOut:
-    """A context for the sandbox of somebody without an account; nothing is stored."""
-    current = rounds.open_round_of(session, task_id)
-    context, handout = _drawn(session, current, rng, but)
-    return given(rounds.config_of(session, current.version_id), context, handout)
-
-
-def current_context(session: Session, person: Person, task_id: str, context_id: int = 0) -> HandoutOut | None:
-    """What somebody was given last in the open round (of `context_id` where given), so that a reload shows it again."""
-    current = rounds.open_round_of(session, task_id)
-    handout = session.scalar(queries.handout(person.id, current.id, context_id)) if context_id else None
-    handout = handout or session.scalar(queries.current_handout(person.id, current.id))
-    if handout is None:
-        return None
-    config = rounds.config_of(session, current.version_id)
-    return given(config, session.get_one(Context, handout.context_id), handout)
 
 
 def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
@@ -95,13 +41,17 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         drafts.earlier(session, draft.author_id, draft.key, draft.request)
         raise
     used = {"used": Context.used + 1, "fooled": Context.fooled + int(example.fooled)}
-    session.execute(update(Context).where(Context.id == example.context_id).values(used))
+    counted = update(Context).where(Context.id == example.context_id).values(used).returning(Context.tag)
+    tag = session.execute(counted, execution_options={"synchronize_session": False}).scalar_one()
+    if handout.seed_id:
+        session.execute(update(Seed).where(Seed.id == handout.seed_id).values(used=Seed.used + 1))
     projections.count_example(
         session,
         example,
         targets=len(verdict.flags),
         targets_right=len(verdict.flags) - sum(verdict.flags),
         config=draft.config,
+        tag=tag,
     )
     return outcome(example)
 
@@ -120,6 +70,8 @@ def _example(session: Session, draft: Draft, verdict: Verdict, handout: Handout)
         fooled=verdict.fooled,
         source=draft.source,
         start=handout.start,
+        arm=handout.arm,
+        edit_distance=draft.edit_distance,
         attempt=(session.scalar(queries.attempts(handout.id)) or 0) + 1,
         seconds=(at - handout.at) / timedelta(seconds=1),
         latency_ms=verdict.latency_ms,
@@ -149,6 +101,9 @@ def outcome(example: Example) -> OutcomeOut:
     """What the targets said about a stored example; the same each time it is asked for."""
     return OutcomeOut(
         id=example.id,
+        uid=example.uid,
+        arm=example.arm,
+        edit_distance=example.edit_distance,
         predictions=_shown(example.predictions),
         fooled=example.fooled,
         latency_ms=round(example.latency_ms, 1),
@@ -161,6 +116,9 @@ def sandboxed(verdict: Verdict) -> OutcomeOut:
     """What the targets said about a draft that is not stored."""
     return OutcomeOut(
         id=None,
+        uid=None,
+        arm="",
+        edit_distance=None,
         predictions=_shown(_predictions(verdict)),
         fooled=verdict.fooled,
         latency_ms=round(verdict.latency_ms, 1),
@@ -250,6 +208,7 @@ def full(session: Session, example: Example) -> ExampleOut:
         start=example.start,
         verdict=standing.verdict,
         retracted=standing.retracted,
+        hidden=standing.hidden,
         explanation=said.values if said else None,
         at=example.at,
     )

@@ -1,13 +1,14 @@
 """The figures of a round: model error rates as people validated them, and how people do beside the models.
 
 `stats.error_rates` defines MER, vMER and vMER (resolved) from counts; here are the counts, over examples that are
-not retracted. Human accuracy = blind answers that agree with the claim / blind answers, on items that are neither
-retracted nor flagged; the human-model gap takes the targets' accuracy on the same items from it. Examples by
-programs stand apart: never in the headline figures, always in the breakdown by source.
+neither retracted nor hidden. Human accuracy = blind answers that agree with the claim / blind answers, on items that
+are not flagged either; the human-model gap takes the targets' accuracy on the same items from it. Two kinds of examples
+stand apart, never in the headline figures: those by programs, always in the breakdown by source, and those of arms in
+which no model was asked, in the breakdown by arm alone.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -15,15 +16,16 @@ from sqlalchemy import Row, Select, select, text
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, clustered_error_rates, error_rates
 from dynabench.stats.rates import Rate, clustered, gap
 from dynabench.stats.verdict import Verdict
 
 PEOPLE = ("person", "expert", "owner")
-BREAKDOWNS = ("source", "start", "day")
+BREAKDOWNS = ("source", "start", "day", "arm")
 
-TallyRow = Row[int, str, str, str, int, int, int, int, int]
+TallyRow = Row[int, str, str, str, str, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Figures:
 
     counts: Counts
     retracted: int
+    hidden: int
     people: int
     rates: ErrorRates
     clustered: ErrorRates
@@ -42,7 +45,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class RoundStatistics:
-    """A round's figures; `by` maps `source`, `start` and `day` to figures by value, sorted."""
+    """A round's figures; `by` maps `source`, `start`, `day`, `arm` to figures by value, sorted."""
 
     total: Figures
     human_accuracy: Rate
@@ -55,45 +58,50 @@ def statistics(
 ) -> RoundStatistics:
     """The figures of `round` over examples from `sources` (default: all but programs), broken down `by`.
 
-    Reads one row per person, day, start and source, and one per blindly answered item; never all examples.
+    Reads one row per person, day, start, arm and source, and one per blindly answered item; never all examples.
     """
     sources = PEOPLE if sources is None else tuple(sources)
     rows = session.execute(_tallies(round.id)).all()
-    chosen = [row for row in rows if row.source in sources]
-    breakdowns = {
-        name: _grouped(rows if name == "source" else chosen, name) for name in (BREAKDOWNS if by is None else by)
-    }
-    accuracy, difference = _people_beside_models(session, round.id, sources)
+    controls = arms.without_targets(round.arms)
+    asked = [row for row in rows if row.arm not in controls]
+    chosen = [row for row in asked if row.source in sources]
+    wider = {"source": asked, "arm": [row for row in rows if row.source in sources]}
+    breakdowns = {name: _grouped(wider.get(name, chosen), name) for name in (BREAKDOWNS if by is None else by)}
+    accuracy, difference = _people_beside_models(session, round.id, sources, controls)
     return RoundStatistics(_figures(chosen), accuracy, difference, breakdowns)
 
 
 def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
     """The figures of each person in a round, by the person's id."""
     groups: dict[int, list[TallyRow]] = defaultdict(list)
+    controls = arms.without_targets(round.arms)
     for row in session.execute(_tallies(round.id)):
-        if row.source in sources:
+        if row.source in sources and row.arm not in controls:
             groups[row.person_id].append(row)
     return {person: _figures(group) for person, group in groups.items()}
 
 
-def _tallies(round_id: int) -> Select[int, str, str, str, int, int, int, int, int]:
+def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int]:
     """All tallies of a round: one range of the primary key."""
-    counts = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.retracted)
-    return select(Tally.person_id, Tally.day, Tally.start, Tally.source, *counts).where(Tally.round_id == round_id)
+    counts = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.retracted, Tally.hidden)
+    key = (Tally.person_id, Tally.day, Tally.start, Tally.arm, Tally.source)
+    return select(*key, *counts).where(Tally.round_id == round_id)
 
 
-def _blind(round_id: int, sources: Sequence[str]) -> Select[int, int, int, int]:
+def _blind(round_id: int, sources: Sequence[str], but: Collection[str]) -> Select[int, int, int, int]:
     """Blind answers and predictions by item: one range of the partial index over answered items, one probe each."""
     return (
         select(Standing.blind, Standing.blind_right, Standing.targets, Standing.targets_right)
         .join(Example, Example.id == Standing.example_id)
-        .where(Standing.round_id == round_id, text("standings.blind > 0"), ~Standing.retracted)
-        .where(Standing.verdict != str(Verdict.FLAGGED), Example.source.in_(sources))
+        .where(Standing.round_id == round_id, text("standings.blind > 0"), ~Standing.retracted, ~Standing.hidden)
+        .where(Standing.verdict != str(Verdict.FLAGGED), Example.source.in_(sources), Example.arm.not_in(but))
     )
 
 
-def _people_beside_models(session: Session, round_id: int, sources: Sequence[str]) -> tuple[Rate, Rate]:
-    rows = session.execute(_blind(round_id, sources)).all()
+def _people_beside_models(
+    session: Session, round_id: int, sources: Sequence[str], but: Collection[str]
+) -> tuple[Rate, Rate]:
+    rows = session.execute(_blind(round_id, sources, but)).all()
     answers, right = [row.blind for row in rows], [row.blind_right for row in rows]
     models, models_right = [row.targets for row in rows], [row.targets_right for row in rows]
     return clustered(right, answers), gap(right, answers, models_right, models).difference
@@ -109,10 +117,11 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
 
 def _figures(rows: Iterable[TallyRow]) -> Figures:
     people: dict[int, Counts] = defaultdict(Counts)
-    retracted = 0
+    retracted, hidden = 0, 0
     for row in rows:
         people[row.person_id] += Counts(row.examples, row.fooled, row.validated, row.resolved)
         retracted += row.retracted
+        hidden += row.hidden
     total = sum(people.values(), Counts())
     writers = [counts for counts in people.values() if counts.examples]
-    return Figures(total, retracted, len(writers), error_rates(total), clustered_error_rates(writers))
+    return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))

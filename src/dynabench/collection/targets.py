@@ -2,7 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dynabench.collection.drafts import Draft
 from dynabench.models.client import Answer, Host
@@ -19,17 +21,30 @@ class Verdict:
     latency_ms: float
 
 
+UNASKED = Verdict((), (), fooled=False, latency_ms=0.0)
+
+
 async def ask(host: Host, draft: Draft) -> Verdict:
-    """Ask every target of the draft's round at the same time; `Unavailable` if any does not answer."""
+    """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
+
+    In an arm without targets nobody is asked, and nobody is fooled.
+    """
+    if not draft.targets:
+        return UNASKED
     begun = time.perf_counter()
-    tasks = [asyncio.create_task(host.answer(*target, draft.inputs)) for target in draft.targets]
+    answers = await gather(host, draft.targets, draft.inputs)
+    latency = (time.perf_counter() - begun) * 1000
+    flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
+    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
+
+
+async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:
+    """What each target (model and version) answers to `inputs`; `Unavailable` if any does not."""
+    tasks = [asyncio.create_task(host.answer(*target, inputs)) for target in targets]
     try:
-        answers = await asyncio.gather(*tasks)
+        return tuple(await asyncio.gather(*tasks))
     except BaseException:
         for task in tasks:  # the others' answers are of no use any more
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
-    latency = (time.perf_counter() - begun) * 1000
-    flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
-    return Verdict(tuple(answers), flags, ensemble_fooled(draft.fooled_when, flags), latency)

@@ -85,9 +85,10 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
     targets = service.resolve(config, body.targets, await host.index())
+    arms = [each.model_dump(exclude_none=True) for each in body.arms]
 
     def write(session: Session) -> schemas.RoundOut:
-        made = service.draft_round(session, person, task, targets, body.ensemble)
+        made = service.draft_round(session, person, task, targets, body.ensemble, arms)
         if not body.draft:
             service.open_round(session, person, task, made.number)
         return views.round_out(session, made)

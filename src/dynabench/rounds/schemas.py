@@ -30,6 +30,24 @@ class TargetOut(BaseModel):
     version: str
 
 
+class ArmIn(Strict):
+    """A condition of a round, drawn by its share with each context that is handed out."""
+
+    name: str = Field(max_length=40)
+    share: float = Field(1, gt=0, le=1e6, allow_inf_nan=False, description="Weight in the draw.")
+    targets: Literal["round", "none"] = Field("round", description="none: no model is asked, a control.")
+    start: Literal["blank", "prompt", "seed"] | None = Field(None, description="By default as the task draws it.")
+
+
+class ArmOut(BaseModel):
+    """A condition of a round."""
+
+    name: str
+    share: float
+    targets: Literal["round", "none"]
+    start: str | None = None
+
+
 class RoundOut(BaseModel):
     """A round; its targets are fooled together when `any`, the `majority` or `all` of them are."""
 
@@ -38,6 +56,7 @@ class RoundOut(BaseModel):
     state: Literal["draft", "open", "closed", "released"]
     targets: list[TargetOut]
     ensemble: str
+    arms: list[ArmOut] = []
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -92,6 +111,7 @@ class RoundIn(Strict):
 
     targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
     ensemble: Literal["any", "majority", "all"] = "any"
+    arms: list[ArmIn] = Field([], max_length=20)
     draft: bool = False
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Pool
@@ -11,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.models.protocol import Card
+from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
@@ -198,15 +200,25 @@ def _check_fit(config: TaskConfig, card: Card) -> None:
 
 
 def draft_round(
-    session: Session, person: Person | None, task_id: str, targets: Sequence[Card], ensemble: str = "any"
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    targets: Sequence[Card],
+    ensemble: str = "any",
+    arms: Sequence[Any] = (),
 ) -> Round:
-    """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened."""
+    """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
+
+    `arms` are conditions that are assigned at random (`rounds.arms`); none for a plain round.
+    """
     require_owner(session, person, task_id)
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
     owner = session.get_one(Task, task_id, with_for_update=True)  # numbers are given one at a time
+    chosen = conditions.clean(arms, newest_config(session, task_id))
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
+    made.arms = chosen
     made.targets = [
         Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
     ]

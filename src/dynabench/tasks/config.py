@@ -5,14 +5,25 @@ from random import Random
 from typing import Annotated, Any, cast
 
 from pydantic import StringConstraints, ValidationError, model_validator
+from rapidfuzz.distance import Levenshtein
 
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Choice, Field, Values
+from dynabench.tasks.fields import AnyField, Choice, Field, Text, Values
 from dynabench.tasks.fooling import RULES, Fooled
 from dynabench.tasks.section import Line, Markdown, Section, Setting
-from dynabench.tasks.sections import Contexts, Data, Instructions, Metrics, Output, Start, Validation
+from dynabench.tasks.sections import (
+    Annotators,
+    Contexts,
+    Data,
+    Instructions,
+    Metrics,
+    Output,
+    Perturb,
+    Start,
+    Validation,
+)
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,58}[a-z0-9]$")]
 _GROUPS = ("context", "input", "answer", "ask", "validation")
@@ -37,6 +48,10 @@ class TaskConfig(Section):
         min_length=1, max_length=10, description="What models return and annotators claim."
     )
     start: Start = Setting(default_factory=Start)
+    perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
+    annotators: Annotators = Setting(
+        "anyone", description="anyone with an account writes and checks, or only who was invited."
+    )
     output: Output = Setting(default_factory=Output)
     fooled: Fooled = Setting(default_factory=Fooled)
     ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")
@@ -90,7 +105,7 @@ class TaskConfig(Section):
     def clean_answer(
         self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
     ) -> dict[str, Any]:
-        """The claimed answer; it must be the assigned one where `goal` assigns any."""
+        """The claimed answer; it must be the one of `goal` wherever that names one."""
         around = {**(context or {}), **(input or {})}
         answer = groups.clean("answer", self.answer, values, around, Facts(values=around))
         labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
@@ -145,12 +160,29 @@ class TaskConfig(Section):
         """An answer drawn at random for each assigned field; None where annotators choose."""
         return {field.name: rng.choice(field.values) for field in self._assigned()} or None
 
-    def draw_start(self, rng: Random) -> str:
-        """One of the task's kinds of start, each equally likely."""
-        return rng.choice(self.start.kinds)
+    def draw_flip(self, rng: Random, answer: Values) -> dict[str, Any]:
+        """The goal of a perturbation: another value of the flip field, and what else is assigned as in `answer`.
+
+        Raises ValueError where the task has no perturbations.
+        """
+        if self.perturb is None:
+            raise ValueError("this task has no perturbations")
+        flip = self.perturb.flip
+        [options] = [field.values for field in self.answer if isinstance(field, Choice) and field.name == flip]
+        kept = {field.name: answer[field.name] for field in self._assigned() if field.name in answer}
+        return kept | {flip: rng.choice([value for value in options if value != answer.get(flip)])}
+
+    def draw_start(self, rng: Random, but: str = "") -> str:
+        """One of the task's kinds of start other than `but`, each equally likely; `but` where there is no other."""
+        return rng.choice([kind for kind in self.start.kinds if kind != but] or self.start.kinds)
+
+    def edit_distance(self, initial: Values, written: Values) -> int:
+        """How many characters were inserted, removed or replaced (Levenshtein) in all text fields of the input."""
+        names = [field.name for field in self.input if isinstance(field, Text)]
+        return sum(Levenshtein.distance(initial.get(name) or "", written.get(name) or "") for name in names)
 
     def initial(self, start: str, context: Values) -> dict[str, Any]:
-        """The values that input fields begin with; nothing for a blank start."""
+        """The values that input fields begin with for a prompt start; nothing for others."""
         if start != "prompt":
             return {}
         return {field: context[source] for field, source in self.start.prompt.items() if source in context}
@@ -191,7 +223,8 @@ class TaskConfig(Section):
         return [field for field in self.answer if isinstance(field, Choice) and field.goal == "assigned"]
 
     def _goals(self, goal: Values) -> list[tuple[Choice, str]]:
-        return [(field, goal[field.name]) for field in self._assigned() if field.name in goal]
+        choices = [field for field in self.answer if isinstance(field, Choice)]
+        return [(field, goal[field.name]) for field in choices if field.name in goal]
 
     def _prompts(self) -> frozenset[str]:
         return frozenset(self.start.prompt.values())

@@ -9,6 +9,7 @@ from dynabench.tasks.fields import AnyField
 from dynabench.tasks.section import Line, Markdown, Name, Section, Setting
 
 Word = Name
+Annotators = Literal["anyone", "invited"]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -22,11 +23,12 @@ class Instructions:
 class Start(Section):
     """What an annotator's input begins with."""
 
-    kinds: list[Literal["blank", "prompt"]] = Setting(
+    kinds: list[Literal["blank", "prompt", "seed"]] = Setting(
         ["blank"],
         min_length=1,
-        max_length=2,
-        description="blank: an empty field; prompt: a text of the context to edit.",
+        max_length=3,
+        description="blank: an empty field; prompt: a text of the context to edit; seed: an earlier or supplied "
+        "example, shown with what the models say of it, to be changed a little.",
     )
     assign: Literal["random"] = Setting("random", description="How one of several kinds is assigned.")
     prompt: dict[Name, Name] = Setting({}, description="For kind prompt: input field -> context field it begins with.")
@@ -38,6 +40,12 @@ class Start(Section):
         if ("prompt" in self.kinds) != bool(self.prompt):
             raise ValueError("The kind prompt and a mapping such as prompt: {statement: prompt} go together.")
         return self
+
+
+class Perturb(Section):
+    """Annotators may edit an earlier example of theirs minimally, so that its answer changes."""
+
+    flip: Name = Setting(description="The answer field, a choice, that has to change.")
 
 
 class Output(Section):

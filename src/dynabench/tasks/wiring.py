@@ -55,6 +55,7 @@ def check(config: "TaskConfig") -> None:
     for problem in (
         _names(config),
         _starts(config),
+        _perturb(config),
         _rule(config),
         _spans(config),
         _conditions(config),
@@ -93,6 +94,12 @@ def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
                 f"start.prompt.{target}",
                 f"There is no text field “{source}” in the context." + did_you_mean(source, contexts),
             )
+
+
+def _perturb(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    choices = [field.name for field in config.answer if isinstance(field, Choice)]
+    if config.perturb is not None and config.perturb.flip not in choices:
+        yield "perturb.flip", "There is no such choice in the answer." + did_you_mean(config.perturb.flip, choices)
 
 
 def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased, lazyload
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Example, Prediction, Standing
+from dynabench.collection.tables import Example, Hiding, Prediction, Standing
 from dynabench.rounds.tables import Context, Round
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 
@@ -177,6 +177,11 @@ def flags(task_id: str, before: int | None, size: int) -> Select[Validation, Exa
 def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:
     """A round's examples above the id `after`: one index range."""
     return select(Example).where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(size)
+
+
+def ledger_hidings(example_ids: Sequence[int]) -> Select[Hiding]:
+    """What moderators did with some examples, in order: one index range per example."""
+    return select(Hiding).where(Hiding.example_id.in_(example_ids)).order_by(Hiding.id)
 
 
 def ledger_votes(example_ids: Sequence[int]) -> Select[Validation, bool]:

@@ -8,9 +8,9 @@ from sqlalchemy import delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from dynabench.collection import projections
-from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
+from dynabench.collection.tables import Example, Prediction, Retraction, Standing, TagTally, Tally
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
+from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, queries
@@ -18,31 +18,53 @@ from dynabench.validation.tables import Validation
 
 PAGE = 1000
 
-TallyKey = tuple[tuple[str, Any], ...]
+
+class Sums:
+    """Counts by key, as they grow."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[tuple[str, Any], ...], dict[str, int]] = defaultdict(
+            lambda: dict.fromkeys(projections.COUNTS, 0)
+        )
+
+    def add(self, key: dict[str, Any], counts: dict[str, int]) -> None:
+        """Add counts to those of `key`."""
+        total = self._by[tuple(key.items())]
+        for name, amount in counts.items():
+            total[name] += amount
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Keys with their sums."""
+        return [dict(key) | counts for key, counts in self._by.items()]
 
 
 def rebuild(session: Session, round_id: int) -> int:
-    """Make the standings and tallies of a round anew from examples, predictions, retractions, votes and the config.
+    """Make the standings and tallies of a round anew from examples, predictions, retractions, hidings, votes, config.
 
     One pass in the order of ids, `PAGE` examples in memory at a time; others cannot count meanwhile. Returns how many
     examples there are.
     """
     if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("LOCK TABLE standings, tallies IN SHARE ROW EXCLUSIVE MODE"))
+        session.execute(text("LOCK TABLE standings, tallies, tag_tallies IN SHARE ROW EXCLUSIVE MODE"))
     config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
     session.flush()
     session.execute(delete(Standing).where(Standing.round_id == round_id))
     session.execute(delete(Tally).where(Tally.round_id == round_id))
-    tallies: dict[TallyKey, dict[str, int]] = defaultdict(lambda: dict.fromkeys(projections.COUNTS, 0))
+    session.execute(delete(TagTally).where(TagTally.round_id == round_id))
+    tallies, tags = Sums(), Sums()
     total = 0
     for page in _pages(session, round_id):
         rows = _standings(session, config, page)
         session.execute(insert(Standing), rows)
+        named = _tags(session, page)
         for example, row in zip(page, rows, strict=True):
-            _add(tallies, example, row)
+            counts = _counts(row)
+            tallies.add(projections.tally_key(example), counts)
+            tags.add(projections.tag_key(example, named[example.context_id]), counts)
         total += len(page)
         session.expire_all()
-    projections.add_to_tallies(session, [dict(key) | counts for key, counts in tallies.items()])
+    projections.add_to_tallies(session, tallies.rows())
+    projections.add_to_tallies(session, tags.rows(), TagTally)
     return total
 
 
@@ -56,6 +78,7 @@ def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:
 def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
     ids = [example.id for example in page]
     retracted = set(session.scalars(select(Retraction.example_id).where(Retraction.example_id.in_(ids))))
+    hidden = {row.example_id: row.hidden for row in session.scalars(queries.ledger_hidings(ids))}  # the latest counts
     fooled: dict[int, list[bool]] = defaultdict(list)
     predictions = select(Prediction.example_id, Prediction.fooled).where(Prediction.example_id.in_(ids))
     for example_id, was_fooled in session.execute(predictions):
@@ -64,27 +87,38 @@ def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) ->
     for cast, undone in session.execute(queries.ledger_votes(ids)):
         votes[cast.example_id].append((cast, undone))
     return [
-        _standing(config, example, example.id in retracted, fooled[example.id], votes[example.id]) for example in page
+        _standing(
+            config,
+            example,
+            fooled[example.id],
+            votes[example.id],
+            retracted=example.id in retracted,
+            hidden=hidden.get(example.id, False),
+        )
+        for example in page
     ]
 
 
 def _standing(
-    config: TaskConfig, example: Example, retracted: bool, fooled: list[bool], votes: list[tuple[Validation, bool]]
+    config: TaskConfig,
+    example: Example,
+    fooled: list[bool],
+    votes: list[tuple[Validation, bool]],
+    *,
+    retracted: bool,
+    hidden: bool,
 ) -> dict[str, Any]:
     rule = config.validation
     counted = [cast for cast, undone in votes if not undone]
     decided = str(verdict(places.ballots(counted), rule.votes, rule.adjudicate_up_to))
     blind = _blind(votes)
-    return {
+    state: dict[str, Any] = {"fooled": example.fooled, "verdict": decided, "retracted": retracted, "hidden": hidden}
+    return state | {
         "example_id": example.id,
         "round_id": example.round_id,
         "author_id": example.author_id,
-        "fooled": example.fooled,
-        "verdict": decided,
         "votes": len(counted),
-        "retracted": retracted,
-        "hidden": False,
-        "open": projections.is_open(config, fooled=example.fooled, verdict=decided, retracted=retracted),
+        "open": projections.is_open(config, targets=len(fooled), **state),
         "draw": projections.draw(example.id),
         "blind": len(blind),
         "blind_right": sum(cast.vote == Verdict.CORRECT for cast in blind),
@@ -101,9 +135,12 @@ def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
     return [cast for cast, undone in first.values() if cast.blind_answer is not None and not undone]
 
 
-def _add(tallies: dict[TallyKey, dict[str, int]], example: Example, row: dict[str, Any]) -> None:
-    key = projections.tally_key(example)
-    counts = projections.tally_counts(fooled=row["fooled"], verdict=row["verdict"], retracted=row["retracted"])
-    tally = tallies[tuple(key.items())]
-    for name, amount in counts.items():
-        tally[name] += amount
+def _counts(row: dict[str, Any]) -> dict[str, int]:
+    names = ("fooled", "verdict", "retracted", "hidden")
+    return projections.tally_counts(**{name: row[name] for name in names})
+
+
+def _tags(session: Session, page: Sequence[Example]) -> dict[int, str]:
+    ids = {example.context_id for example in page}
+    found = session.execute(select(Context.id, Context.tag).where(Context.id.in_(ids)))
+    return {row.id: row.tag for row in found}

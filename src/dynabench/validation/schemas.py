@@ -180,6 +180,7 @@ class FiguresOut(RatesOut):
     validated_fooled: int = Field(description="Fooled, and found correct.")
     resolved_fooled: int = Field(description="Fooled, with any final verdict.")
     retracted: int
+    hidden: int
     people: int
     clustered: RatesOut
 
@@ -193,6 +194,7 @@ class FiguresOut(RatesOut):
             "validated_fooled": counts.validated,
             "resolved_fooled": counts.resolved,
             "retracted": figures.retracted,
+            "hidden": figures.hidden,
             "people": figures.people,
             "clustered": RatesOut.of(figures.clustered),
             "mer": RateOut.of(figures.rates.mer),
@@ -208,7 +210,9 @@ class StatisticsOut(FiguresOut):
     round: int
     human_accuracy: RateOut = Field(description="Share of blind answers that agree with the claim; by item.")
     human_model_gap: RateOut = Field(description="Human accuracy minus the targets' accuracy on the same items.")
-    by: dict[str, dict[str, FiguresOut]] = Field(description="By `source`, `start` and `day` (UTC).")
+    by: dict[str, dict[str, FiguresOut]] = Field(
+        description="By `source`, `start`, `day` (UTC) and `arm`; arms without models are in the last alone."
+    )
 
     @classmethod
     def told(cls, task: str, number: int, found: RoundStatistics) -> "StatisticsOut":

@@ -128,7 +128,7 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     """Where an example stands that this person voted on; None where no vote of theirs stands."""
     mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
-    if not mine or example is None or standing is None:
+    if not mine or example is None or standing is None or standing.hidden:
         return None
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
     predictions = session.scalars(queries.predictions(example_id)).all()
@@ -165,6 +165,8 @@ def _case(session: Session, example_id: int) -> _Case:
     standing = places.standing_of(session, example_id)
     if standing.retracted:
         raise errors.Conflict("Its author has retracted this example.")
+    if standing.hidden:
+        raise errors.Conflict("A moderator has hidden this example.")
     found = session.get_one(Round, standing.round_id)
     if found.state not in queries.VALIDATED:
         raise errors.Conflict(f"Round {found.number} is {found.state}; its examples are not voted on any more.")
@@ -245,7 +247,14 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
     standing.votes, standing.verdict = len(case.votes), new
-    standing.open = projections.is_open(case.config, fooled=standing.fooled, verdict=new, retracted=standing.retracted)
+    standing.open = projections.is_open(
+        case.config,
+        fooled=standing.fooled,
+        verdict=new,
+        retracted=standing.retracted,
+        hidden=standing.hidden,
+        targets=standing.targets,
+    )
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         projections.count_verdict(session, standing, old, new)

@@ -1,0 +1,164 @@
+"""Seeds: texts that annotators start from, supplied by owners or taken from earlier verified examples."""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import queries
+from dynabench.collection.schemas import SeedIn
+from dynabench.collection.tables import Example, Seed
+from dynabench.rounds import contexts
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.contexts import Row, Upload
+from dynabench.rounds.tables import Context, Task
+from dynabench.stats.verdict import Verdict
+from dynabench.tasks import TaskConfig
+
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class SeedRow:
+    """One seed to store: its number in the file or list (from 1), and why it could not be read.
+
+    `context` holds the context's values, or is empty: then the task has no context, or only texts to begin with, which
+    the seed's own text stands for. `answer` is what is known of it, or None.
+    """
+
+    number: int
+    context: Any
+    input: Any
+    answer: Any = None
+    tag: Any = ""
+    error: str = ""
+
+
+def rows(given: Iterable[SeedIn | dict[str, Any]]) -> list[SeedRow]:
+    """Seeds as programs, files and shipped tasks give them."""
+    plain = [each.model_dump() if isinstance(each, SeedIn) else each for each in given]
+    return [
+        SeedRow(number, each.get("context"), each.get("input"), each.get("answer"), each.get("tag", ""))
+        for number, each in enumerate(plain, start=1)
+    ]
+
+
+def read(row: Row) -> SeedRow:
+    """A row of a file as a seed: `{"context", "input", "answer", "tag"}`, or the input's fields themselves."""
+    values = row.values if isinstance(row.values, dict) else {}
+    if row.error or not isinstance(row.values, dict):
+        return SeedRow(row.number, {}, {}, error=row.error or "The line is not a JSON object.")
+    if not isinstance(values.get("input"), dict):
+        return SeedRow(row.number, {}, values, tag=row.tag)
+    if extra := values.keys() - {"context", "input", "answer"}:
+        return SeedRow(row.number, {}, {}, error=f"There is no such key: {', '.join(sorted(extra)[:5])}.")
+    return SeedRow(row.number, values.get("context"), values["input"], values.get("answer"), row.tag)
+
+
+def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedRow]) -> Upload:
+    """Store the good ones of some rows with their contexts; bad rows are named, known ones counted.
+
+    A context that the task lacks becomes one of its contexts.
+    """
+    session.get(Task, task_id, with_for_update=True)  # two uploads of one task take turns, so digests stay unique
+    result = Upload()
+    good: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for row in rows:
+        try:
+            context, seed = _clean(config, row)
+        except errors.Invalid as problem:
+            result.errors.append((row.number, problem.detail))
+            continue
+        key = contexts.digest({"context": context, "input": seed["input"]})
+        result.duplicates += key in good
+        good.setdefault(key, (context, seed))
+    made = _contexts(session, task_id, config, [context for context, _ in good.values()])
+    found = [
+        {"digest": key, "context_id": made[contexts.digest(context)], "made_from": None, **seed}
+        for key, (context, seed) in good.items()
+    ]
+    result.created = _store(session, task_id, found)
+    result.duplicates += len(found) - result.created
+    return result
+
+
+def _clean(config: TaskConfig, row: SeedRow) -> tuple[dict[str, Any], dict[str, Any]]:
+    if row.error:
+        raise errors.Invalid({"row": row.error}, row.error)
+    tag = "" if row.tag is None else row.tag
+    if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
+        raise errors.Invalid({"tag": "Give up to 100 printable characters."})
+    raw = row.input if isinstance(row.input, dict) else {}
+    given = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
+    context = config.clean_context(given)
+    written = config.clean_input(row.input, context)
+    answer = None if not row.answer else config.clean_answer(row.answer, context=context, input=written)
+    return context, {"input": written, "answer": answer, "tag": tag}
+
+
+def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[dict[str, Any]]) -> dict[str, int]:
+    """The ids of contexts by their digests; those that the task lacks are added."""
+    contexts.add(session, task_id, config, [Row(number, each) for number, each in enumerate(values, start=1)])
+    digests = list({contexts.digest(each) for each in values})
+    return {row.digest: row.id for row in session.execute(queries.contexts_by_digest(task_id, digests))}
+
+
+def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
+    known = set(session.scalars(queries.known_seeds(task_id, [row["digest"] for row in found])))
+    new = [
+        {"task_id": task_id, "draw": random.randint(0, round_queries.KEYS), **row}
+        for row in found
+        if row["digest"] not in known
+    ]
+    if new:
+        session.execute(insert(Seed), new)
+    return len(new)
+
+
+def from_round(
+    session: Session, actor: Person | None, task_id: str, number: int, verdict: str = Verdict.CORRECT
+) -> int:
+    """Make seeds of a round's examples with this verdict, but retracted and hidden ones; how many are new (owners)."""
+    rounds.require_owner(session, actor, task_id)
+    if verdict not in set(Verdict):
+        raise errors.Invalid({"verdict": f"Choose one of {', '.join(Verdict)}."})
+    of = rounds.round_of(session, task_id, number)
+    session.get(Task, task_id, with_for_update=True)
+    made, after = 0, 0
+    while page := session.execute(queries.seedlings(of.id, str(verdict), after, PAGE)).all():
+        after = page[-1][0].id
+        unique = {row["digest"]: row for row in (_row(example, context) for example, context in page)}
+        made += _store(session, task_id, list(unique.values()))
+        session.flush()
+    rounds.act(session, actor, "seeds.made", task=task_id, round=number, verdict=str(verdict), created=made)
+    return made
+
+
+def _row(example: Example, context: Context) -> dict[str, Any]:
+    return {
+        "digest": contexts.digest({"context": context.values, "input": example.input}),
+        "context_id": context.id,
+        "made_from": example.id,
+        "input": example.input,
+        "answer": example.answer,
+        "tag": context.tag,
+    }
+
+
+def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Seed | None:
+    """A seed with the fewest examples, other than `but` where there is another; None where the task has none.
+
+    Seeds whose example was taken back or hidden since are passed over.
+    """
+    draw = rng.randint(0, round_queries.KEYS)
+    level = session.scalar(queries.least_seeded(task_id)) or 0
+    for probe in queries.seed_probes(task_id, level, draw, but):
+        if seed := session.scalar(probe):
+            return seed
+    return session.scalar(queries.seed(task_id, but)) if but else None
