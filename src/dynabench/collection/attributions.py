@@ -11,12 +11,16 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, queries, service
 from dynabench.collection.schemas import AttributionIn
-from dynabench.collection.tables import StoredAttribution
+from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.models.client import Host
 from dynabench.models.protocol import Attribution, Card
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Spans
+
+PARTS = ("start", "end")
+"""What of an extracted answer is explained: where it begins, or where it ends."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,24 @@ class Question:
     example_id: int = 0
 
 
-def about_example(session: Session, person: Person, example_id: int, model: str, method: str) -> Question:
-    """The question about a stored example; explains what the model answered then."""
+def about_example(
+    session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
+) -> Question:
+    """The question about a stored example, of its author or an owner; see `about`."""
     found = service.visible(session, person, example_id)
-    predictions = [each for each in found.predictions if model in ("", each.model)]
+    return about(session, found, found.predictions, model, method, label)
+
+
+def about(
+    session: Session, found: Example, said: Sequence[Prediction], model: str, method: str, label: str = ""
+) -> Question:
+    """The question about a stored example and what models `said` of it: why the answer that was given then, or `label`.
+
+    Extracted answers are explained in parts: `label` is `start`, which it is by default, or `end`.
+    """
+    predictions = [each for each in said if model in ("", each.model)]
     if not predictions:
-        raise errors.NotFound(f"{model} was not asked about example {example_id}.")
+        raise errors.NotFound(f"{model or 'No model'} was not asked about example {found.id}.")
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id)
     return Question(
@@ -49,7 +65,7 @@ def about_example(session: Session, person: Person, example_id: int, model: str,
         inputs=config.model_inputs(context.values, found.input),
         config=config,
         method=method,
-        label=label_of(config, predictions[0].answer),
+        label=label_of(config, predictions[0].answer, label),
         example_id=found.id,
     )
 
@@ -67,9 +83,16 @@ def about_draft(session: Session, body: AttributionIn) -> Question:
     return Question(targets[0].model, targets[0].version, inputs, config, body.method, body.label)
 
 
-def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
-    """The label that an answer comes down to: the value of the first answer field."""
-    return str(answer[config.answer[0].name])
+def label_of(config: TaskConfig, answer: Mapping[str, Any], wanted: str = "") -> str:
+    """What is explained: the `wanted` label, else the one that the answer comes down to, by the first answer field.
+
+    Raises Invalid for what no model of the task could answer.
+    """
+    field = config.answer[0]
+    known = PARTS if isinstance(field, Spans) else tuple(getattr(field, "values", ()))
+    if wanted and known and wanted not in known:
+        raise errors.Invalid({"label": f"Choose one of {', '.join(known)}."})
+    return wanted or (PARTS[0] if isinstance(field, Spans) else str(answer[field.name]))
 
 
 def _method(card: Card, wanted: str) -> str:

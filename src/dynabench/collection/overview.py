@@ -98,7 +98,13 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
     for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None
-        if config is None or config.content_warning or config.goal != "chosen" or len(config.input) != 1 or len(config.answer) != 1:
+        if (
+            config is None
+            or config.content_warning
+            or config.goal != "chosen"
+            or len(config.input) != 1
+            or len(config.answer) != 1
+        ):
             continue
         if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
             continue
