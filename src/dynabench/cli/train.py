@@ -39,10 +39,7 @@ def train(
             typer.echo(json.dumps({"name": details.name, "scores": details.model_dump()["scores"]}))
             continue
         for name, score in details.scores.items():
-            typer.echo(
-                f"{one.name}  {name}: accuracy {score.accuracy:.4f} ({score.low:.4f} to {score.high:.4f}), "
-                f"macro F1 {score.macro_f1:.4f}, n {score.n}"
-            )
+            typer.echo(f"{one.name}  {name}: {score.told()}")
 
 
 class _bars:

@@ -13,19 +13,18 @@ from dynabench.collection import drafts, queries, service
 from dynabench.collection.schemas import AttributionIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.models.client import Host
-from dynabench.models.protocol import Attribution, Card
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Spans
-
-PARTS = ("start", "end")
-"""What of an extracted answer is explained: where it begins, or where it ends."""
+from dynabench.tasks.fields import Choice, Spans
 
 
 @dataclass(frozen=True)
 class Question:
     """What to explain: `label` empty means the model's own answer, `method` empty the model's first.
+
+    An answer marked in a text is explained in two halves: the labels are `start` and `end`.
 
     `example_id` is 0 for a draft, whose attribution is not kept.
     """
@@ -65,7 +64,7 @@ def about(
         inputs=config.model_inputs(context.values, found.input),
         config=config,
         method=method,
-        label=label_of(config, predictions[0].answer, label),
+        label=wanted_label(config, label) or label_of(config, predictions[0].answer),
         example_id=found.id,
     )
 
@@ -80,19 +79,23 @@ def about_draft(session: Session, body: AttributionIn) -> Question:
     context = drafts.context_of(session, body.task, body.context_id)
     cleaned = config.clean_input(body.input, context.values)
     inputs = config.model_inputs(context.values, cleaned)
-    return Question(targets[0].model, targets[0].version, inputs, config, body.method, body.label)
+    label = wanted_label(config, body.label)
+    return Question(targets[0].model, targets[0].version, inputs, config, body.method, label)
 
 
-def label_of(config: TaskConfig, answer: Mapping[str, Any], wanted: str = "") -> str:
-    """What is explained: the `wanted` label, else the one that the answer comes down to, by the first answer field.
-
-    Raises Invalid for what no model of the task could answer.
-    """
+def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
+    """The label that an answer comes down to: the value of the first answer field, `start` of one that is marked."""
     field = config.answer[0]
-    known = PARTS if isinstance(field, Spans) else tuple(getattr(field, "values", ()))
-    if wanted and known and wanted not in known:
+    return SPAN_PARTS[0] if isinstance(field, Spans) else str(answer[field.name])
+
+
+def wanted_label(config: TaskConfig, label: str) -> str:
+    """`label`, if answers of the task can be explained by it, or empty; raises `Invalid` with those that can."""
+    field = config.answer[0]
+    known = SPAN_PARTS if isinstance(field, Spans) else field.values if isinstance(field, Choice) else ()
+    if label and known and label not in known:
         raise errors.Invalid({"label": f"Choose one of {', '.join(known)}."})
-    return wanted or (PARTS[0] if isinstance(field, Spans) else str(answer[field.name]))
+    return label
 
 
 def _method(card: Card, wanted: str) -> str:

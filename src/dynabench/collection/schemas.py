@@ -126,8 +126,8 @@ class ExamplePage(BaseModel):
 class AttributionIn(Strict):
     """Asks which words of a draft a model looked at; `answer` is the draft's claim and changes nothing.
 
-    `label` is the answer to explain; without it the one that the model gives. Without `model` the first target,
-    without `method` the model's first.
+    `label` is the answer to explain; without it the one that the model gives. Of an answer that is marked in a text,
+    `start` and `end` are explained. Without `model` the first target, without `method` the model's first.
     """
 
     task: str

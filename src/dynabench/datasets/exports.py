@@ -196,9 +196,7 @@ class _Reader:
         words: dict[int, list[str]] = defaultdict(list)
         for example, text in found.attributions:
             words[example].append(text)
-        return [
-            (*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(made, found.rows, strict=True)
-        ]
+        return [(*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(made, found.rows, strict=True)]
 
     def _record(
         self,

@@ -68,6 +68,10 @@ def open_model(folder: Path) -> Attributable:
         from dynabench.models.backends.ngram import NgramModel
 
         return NgramModel.load(folder)
+    if card.kind == "extractor":
+        from dynabench.models.backends.extractor import ExtractorModel
+
+        return ExtractorModel.load(folder)
     from dynabench.models.backends.adapter import AdapterModel
 
     return AdapterModel.load(folder)

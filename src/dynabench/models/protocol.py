@@ -29,9 +29,21 @@ class Card:
     summary: str = ""
 
 
+SPAN_PARTS = ("start", "end")
+"""What of an extracted answer is explained: where it begins, or where it ends."""
+
+
+def explained(card: Card) -> tuple[str, ...]:
+    """What a model can be asked to explain: its labels, or the parts of an extracted answer."""
+    return card.labels or SPAN_PARTS
+
+
 @dataclass(frozen=True)
 class Output:
-    """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability."""
+    """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability.
+
+    An extracted answer is a list of `{start, end, text}`; its `probabilities` are those of the likeliest texts.
+    """
 
     answer: dict[str, Any]
     probabilities: dict[str, float] | None = None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Card
@@ -16,7 +16,11 @@ ALLOWED = {".yaml", ".json", ".safetensors", ".md"}
 UNVERSIONED = {"README.md"}
 """The card explains a model and is no part of what it answers."""
 
-METHODS = {"adapter": ("gradient", "layer_integrated_gradients"), "ngram": ("exact",)}
+GRADIENTS = ("gradient", "layer_integrated_gradients")
+METHODS = {"adapter": GRADIENTS, "extractor": GRADIENTS, "ngram": ("exact",)}
+
+Kind = Literal["adapter", "extractor", "ngram"]
+"""Classifiers over the shared encoder, extractors of an answer over it, and linear classifiers."""
 
 
 class Score(BaseModel):
@@ -30,6 +34,28 @@ class Score(BaseModel):
     low: float = Field(description="Lower end of the 95 % Wilson interval of the accuracy.")
     high: float
 
+    def told(self) -> str:
+        """In one line."""
+        interval = f"{self.low:.4f} to {self.high:.4f}"
+        return f"accuracy {self.accuracy:.4f} ({interval}), macro F1 {self.macro_f1:.4f}, n {self.n}"
+
+
+class SpanScore(BaseModel):
+    """How an extractor did on one test set, as SQuAD scores: the best match among a question's right answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    exact_match: float
+    f1: float
+    n: int
+    low: float = Field(description="Lower end of the 95 % Wilson interval of the exact match.")
+    high: float
+
+    def told(self) -> str:
+        """In one line."""
+        interval = f"{self.low:.4f} to {self.high:.4f}"
+        return f"F1 {self.f1:.4f}, exact match {self.exact_match:.4f} ({interval}), n {self.n}"
+
 
 class Spec(BaseModel):
     """What `model.yaml` says."""
@@ -38,17 +64,25 @@ class Spec(BaseModel):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
     task: str
-    kind: Literal["adapter", "ngram"]
+    kind: Kind
     inputs: list[str] = Field(min_length=1, max_length=2)
     answer: str
-    labels: list[str] = Field(min_length=2)
+    labels: list[str] = Field([], description="What a classifier chooses from; an extractor has none.")
     languages: list[str] = ["en"]
     licence: str
     summary: str = ""
     data: list[str] = []
     seed: int = 0
-    scores: dict[str, Score] = {}
+    scores: dict[str, Score | SpanScore] = {}
     max_length: int = Field(256, ge=8, le=512)
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> "Spec":
+        if self.kind == "extractor" and (len(self.inputs) != 2 or self.labels):
+            raise ValueError("An extractor has two inputs, question and passage, and no labels.")
+        if self.kind != "extractor" and len(self.labels) < 2:
+            raise ValueError("A classifier has two labels at least.")
+        return self
 
 
 def read(folder: Path) -> Spec:

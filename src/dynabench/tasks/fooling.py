@@ -37,8 +37,8 @@ def f1_below(predicted: Any, claimed: Any, field: Field, config: Fooled) -> bool
 
 def not_in(predicted: Any, claimed: Any, field: Field, config: Fooled) -> bool:
     """The model's answer is none of the claimed ones, leaving case, articles and punctuation aside."""
-    accepted = {tuple(_words(claim)) for claim in _texts(claimed)}
-    return all(tuple(_words(answer)) not in accepted for answer in _texts(predicted))
+    accepted = {tuple(answer_words(claim)) for claim in _texts(claimed)}
+    return all(tuple(answer_words(answer)) not in accepted for answer in _texts(predicted))
 
 
 RULES: dict[str, Callable[[Any, Any, Field, Fooled], bool]] = {
@@ -53,11 +53,17 @@ def word_f1(predicted: str, claimed: str) -> float:
 
     Lower case, without ASCII punctuation and English articles; two answers without words are equal.
     """
-    first, second = _words(predicted), _words(claimed)
+    first, second = answer_words(predicted), answer_words(claimed)
     if not first or not second:
         return float(first == second)
     common = sum((Counter(first) & Counter(second)).values())
     return 2 * common / (len(first) + len(second))
+
+
+def answer_words(text: str) -> list[str]:
+    """The words of an answer that count: lower case, without ASCII punctuation and English articles."""
+    bare = text.casefold().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
@@ -72,11 +78,6 @@ def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
     if rule not in needed:
         raise ValueError(f"an ensemble is fooled when any, majority or all are, not {rule!r}")
     return sum(members) >= needed[rule]
-
-
-def _words(text: str) -> list[str]:
-    bare = text.casefold().translate(str.maketrans("", "", string.punctuation))
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def _texts(value: Any) -> list[str]:

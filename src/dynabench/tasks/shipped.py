@@ -8,7 +8,7 @@ from typing import Any
 
 from dynabench.tasks.config import TaskConfig
 
-NAMES = ("sentiment", "nli")
+NAMES = ("sentiment", "nli", "qa")
 
 
 @dataclass(frozen=True)

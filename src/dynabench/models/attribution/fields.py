@@ -1,9 +1,22 @@
 """From weights of word pieces to weights of the words of each field."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
 
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.protocol import WordWeight
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to explain: one window of pieces, and the `value` (B,) of what the head says of it, called `label`."""
+
+    pieces: Pieces
+    fields: Sequence[str]
+    label: str
+    value: Callable[[Tensor], Tensor]
 
 
 def by_word(pieces: Pieces, names: Sequence[str], weights: Sequence[float]) -> dict[str, list[WordWeight]]:

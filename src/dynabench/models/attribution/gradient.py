@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from dynabench.models.attribution.fields import by_word
+from dynabench.models.attribution.fields import Asked, by_word
 from dynabench.models.backends.network import pad
-from dynabench.models.backends.pieces import Pieces
-from dynabench.models.protocol import Attribution, Card
+from dynabench.models.protocol import Attribution
 
 if TYPE_CHECKING:
-    from dynabench.models.backends.adapter import Explainable
+    from dynabench.models.backends.pool import Explainable
 
 METHOD = "gradient"
 POINTS = (0.2113248654051871, 0.7886751345948129)
@@ -32,12 +31,13 @@ def log_odds(logits: Tensor, label: int) -> Tensor:
     return logits[:, label] - torch.logsumexp(others, -1)
 
 
-def explain(model: "Explainable", pieces: Pieces, card: Card, label: str) -> Attribution:
-    """Mean gradient of the label's log-odds with respect to the words' gates, summed per word."""
+def explain(model: "Explainable", asked: Asked) -> Attribution:
+    """Mean gradient of the asked value with respect to the words' gates, summed per word."""
+    pieces = asked.pieces
     ids, types, _ = pad([pieces] * len(POINTS))
     rise = torch.tensor(POINTS).unsqueeze(1)
     ours = torch.tensor([owner is not None for owner in pieces.owner])
     gates = torch.where(ours, rise, 1.0).requires_grad_()
-    value = log_odds(model.gated(ids, types, gates), card.labels.index(label))
+    value = asked.value(model.gated(ids, types, gates))
     (slope,) = torch.autograd.grad(value.mean(), gates)
-    return Attribution(METHOD, label, by_word(pieces, card.inputs, slope.sum(0).tolist()))
+    return Attribution(METHOD, asked.label, by_word(pieces, asked.fields, slope.sum(0).tolist()))

@@ -17,6 +17,8 @@ class Backend(Attributable, Protocol):
     """A model whose calls can share a batch with calls to other models of its lane."""
 
     lane: str
+    room: int | None
+    """Summed `len()` of the calls of one batch at most; None leaves it to their number."""
 
     def prepare(self, inputs: Inputs) -> Sized:
         """Read the inputs into what the model computes on; raises `Invalid` for inputs it cannot read."""

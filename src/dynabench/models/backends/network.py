@@ -40,3 +40,16 @@ def pad(batch: Sequence[Pieces]) -> tuple[Tensor, Tensor, Tensor]:
         types[row, : len(pieces)] = torch.tensor(pieces.types)
         mask[row, : len(pieces)] = 1
     return ids, types, mask
+
+
+class SpanHead(nn.Module):
+    """From hidden states to how well an answer begins and ends at each piece: one linear layer."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.out = nn.Linear(width, 2)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Logits (B, T, 2), start and end, of hidden states (B, T, width)."""
+        logits: Tensor = self.out(states)
+        return logits

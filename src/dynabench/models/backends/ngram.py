@@ -35,6 +35,7 @@ class NgramModel:
     """Softmax of `features @ weights + bias`; `weights` is (2**bits, labels), `bias` (labels,)."""
 
     lane = "ngram"
+    room: int | None = None
 
     def __init__(
         self, card: Card, options: Options, weights: NDArray[np.floating[Any]], bias: NDArray[np.floating[Any]]

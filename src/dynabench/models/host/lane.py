@@ -40,16 +40,27 @@ Run = Callable[[list[Any]], Sequence[Any]]
 
 
 class Lane:
-    """Runs calls in its own thread, oldest first, together with calls of the same size class."""
+    """Runs calls in its own thread, oldest first, together with calls of the same size class.
+
+    A batch has at most `batch` calls, and with `room` calls of that summed size.
+    """
 
     def __init__(
-        self, name: str, run: Run, figures: Figures, batch: int = BATCH, waiting: int = WAITING, linger: float = LINGER
+        self,
+        name: str,
+        run: Run,
+        figures: Figures,
+        batch: int = BATCH,
+        waiting: int = WAITING,
+        linger: float = LINGER,
+        room: int | None = None,
     ) -> None:
         self.name = name
         self._run = run
         self._batch = batch
         self._limit = waiting
         self._linger = linger
+        self._room = room
         self._calls: list[Call] = []
         self._arrived = asyncio.Event()
         self._crowd = 1.0
@@ -117,12 +128,22 @@ class Lane:
             self._arrived.clear()
             return []
         group = size_class(self._calls[0].size)
-        chosen = [call for call in self._calls if size_class(call.size) == group][: self._batch]
+        chosen = self._fitting([call for call in self._calls if size_class(call.size) == group])
         taken = set(map(id, chosen))
         self._calls = [call for call in self._calls if id(call) not in taken]
         self._figures.waiting.labels(self.name).set(len(self._calls))
         if not self._calls:
             self._arrived.clear()
+        return chosen
+
+    def _fitting(self, calls: list[Call]) -> list[Call]:
+        """The first calls that make up a batch; one call always fits, however large."""
+        chosen, size = calls[:1], calls[0].size
+        for call in calls[1 : self._batch]:
+            size += call.size
+            if self._room is not None and size > self._room:
+                break
+            chosen.append(call)
         return chosen
 
     def _forget_abandoned(self) -> None:

@@ -45,7 +45,7 @@ class Repository:
 
     def _warm(self) -> None:
         """Import what only explanations on demand need, so that the first of them need not wait for it."""
-        if any(slot.entry.card and slot.entry.card.kind == "adapter" for slot in self.slots()):
+        if any(slot.entry.card and slot.entry.card.kind != "ngram" for slot in self.slots()):
             importlib.import_module("captum.attr")
 
     async def load(self, name: str) -> None:

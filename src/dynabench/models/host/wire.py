@@ -1,5 +1,11 @@
-"""Open Inference Protocol v2: what goes over the wire, both ways. Pure functions over JSON values."""
+"""Open Inference Protocol v2: what goes over the wire, both ways. Pure functions over JSON values.
 
+Answers that are labels travel as text, with their probabilities as numbers. Where answers are anything else, as spans
+are, each travels as JSON in a BYTES tensor whose parameters say `"content_type": "application/json"`; where the labels
+differ from row to row, so do the probabilities: one JSON object from text to probability a row.
+"""
+
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -10,6 +16,8 @@ from dynabench.models.protocol import Attribution, Card, Output, WordWeight
 ROWS = 256
 """Inputs of one request at most."""
 PROBABILITIES = "probabilities"
+JSON = {"content_type": "application/json"}
+"""Parameters of a BYTES tensor that holds a JSON value a row."""
 
 Json = dict[str, Any]
 
@@ -21,12 +29,21 @@ def metadata(card: Card, versions: Sequence[str]) -> Json:
         "versions": list(versions),
         "platform": f"dynabench_{card.kind}",
         "inputs": [{"name": name, "datatype": "BYTES", "shape": [-1]} for name in card.inputs],
-        "outputs": [
-            {"name": card.answer, "datatype": "BYTES", "shape": [-1]},
-            {"name": PROBABILITIES, "datatype": "FP32", "shape": [-1, len(card.labels)]},
-        ],
+        "outputs": _promised(card),
         "parameters": card_json(card),
     }
+
+
+def _promised(card: Card) -> list[Json]:
+    if not card.labels:
+        return [
+            {"name": name, "datatype": "BYTES", "shape": [-1], "parameters": JSON}
+            for name in (card.answer, PROBABILITIES)
+        ]
+    return [
+        {"name": card.answer, "datatype": "BYTES", "shape": [-1]},
+        {"name": PROBABILITIES, "datatype": "FP32", "shape": [-1, len(card.labels)]},
+    ]
 
 
 def card_json(card: Card) -> Json:
@@ -95,29 +112,37 @@ def _texts(name: str, tensor: Mapping[str, Any]) -> list[str]:
 
 
 def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Json:
-    """An inference response: the answers, and the probabilities with their labels under `parameters`."""
-    n = len(outputs)
-    tensors: list[Json] = [
-        {
-            "name": card.answer,
-            "datatype": "BYTES",
-            "shape": [n],
-            "data": [str(output.answer[card.answer]) for output in outputs],
-        }
-    ]
+    """An inference response: the answers, and the probabilities where all outputs have them."""
+    tensors = [_answers(card, [output.answer[card.answer] for output in outputs])]
     known = [output.probabilities for output in outputs if output.probabilities is not None]
-    if len(known) == n:
-        tensors.append(
-            {
-                "name": PROBABILITIES,
-                "datatype": "FP32",
-                "shape": [n, len(card.labels)],
-                "parameters": {"labels": list(card.labels)},
-                "data": [probabilities[label] for probabilities in known for label in card.labels],
-            }
-        )
+    if len(known) == len(outputs):
+        tensors.append(_probabilities(card, known))
     document = {"model_name": card.name, "model_version": card.version, "outputs": tensors}
     return document if identity is None else {**document, "id": str(identity)}
+
+
+def _answers(card: Card, values: Sequence[Any]) -> Json:
+    if all(isinstance(value, str) for value in values):
+        return {"name": card.answer, "datatype": "BYTES", "shape": [len(values)], "data": list(values)}
+    return _documents(card.answer, values)
+
+
+def _probabilities(card: Card, known: Sequence[Mapping[str, float]]) -> Json:
+    if not card.labels:
+        return _documents(PROBABILITIES, known)
+    return {
+        "name": PROBABILITIES,
+        "datatype": "FP32",
+        "shape": [len(known), len(card.labels)],
+        "parameters": {"labels": list(card.labels)},
+        "data": [probabilities[label] for probabilities in known for label in card.labels],
+    }
+
+
+def _documents(name: str, values: Sequence[Any]) -> Json:
+    """A tensor with a JSON value a row."""
+    data = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
+    return {"name": name, "datatype": "BYTES", "shape": [len(data)], "parameters": JSON, "data": data}
 
 
 def outputs(document: Mapping[str, Any]) -> list[Output]:
@@ -126,13 +151,9 @@ def outputs(document: Mapping[str, Any]) -> list[Output]:
     tables: list[dict[str, float]] = []
     for tensor in document["outputs"]:
         if tensor["name"] == PROBABILITIES:
-            labels, data = tensor["parameters"]["labels"], tensor["data"]
-            tables = [
-                dict(zip(labels, map(float, data[start : start + len(labels)]), strict=True))
-                for start in range(0, len(data), len(labels))
-            ]
+            tables = _tables(tensor)
         else:
-            answers[tensor["name"]] = tensor["data"]
+            answers[tensor["name"]] = _read(tensor)
     count = len(next(iter(answers.values())))
     if tables and len(tables) != count:
         raise ValueError(f"{count} answers with {len(tables)} rows of probabilities")
@@ -140,6 +161,32 @@ def outputs(document: Mapping[str, Any]) -> list[Output]:
         Output({name: column[row] for name, column in answers.items()}, tables[row] if tables else None)
         for row in range(count)
     ]
+
+
+def _tables(tensor: Mapping[str, Any]) -> list[dict[str, float]]:
+    if _is_json(tensor):
+        return [{str(text): float(p) for text, p in row.items()} for row in map(_object, _read(tensor))]
+    labels, data = tensor["parameters"]["labels"], tensor["data"]
+    return [
+        dict(zip(labels, map(float, data[start : start + len(labels)]), strict=True))
+        for start in range(0, len(data), len(labels))
+    ]
+
+
+def _read(tensor: Mapping[str, Any]) -> list[Any]:
+    data: list[Any] = tensor["data"]
+    return [json.loads(text) for text in data] if _is_json(tensor) else data
+
+
+def _is_json(tensor: Mapping[str, Any]) -> bool:
+    parameters = tensor.get("parameters")
+    return isinstance(parameters, dict) and parameters.get("content_type") == JSON["content_type"]
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("probabilities are an object from text to number")
+    return value
 
 
 def attribution_json(found: Attribution, version: str) -> Json:

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from peft import LoraConfig, get_peft_model
+from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dynabench.models import encoder
@@ -40,7 +41,7 @@ class Trained:
     """The trained parts and what they cost."""
 
     encoder: Any
-    head: Head
+    head: nn.Module
     seconds: float
     epochs: float
     examples: int
@@ -51,24 +52,14 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     torch.manual_seed(seed)
     rng = random.Random(seed)
     settings = recipe.adapter
-    body = get_peft_model(
-        encoder.load(),
-        LoraConfig(
-            r=settings.rank,
-            lora_alpha=settings.alpha,
-            lora_dropout=settings.lora_dropout,
-            target_modules=TARGETS,
-            bias="none",
-        ),
-    )
+    body = with_adapter(settings)
     head = Head(body.config.hidden_size, len(recipe.labels), settings.head_dropout)
-    body.train()
     examples = _examples(rows, recipe)
     parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
     optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
-    plan = _Plan(examples, settings, limits, rng)
+    plan = Plan(examples, settings, limits, rng)
     while plan.done < 1:
-        _set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
+        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
         batch = [_thinned(example, settings.word_dropout, rng) for example in plan.batch()]
         loss = _step(body, head, batch, settings.smoothing)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -77,6 +68,18 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
         optimizer.zero_grad(set_to_none=True)
         progress(min(plan.done, 1.0), float(loss.detach()))
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
+
+
+def with_adapter(settings: Adapter) -> Any:
+    """The encoder with an untrained adapter on all its linear layers, ready to be trained."""
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.lora_dropout,
+        target_modules=TARGETS,
+        bias="none",
+    )
+    return get_peft_model(encoder.load(), config).train()
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,10 @@ class Example:
     allowed: tuple[bool, ...]
 
 
+E = TypeVar("E", bound=Any)
+"""Training inputs of any kind, each with its `pieces` and with what it `allowed`."""
+
+
 def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
     pieces = encode([row.inputs for row in rows], recipe.inputs, recipe.max_length)
     return [
@@ -96,10 +103,10 @@ def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
     ]
 
 
-class _Plan:
+class Plan(Generic[E]):
     """Which batch comes next and how much is done: all rows first, then those with all labels to choose from."""
 
-    def __init__(self, examples: Sequence[Example], settings: Adapter, limits: Limits, rng: random.Random) -> None:
+    def __init__(self, examples: Sequence[E], settings: Adapter, limits: Limits, rng: random.Random) -> None:
         full = [example for example in examples if all(example.allowed)]
         scale = limits.epochs / (settings.epochs + settings.final_epochs) if limits.epochs else 1.0
         first, final = scale * settings.epochs * len(examples), scale * settings.final_epochs * len(full)
@@ -120,14 +127,14 @@ class _Plan:
         """Share of the examples seen or of the time used, whichever is larger."""
         return max(self.seen / self._planned, self.seconds / self._limit if self._limit else 0.0)
 
-    def batch(self) -> list[Example]:
+    def batch(self) -> list[E]:
         """The next batch."""
         batch = next(self._batches[self.done >= self._switch])
         self.seen += len(batch)
         return batch
 
 
-def _batches(examples: Sequence[Example], size: int, rng: random.Random) -> Iterator[list[Example]]:
+def _batches(examples: Sequence[E], size: int, rng: random.Random) -> Iterator[list[E]]:
     """Batches for ever: shuffled anew each epoch, sorted by length within pools, pools' batches shuffled."""
     while True:
         order = list(examples)
@@ -163,8 +170,8 @@ def _step(body: Any, head: Head, batch: Sequence[Example], smoothing: float) -> 
     return cross_entropy(logits, labels, label_smoothing=smoothing)
 
 
-def _set_rate(optimizer: torch.optim.Optimizer, peak: float, done: float, warmup: float) -> None:
-    """Linear warm-up, then a cosine down to a hundredth."""
+def set_rate(optimizer: torch.optim.Optimizer, peak: float, done: float, warmup: float) -> None:
+    """Set the learning rate for the share `done`: linear warm-up, then a cosine down to a hundredth."""
     factor = done / warmup if done < warmup else 0.5 * (1 + math.cos(math.pi * (done - warmup) / (1 - warmup)))
     for group in optimizer.param_groups:
         group["lr"] = peak * max(factor, 0.01)

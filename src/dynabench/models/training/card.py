@@ -1,8 +1,8 @@
 """The model card: written from the run, so that it says what happened."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dynabench.models.spec import Spec
+from dynabench.models.spec import Score, Spec
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.training.rows import Prepared
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dynabench.models.training.run import Cost
 
 
-def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str:
+def text(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
     """The card as Markdown, with the header that model hubs read."""
     return "\n".join(
         [
@@ -19,18 +19,13 @@ def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str
             "",
             recipe.summary,
             f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
-            f"({', '.join(recipe.labels)}).",
+            f"({', '.join(recipe.labels) or 'a span of the passage'}).",
             "",
             "## Scores",
             "",
             "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
             "",
-            "| set | accuracy | interval | macro F1 | n |",
-            "|---|---|---|---|---|",
-            *(
-                f"| {name} | {s.accuracy:.4f} | {s.low:.4f} to {s.high:.4f} | {s.macro_f1:.4f} | {s.n:,} |"
-                for name, s in details.scores.items()
-            ),
+            *scores(details),
             "",
             "## Data",
             "",
@@ -52,19 +47,33 @@ def text(recipe: Recipe, details: Spec, prepared: Prepared, cost: "Cost") -> str
     )
 
 
+def scores(details: Spec) -> list[str]:
+    """The table of scores."""
+    first, last = ("exact match", "F1") if details.kind == "extractor" else ("accuracy", "macro F1")
+    rows = [
+        (name, s.accuracy, s.macro_f1, s) if isinstance(s, Score) else (name, s.exact_match, s.f1, s)
+        for name, s in details.scores.items()
+    ]
+    return [
+        f"| set | {first} | interval | {last} | n |",
+        "|---|---|---|---|---|",
+        *(f"| {name} | {a:.4f} | {s.low:.4f} to {s.high:.4f} | {b:.4f} | {s.n:,} |" for name, a, b, s in rows),
+    ]
+
+
 def _header(recipe: Recipe) -> list[str]:
     base = ["base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft"]
     return [
         "---",
         f"license: {recipe.licence.lower()}",
         f"language: [{', '.join(recipe.languages)}]",
-        "pipeline_tag: text-classification",
-        *(base if recipe.kind == "adapter" else []),
+        f"pipeline_tag: {'question-answering' if recipe.kind == 'extractor' else 'text-classification'}",
+        *(base if recipe.kind != "ngram" else []),
         "---",
     ]
 
 
-def _sources(recipe: Recipe, prepared: Prepared) -> list[str]:
+def _sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
     def line(source: Source) -> str:
         note = f"; {source.note}" if source.note else ""
         return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"

@@ -1,12 +1,13 @@
 """Recipes: which data, which labels, which settings a shipped model is trained with."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dynabench.errors import NotFound
+from dynabench.models.spec import Kind
 
 FOLDER = Path(__file__).parent / "recipes"
 
@@ -43,6 +44,7 @@ class Floor(Strict):
 
     accuracy: float | None = None
     macro_f1: float | None = None
+    f1: float | None = Field(None, description="Of an extractor.")
 
 
 class Adapter(Strict):
@@ -73,16 +75,23 @@ class Ngram(Strict):
     keep: int = Field(200_000, description="Features kept, those with the largest weights first.")
 
 
+class Extractor(Strict):
+    """Which questions an extractor is trained on; its adapter's settings stand under `adapter`."""
+
+    longest: int = Field(1000, description="Passages of so many characters or more are left out.")
+    once: bool = Field(True, description="Only answers that occur once in their passage.")
+
+
 class Recipe(Strict):
     """Everything that decides a training run but the data folder."""
 
     name: str
     task: str
-    kind: Literal["adapter", "ngram"]
+    kind: Kind
     summary: str
     inputs: list[str]
     answer: str = "label"
-    labels: list[str]
+    labels: list[str] = []
     languages: list[str] = ["en"]
     licence: str
     licence_notes: str = ""
@@ -101,6 +110,7 @@ class Recipe(Strict):
     )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()
+    extractor: Extractor = Extractor()
 
     @field_validator("floor", mode="before")
     @classmethod

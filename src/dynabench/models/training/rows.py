@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from dynabench.errors import Invalid, NotFound
 from dynabench.models.training import tweets
@@ -28,18 +29,21 @@ class Row:
     times: int = 1
 
 
+R = TypeVar("R")
+
+
 @dataclass(frozen=True)
-class Prepared:
+class Prepared(Generic[R]):
     """What a recipe trains and tests on, with how many rows were dropped for occurring in a test set."""
 
-    train: list[Row]
-    development: dict[str, list[Row]]
-    tests: dict[str, list[Row]]
+    train: list[R]
+    development: dict[str, list[R]]
+    tests: dict[str, list[R]]
     overlap: int
     counts: dict[str, int]
 
     @property
-    def dev(self) -> list[Row]:
+    def dev(self) -> list[R]:
         """The rows of all development sets."""
         return [row for rows in self.development.values() for row in rows]
 
@@ -53,13 +57,18 @@ def read(path: Path) -> Iterator[dict[str, object]]:
                 yield json.loads(line)
 
 
+def paths(source: Source, folder: Path) -> list[Path]:
+    """The files of a source; raises `NotFound` when they are absent."""
+    found = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
+    if not found:
+        raise NotFound(f"{source.name}: no file in {folder} matches {', '.join(source.files)}.")
+    return found
+
+
 def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
     """Labelled rows of a source in file order; raises `NotFound` when its files are absent."""
-    paths = [path for pattern in source.files for path in sorted(folder.glob(pattern))]
-    if not paths:
-        raise NotFound(f"{source.name}: no file in {folder} matches {', '.join(source.files)}.")
     rows = []
-    for path in paths:
+    for path in paths(source, folder):
         for raw in read(path):
             label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
             if label in recipe.labels:
@@ -82,7 +91,7 @@ def place(row: Row, seed: int) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def prepare(recipe: Recipe, folder: Path) -> Prepared:
+def prepare(recipe: Recipe, folder: Path) -> Prepared[Row]:
     """Everything a recipe needs; training rows that occur in any test set are dropped."""
     tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
     development = {source.name: of_source(source, folder, recipe) for source in recipe.dev}

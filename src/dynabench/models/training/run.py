@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from dynabench.errors import Conflict, Problem
 from dynabench.models import catalog, spec
-from dynabench.models.training import calibration, card, ngram, rows, scoring
+from dynabench.models.training import calibration, card, ngram, questions, rows, scoring
 from dynabench.models.training.recipes import Floor, Recipe
 from dynabench.models.training.rows import Prepared
 
@@ -51,7 +52,7 @@ def run(
         raise Conflict(f"{out} is not empty.")
     progress("reading", 0.0, "")
     recipe = recipe.model_copy(update={"seed": seed})
-    prepared = rows.prepare(recipe, data)
+    prepared: Prepared[Any] = (questions if recipe.kind == "extractor" else rows).prepare(recipe, data)
     out.mkdir(parents=True, exist_ok=True)
     try:
         cost = _train(recipe, prepared, out, epochs, minutes, progress)
@@ -61,7 +62,7 @@ def run(
     return finish(recipe, prepared, cost, out, progress)
 
 
-def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: Progress) -> spec.Spec:
+def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progress: Progress) -> spec.Spec:
     """Evaluate the weights in `out`, write `model.yaml` and the card, check the floors."""
     details = _spec(recipe)
     _write(details, out)
@@ -71,7 +72,8 @@ def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: 
     one = len(prepared.development) == 1
     sets = {**({"dev": prepared.dev} if one else prepared.development), **prepared.tests}
     for name, part in sets.items():
-        details.scores[name] = scoring.score(model, part, partial(_bare, progress, name))
+        score = questions.score if recipe.kind == "extractor" else scoring.score
+        details.scores[name] = score(model, part, partial(_bare, progress, name))
     _write(details, out)
     (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
     low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores[name])]
@@ -80,12 +82,12 @@ def finish(recipe: Recipe, prepared: Prepared, cost: Cost, out: Path, progress: 
     return details
 
 
-def _below(name: str, floor: Floor, score: spec.Score) -> list[str]:
-    wanted = [("accuracy", score.accuracy, floor.accuracy), ("macro F1", score.macro_f1, floor.macro_f1)]
+def _below(name: str, floor: Floor, score: spec.Score | spec.SpanScore) -> list[str]:
+    figures, spoken = score.model_dump(), {"accuracy": "accuracy", "macro_f1": "macro F1", "f1": "F1"}
     return [
-        f"{name}: {kind} {value} is below {least}"
-        for kind, value, least in wanted
-        if least is not None and value < least
+        f"{name}: {spoken[kind]} {figures[kind]} is below {least}"
+        for kind, least in floor.model_dump(exclude_none=True).items()
+        if figures[kind] < least
     ]
 
 
@@ -94,7 +96,7 @@ def _bare(progress: Progress, stage: str, share: float) -> None:
 
 
 def _train(
-    recipe: Recipe, prepared: Prepared, out: Path, epochs: float | None, minutes: float | None, progress: Progress
+    recipe: Recipe, prepared: Prepared[Any], out: Path, epochs: float | None, minutes: float | None, progress: Progress
 ) -> Cost:
     def report(share: float, loss: float) -> None:
         progress("training", share, f"loss {loss:.3f}")
@@ -105,9 +107,10 @@ def _train(
 
         save(out, ngram.options(recipe.ngram), ngram.prune(weights, recipe.ngram.keep), bias)
         return Cost(seconds, 0.0, len(prepared.train))
-    from dynabench.models.training import adapter
+    from dynabench.models.training import adapter, extractor
 
-    trained = adapter.train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
+    train = extractor.train if recipe.kind == "extractor" else adapter.train
+    trained = train(recipe, prepared.train, recipe.seed, adapter.Limits(epochs, minutes), report)
     adapter.save(trained, out)
     return Cost(trained.seconds, trained.epochs, trained.examples)
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Name, Setting
 
-_WORD = re.compile(r"[^\W_]+(?:[’'\-][^\W_]+)*|\S")
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+|[’'](?![sS]\b)[^\W_]+)*|[’'][sS]\b|\S")
+"""A word with its inner hyphens and apostrophes; the `'s` of a possessive apart, so that “Ada's” holds “Ada”."""
 _POSTED = re.compile(r"^([0-9]{1,7}):([0-9]{1,7})$")
 
 
@@ -53,6 +54,15 @@ class Spans(Field):
             ends = [int(end) for match in matches if match for end in match.groups()]
             return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
+
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is a list of spans, none where it found nothing; their texts are not checked."""
+        return isinstance(value, list) and all(
+            isinstance(item, dict)
+            and isinstance(item.get("text"), str)
+            and type(item.get("start")) is type(item.get("end")) is int
+            for item in value
+        )
 
     def words(self, beside: Values) -> list[dict[str, Any]]:
         """The words of the text that can be marked, each with the gap that follows it."""

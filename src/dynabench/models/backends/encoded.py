@@ -1,0 +1,57 @@
+"""What models over the shared encoder have in common, whatever their heads say."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from dynabench.errors import Invalid
+from dynabench.models.backends.base import Backend, Prepared
+from dynabench.models.backends.pieces import Pieces
+from dynabench.models.backends.pool import Pool
+from dynabench.models.protocol import Card, Inputs, Output
+
+
+class Encoded(ABC):
+    """A model that asks the pool about one or more windows of pieces and makes an answer of what its head says."""
+
+    lane = "encoder"
+    room: int | None = 2048
+    """Pieces of one batch at most: long inputs keep short ones waiting no longer than a full batch of short ones."""
+
+    def __init__(self, card: Card, pool: Pool, key: str) -> None:
+        self.card = card
+        self._pool = pool
+        self._key = key
+
+    @abstractmethod
+    def windows(self, prepared: Prepared) -> Sequence[Pieces]:
+        """What the encoder has to read for one call."""
+
+    @abstractmethod
+    def read(self, prepared: Prepared, said: Sequence[Tensor]) -> Output:
+        """The answer, given what the head says of each window."""
+
+    def close(self) -> None:
+        """Free the adapter."""
+        self._pool.remove(self._key)
+
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+        """Answers to calls of any models of this model's pool, mixed in one batch."""
+        ours = [(model, prepared, model.windows(prepared)) for model, prepared in calls if isinstance(model, Encoded)]
+        keys = [model._key for model, _, windows in ours for _ in windows]
+        rows = iter(self._pool.logits(keys, [window for _, _, windows in ours for window in windows]))
+        return [model.read(prepared, [next(rows) for _ in windows]) for model, prepared, windows in ours]
+
+
+def key_of(card: Card) -> str:
+    """The name that a model's adapter has within the pool."""
+    return f"{card.name}@{card.version}".replace(".", "_")
+
+
+def check(inputs: Inputs, card: Card) -> Inputs:
+    """The inputs, if they hold text for every field of the card; raises `Invalid` otherwise."""
+    wrong = {name: "A text is needed here." for name in card.inputs if not isinstance(inputs.get(name), str)}
+    if wrong:
+        raise Invalid(wrong)
+    return inputs

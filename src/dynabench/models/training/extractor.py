@@ -1,0 +1,99 @@
+"""Training of an extractor: a LoRA adapter and a span head that learn where answers begin and end."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from dynabench.errors import Invalid
+from dynabench.models.backends import windows
+from dynabench.models.backends.network import SpanHead, pad
+from dynabench.models.backends.pieces import Pieces
+from dynabench.models.backends.windows import Reading
+from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, set_rate, with_adapter
+from dynabench.models.training.questions import Question
+from dynabench.models.training.recipes import Recipe
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One training input: a window of pieces, in which the passage has `count` pieces from `at` on, and the answer's
+    first and last piece, counted from there.
+    """
+
+    pieces: Pieces
+    at: int
+    count: int
+    first: int
+    last: int
+    allowed: tuple[bool, ...] = ()
+
+
+def train(recipe: Recipe, questions: Sequence[Question], seed: int, limits: Limits, progress: Progress) -> Trained:
+    """Train on `questions` as `recipe.adapter` says; deterministic for a seed, a thread count and no time limit."""
+    torch.manual_seed(seed)
+    rng = random.Random(seed)
+    settings = recipe.adapter
+    body = with_adapter(settings)
+    head = SpanHead(body.config.hidden_size)
+    examples = [example for question in questions if (example := marked(question, recipe.max_length))]
+    if not examples:
+        raise Invalid({"train": "No question has its answer within one window."})
+    parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
+    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    plan = Plan(examples, settings, limits, rng)
+    while plan.done < 1:
+        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
+        loss = loss_of(body, head, plan.batch(), settings.smoothing)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        progress(min(plan.done, 1.0), float(loss.detach()))
+    return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
+
+
+def marked(question: Question, max_length: int) -> Marked | None:
+    """The window in whose middle the answer stands best; None where no window holds all of it."""
+    asked, passage = question.inputs.values()
+    reading = windows.read(asked, passage, max_length)
+    place = _place(reading, question.start, question.start + len(question.answers[0]))
+    if place is None:
+        return None
+    first, last = place
+    holding = [w for w in reading.windows if w.first <= first and last < w.first + w.count]
+    if not holding:
+        return None
+    window = max(holding, key=lambda w: min(first - w.first, w.first + w.count - last))
+    slim = Pieces(window.pieces.ids, window.pieces.types, (), ())  # tens of thousands are kept: no words with them
+    return Marked(slim, window.at, window.count, first - window.first, last - window.first)
+
+
+def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:
+    """First and last piece of the words that characters `start` to `end` of the passage touch."""
+    touched = [
+        piece
+        for piece, word in enumerate(reading.word)
+        if reading.words[word].start < end and start < reading.words[word].end
+    ]
+    return (touched[0], touched[-1]) if touched else None
+
+
+def loss_of(body: Any, head: SpanHead, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
+    """Mean of the cross entropies of start and end, among each window's passage pieces."""
+    ids, types, mask = pad([example.pieces for example in batch])
+    with torch.autocast("cpu", torch.bfloat16):
+        states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
+    logits = head(states.float(), mask)
+    losses = [
+        cross_entropy(
+            logits[row, example.at : example.at + example.count].T,
+            torch.tensor([example.first, example.last]),
+            label_smoothing=smoothing,
+        )
+        for row, example in enumerate(batch)
+    ]
+    return torch.stack(losses).mean()

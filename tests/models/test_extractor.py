@@ -1,0 +1,133 @@
+"""Extractive question answering: answers are whole words of the passage as it was given, whatever it holds."""
+
+import numpy as np
+import pytest
+
+from dynabench.errors import Invalid
+from dynabench.models.backends.adapter import AdapterModel
+from dynabench.models.backends.extractor import ExtractorModel
+from dynabench.models.backends.pool import Pool
+from dynabench.models.catalog import BUILTIN
+from dynabench.models.protocol import Attributable
+from dynabench.tasks import TaskConfig, builtin
+
+from .texts import HARD
+
+pytestmark = pytest.mark.models
+TOLERANCE = 5e-4
+
+PASSAGE = (
+    "The ferry at Lind was built in 1921 and crossed the river without an engine. Its first captain, Ada’s brother "
+    "Jonas, painted the hull green. A steel cable held it against the current."
+)
+QUESTIONS = {
+    "What color was the hull painted?": "green",
+    "When was the ferry built?": "1921",
+    "What held the ferry against the current?": "steel cable",
+}
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return Pool()
+
+
+@pytest.fixture(scope="module")
+def qa(pool):
+    return ExtractorModel.load(BUILTIN / "qa-minilm", pool)
+
+
+@pytest.fixture(scope="module")
+def sentiment(pool, qa):
+    return AdapterModel.load(BUILTIN / "sentiment-minilm", pool)
+
+
+@pytest.fixture(scope="module")
+def task() -> TaskConfig:
+    return next(shipped.config for shipped in builtin() if shipped.config.id == "qa")
+
+
+def asked(question: str, passage: str = PASSAGE) -> dict[str, str]:
+    return {"question": question, "passage": passage}
+
+
+def test_it_marks_the_answer_in_the_passage(qa):
+    assert isinstance(qa, Attributable)
+    for question, right in QUESTIONS.items():
+        output = qa.predict([asked(question)])[0]
+        (span,) = output.answer["answer"]
+        assert right in span["text"]
+        assert PASSAGE[span["start"] : span["end"]] == span["text"]
+        assert span["text"] in output.probabilities
+        assert len(output.probabilities) <= 3
+        assert 0 < sum(output.probabilities.values()) <= 1 + 1e-6
+
+
+def test_its_answers_are_answers_of_the_task(qa, task):
+    context = task.clean_context({"passage": PASSAGE})
+    written = task.clean_input({"question": "When was the ferry built?"}, context)
+    said = qa.predict([task.model_inputs(context, written)])[0].answer
+    assert task.clean_answer(said, context=context) == said
+    assert not task.fooled_by(said, said)
+
+
+@pytest.mark.parametrize("text", HARD)
+def test_hard_passages_and_questions_have_answers_that_lie_within_them(qa, text):
+    for passage, question in ((text, "What is it?"), (f"{text} It was green. {text}", text)):
+        for span in qa.predict([asked(question, passage)])[0].answer["answer"]:
+            assert passage[span["start"] : span["end"]] == span["text"]
+            assert span["text"].strip() == span["text"] != ""
+
+
+def test_a_passage_without_words_has_no_answer(qa):
+    output = qa.predict([asked("Who?", " \n")])[0]
+    assert (output.answer, output.probabilities) == ({"answer": []}, {})
+    assert qa.attribute(asked("Who?", " "), "start", "gradient").fields == {"question": [], "passage": []}
+
+
+def test_an_answer_deep_in_a_long_passage_is_found(qa):
+    filler = "Sheep graze on the meadow behind the old wall, and nothing much happens there. " * 60
+    passage = f"{filler}The lighthouse keeper is called Orla Finch. {filler}"
+    reading = qa.prepare(asked("What is the lighthouse keeper called?", passage))
+    assert len(reading.windows) > 5
+    (span,) = qa.predict([asked("What is the lighthouse keeper called?", passage)])[0].answer["answer"]
+    assert span["text"] == "Orla Finch"
+    assert span["start"] == passage.index("Orla Finch")
+    words = qa.attribute(asked("What is the lighthouse keeper called?", passage), "end", "gradient").fields["passage"]
+    assert all(passage[word.start : word.end] == word.text for word in words)
+    assert {word.text for word in words if abs(word.weight) > 0.5} & {"Orla", "Finch", "called", "keeper"}
+
+
+def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(qa, sentiment):
+    inputs = [asked(question) for question in QUESTIONS] + [asked("Who?", PASSAGE * 12), asked("", "One.")]
+    alone = [qa.predict([one])[0] for one in inputs] + [sentiment.predict([{"statement": t}])[0] for t in HARD]
+    calls = [(qa, qa.prepare(one)) for one in inputs] + [
+        (sentiment, sentiment.prepare({"statement": text})) for text in HARD
+    ]
+    order = np.random.default_rng(0).permutation(len(calls))
+    mixed = dict(zip(order.tolist(), sentiment.answer([calls[i] for i in order]), strict=True))
+    for place, single in enumerate(alone):
+        assert mixed[place].answer == single.answer
+        assert mixed[place].probabilities == pytest.approx(single.probabilities, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("label", ["start", "end"])
+@pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])
+def test_both_ends_of_an_answer_are_explained_by_words_of_question_and_passage(qa, label, method):
+    inputs = asked("What held the ferry against the current?", PASSAGE[-60:])
+    found = qa.attribute(inputs, label, method)
+    assert (found.label, found.method, list(found.fields)) == (label, method, ["question", "passage"])
+    for field, words in found.fields.items():
+        assert all(inputs[field][word.start : word.end] == word.text for word in words)
+        assert any(word.weight for word in words)
+    if found.completeness_error is not None:
+        assert found.completeness_error < 0.05
+
+
+def test_labels_that_are_no_end_of_an_answer_are_refused(qa):
+    with pytest.raises(Invalid, match="label"):
+        qa.attribute(asked("Who?"), "Jonas", "gradient")
+    with pytest.raises(Invalid, match="method"):
+        qa.attribute(asked("Who?"), "start", "exact")
+    with pytest.raises(Invalid, match="passage"):
+        qa.predict([{"question": "Who?"}])
