@@ -19,6 +19,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.migrations import metadata
@@ -173,7 +174,8 @@ def register(client: TestClient, name: str) -> Caller:
         "/api/v1/accounts", json={"username": name, "email": f"{name}@example.org", "password": PASSWORD}
     )
     assert account.status_code == 201, account.text
-    token = client.post("/api/v1/tokens", json={"username": name, "password": PASSWORD})
+    proof = {"username": name, "password": PASSWORD, "scopes": list(SCOPES)}
+    token = client.post("/api/v1/tokens", json=proof)
     assert token.status_code == 201, token.text
     return Caller(client, name, account.json()["id"], token.json()["token"])
 

@@ -22,7 +22,7 @@ from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation", "console")
+FEATURES = ("accounts", "rounds", "collection", "validation", "community", "console")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {r"/api/v1/tasks/[^/]+/contexts": 5 * MIB, r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB}
@@ -63,18 +63,20 @@ frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSO
 
 
 class App(FastAPI):
-    """FastAPI whose errors are problem documents in OpenAPI too."""
+    """FastAPI whose OpenAPI document has errors as problem documents, and the scopes that tokens need."""
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI document, with the schema of problems."""
+        """The OpenAPI document, with the schema of problems and each operation's scopes."""
         document = super().openapi()
         document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
         for route in iter_route_contexts(self.routes):
-            dependant = getattr(route.original_route, "dependant", None)
-            for method in () if dependant is None or auth.needs_login(dependant) else route.methods or ():
+            dependant = getattr(route, "dependant", None)
+            for method in () if dependant is None else route.methods or ():
                 operation = document["paths"].get(route.path, {}).get(method.lower(), {})
-                if "security" in operation and {} not in operation["security"]:
-                    operation["security"].append({})  # a token is looked at, and not needed
+                if "security" in operation:
+                    token = {auth.scheme.scheme_name: sorted(set(auth.scopes_of(dependant, method)))}
+                    # Where no login is needed a token is looked at all the same.
+                    operation["security"] = [token] if auth.needs_login(dependant) else [token, {}]
         return document
 
 

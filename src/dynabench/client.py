@@ -69,9 +69,11 @@ class Client:
         body = {"username": username, "email": email, "password": password}
         return cast(Json, self.request("POST", "/accounts", json=body))
 
-    def log_in(self, username: str, password: str) -> str:
-        """Get a token and use it from now on."""
-        token = str(self.request("POST", "/tokens", json={"username": username, "password": password})["token"])
+    def log_in(self, username: str, password: str, scopes: Sequence[str] = ()) -> str:
+        """Get a token and use it from now on; without `scopes` it may do all but change the account itself."""
+        body: Json = {"username": username, "password": password} | ({"scopes": list(scopes)} if scopes else {})
+        self.http.headers.pop("Authorization", None)  # the password counts, not an earlier token
+        token = str(self.request("POST", "/tokens", json=body)["token"])
         self.http.headers["Authorization"] = f"Bearer {token}"
         return token
 

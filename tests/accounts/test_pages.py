@@ -126,7 +126,7 @@ def test_a_password_is_not_changed_without_the_old_one_and_a_good_new_one(browse
 def test_a_token_is_shown_once_and_works(browser, client):
     ada = browser()
     ada.join("ada")
-    answer = ada.submit("/settings/tokens", page="/settings", name="laptop")
+    answer = ada.submit("/settings/tokens", page="/settings", name="laptop", scopes=["read"])
     secret = next(
         word
         for word in answer.text.replace("<", " ").replace(">", " ").split()
@@ -141,7 +141,7 @@ def test_a_token_is_shown_once_and_works(browser, client):
 def test_a_token_is_revoked_on_the_page(browser, database):
     ada = browser()
     ada.join("ada")
-    ada.submit("/settings/tokens", page="/settings", name="laptop")
+    ada.submit("/settings/tokens", page="/settings", name="laptop", scopes=["read"])
     token = database.read(lambda session: session.scalars(select(Token)).one())
     assert ada.submit(f"/settings/tokens/{token.id}/revoke", page="/settings").status_code == 303
     assert "laptop" not in ada.get("/settings").text
@@ -159,7 +159,7 @@ def test_a_pseudonym_is_saved_or_its_error_shown(browser):
 def test_a_deleted_account_leaves_no_name_address_or_password(browser, database, client):
     ada = browser()
     ada.join("ada")
-    ada.submit("/settings/tokens", page="/settings", name="laptop")
+    ada.submit("/settings/tokens", page="/settings", name="laptop", scopes=["read"])
     refused = ada.submit("/settings/delete", page="/settings", name="eve", password=PASSWORD)
     assert refused.status_code == 422
     answer = ada.submit("/settings/delete", page="/settings", name="ada", password=PASSWORD)

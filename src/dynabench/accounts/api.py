@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 
 from dynabench import security
-from dynabench.accounts import entry, rules, schemas, service
-from dynabench.accounts.auth import Member
+from dynabench.accounts import entry, notices, rules, schemas, service
+from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.accounts.tables import Person
+from dynabench.errors import Invalid
 
-router = APIRouter(prefix="/api/v1", tags=["accounts"])
+router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(scope("account"))])
 
 
 @router.post("/accounts", status_code=201)
@@ -38,13 +39,45 @@ def _me(person: Person) -> schemas.Me:
     return schemas.Me.model_validate(person, from_attributes=True)
 
 
+@router.post("/me/password", status_code=204)
+async def change_password(request: Request, body: schemas.PasswordIn, person: Member) -> None:
+    """A new password; every browser is logged out, tokens go on working."""
+    await entry.change_password(request, person, body.current, body.password)
+
+
+@router.get("/me/notices")
+async def list_notices(request: Request, person: Member) -> schemas.NoticeList:
+    """What you were told: warnings, bans, roles; the latest 50."""
+    rows = await request.app.state.db.aread(notices.recent, person.id)
+    return schemas.NoticeList(items=[schemas.NoticeOut.model_validate(row, from_attributes=True) for row in rows])
+
+
+@router.post("/me/notices/{id}/seen", status_code=204)
+async def dismiss_notice(request: Request, id: security.RowId, person: Member) -> None:
+    """Show a notice no more; twice changes nothing."""
+    await request.app.state.db.awrite(notices.dismiss, person.id, id)
+
+
 @router.post("/tokens", status_code=201)
-async def create_token(request: Request, body: schemas.Credentials) -> schemas.NewToken:
-    """A new API token for a username (or mail address) and password; the secret is shown this once."""
-    name = rules.clean_token_name(body.name)
-    proven = await entry.prove(request, body.username, body.password)
-    token, secret = await request.app.state.db.awrite(service.create_token, proven.person.id, name, proven.rehashed)
-    return schemas.NewToken(id=token.id, token=secret)
+async def create_token(request: Request, body: schemas.TokenIn, viewer: Viewer) -> schemas.NewToken:
+    """A new API token; its secret is shown this once.
+
+    For a username (or mail address) and password, or for the token that asks: that one needs the scope `account`, and
+    gives no scope that it lacks itself.
+    """
+    name, scopes = rules.clean_token_name(body.name), rules.clean_scopes(body.scopes, request.state.scopes)
+    person_id, rehashed = await _whose(request, body, viewer)
+    token, secret = await request.app.state.db.awrite(service.create_token, person_id, name, scopes, rehashed)
+    return schemas.NewToken(id=token.id, token=secret, scopes=scopes)
+
+
+async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None) -> tuple[int, str | None]:
+    if body.username is None and body.password is None and viewer is not None:
+        return viewer.id, None
+    if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
+        raise Invalid(dict.fromkeys(missing, "Say who you are, or send a token with the scope “account”."))
+    proven = await entry.prove(request, str(body.username), str(body.password))
+    return proven.person.id, proven.rehashed
 
 
 @router.get("/tokens")

@@ -1,6 +1,6 @@
 """Who sends a request: dependencies that handlers name in their signatures."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -9,8 +9,8 @@ from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
 
 from dynabench import security
-from dynabench.accounts import service
-from dynabench.accounts.tables import Person
+from dynabench.accounts import notices, service
+from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
 from dynabench.errors import Forbidden, Unauthenticated
 
@@ -19,19 +19,25 @@ scheme = HTTPBearer(auto_error=False, description="An API token from `POST /api/
 
 
 async def identify(request: Request) -> Person | None:
-    """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`."""
+    """The person behind the request's token or cookie, by one indexed read; kept as `request.state.viewer`.
+
+    What a token may do is kept as `request.state.scopes`; cookies and visitors leave it None. Tokens open the JSON
+    API alone: on a page, where no route names a scope, whoever sends one is a visitor.
+    """
     db: Database = request.app.state.db
     token, cookie = security.bearer(request), security.session_cookie(request)
     person: Person | None = None
-    if token is not None:
+    request.state.scopes, request.state.notices = None, ()
+    if token is not None and request.url.path.startswith("/api/"):
         found = await db.aread(service.person_of_token, security.digest(token))
         if found is None:
             raise Unauthenticated("This token is unknown or revoked. Make a new one with POST /api/v1/tokens.")
         person, row = found
+        request.state.scopes = frozenset(row.scopes)
         if row.used_at is None or now() - row.used_at > USED_EVERY:
             await db.awrite(service.mark_used, row.id)
-    elif cookie:
-        person = await db.aread(service.person_of_session, security.digest(cookie))
+    elif cookie and token is None:
+        person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
     request.state.viewer = person
     return person
 
@@ -59,6 +65,48 @@ async def _admin(member: Member) -> Person:
 
 
 Admin = Annotated[Person, Depends(_admin)]
+
+
+class Scope:
+    """A dependency: what a token must be allowed on these routes. Cookies may do all that their person may.
+
+    `name` for requests that change something, `reading` for those that do not. Every route of the JSON API has one:
+    `APIRouter(dependencies=[Depends(auth.scope("annotate"))])`, or a stricter one of its own besides.
+    """
+
+    def __init__(self, name: str, reading: str) -> None:
+        self.name, self.reading = name, reading
+
+    def needed(self, method: str) -> str:
+        """The scope that a request with this method needs."""
+        return self.reading if method in security.SAFE_METHODS else self.name
+
+    async def __call__(self, request: Request, _: Viewer) -> None:
+        """Refuse a token that lacks the scope."""
+        require_scope(request, self.needed(request.method))
+
+
+def scope(name: str, reading: str = "read") -> Scope:
+    """See `Scope`; the names are those of `SCOPES`."""
+    if not {name, reading} <= set(SCOPES):
+        raise ValueError(f"{name} and {reading} must be among {SCOPES}")
+    return Scope(name, reading)
+
+
+def require_scope(request: Request, name: str) -> None:
+    """Refuse a token that lacks the scope `name`; for what only some requests of a route do."""
+    scopes = getattr(request.state, "scopes", None)
+    if scopes is not None and name not in scopes:
+        text = f"This token lacks the scope “{name}”. Make one that has it, on the settings page or with POST /tokens."
+        raise Forbidden(text, scope=name)
+
+
+def scopes_of(dependant: Dependant, method: str) -> Iterator[str]:
+    """The scopes that a route with these dependencies asks of tokens."""
+    if isinstance(dependant.call, Scope):
+        yield dependant.call.needed(method)
+    for each in dependant.dependencies:
+        yield from scopes_of(each, method)
 
 
 def needs_login(dependant: Dependant) -> bool:

@@ -11,7 +11,7 @@ from dynabench import security
 from dynabench.accounts import passwords, rules, service
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.errors import Unauthenticated
+from dynabench.errors import Invalid, Unauthenticated
 
 MINUTE, HOUR = 60.0, 3600.0
 
@@ -50,3 +50,13 @@ async def confirm(request: Request, person: Person, password: str) -> bool:
     """Whether this is the logged-in person's own password; guessing is limited as at log-in."""
     security.throttle(request, "login", 10, MINUTE, key=f"person {person.id}")
     return await passwords.acheck(person.password_hash, password, request.app.state.settings.password_cost)
+
+
+async def change_password(request: Request, person: Person, current: str, password: str) -> None:
+    """A new password for somebody who knows the old one; every browser is logged out. Raises `Invalid` or `TooMany`."""
+    if not await confirm(request, person, current):
+        raise Invalid({"current": "This is not your password."})
+    if problem := rules.password_problem(password, person.username, person.email):
+        raise Invalid({"password": problem})
+    hashed = await passwords.amake(password, request.app.state.settings.password_cost)
+    await request.app.state.db.awrite(service.change_password, person.id, hashed)

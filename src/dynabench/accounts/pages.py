@@ -1,5 +1,6 @@
 """Joining, logging in and settings as pages."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -7,14 +8,17 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from dynabench import security
-from dynabench.accounts import entry, passwords, rules, service
+from dynabench.accounts import entry, notices, rules, service
 from dynabench.accounts.auth import Member, Viewer
-from dynabench.accounts.tables import Person
+from dynabench.accounts.tables import SCOPES, Person
+from dynabench.db import Database
 from dynabench.errors import Conflict, Invalid, Unauthenticated
 from dynabench.web import render
+from dynabench.web.pages import wants_fragment
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
+Names = Annotated[Sequence[str], Form()]
 
 
 def safe_next(address: str) -> str:
@@ -23,6 +27,12 @@ def safe_next(address: str) -> str:
     if not plain or not address.startswith("/") or address.startswith("//") or urlsplit(address).netloc:
         return "/"
     return address
+
+
+def back(request: Request) -> str:
+    """The page that a form was sent from, for going back to it."""
+    parts = urlsplit(request.headers.get("referer", "/"))
+    return safe_next(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}")
 
 
 def _logged_in(request: Request, cookie: str, address: str) -> Response:
@@ -40,7 +50,8 @@ def _logged_in(request: Request, cookie: str, address: str) -> Response:
     return response
 
 
-def _logged_out(request: Request) -> Response:
+def logged_out(request: Request) -> Response:
+    """Send the browser to the first page, without its session cookie."""
     settings = request.app.state.settings
     response = RedirectResponse("/", status_code=303)
     name = security.cookie_name(settings, security.SESSION)
@@ -110,19 +121,22 @@ async def logout(request: Request) -> Response:
     cookie = security.session_cookie(request)
     if cookie:
         await request.app.state.db.awrite(service.end_session, cookie)
-    return _logged_out(request)
+    return logged_out(request)
 
 
-async def _settings(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
-    tokens = await request.app.state.db.aread(service.tokens, person.id)
+async def settings_page(request: Request, person: Person, status: int = 200, **values: Any) -> HTMLResponse:
+    """The settings, with what was typed and what is wrong with it."""
+    db: Database = request.app.state.db
     known: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
-    return render(request, "accounts/settings.html", status=status, person=person, tokens=tokens, **(known | values))
+    known |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
+    known |= {"tokens": await db.aread(service.tokens, person.id), "told": await db.aread(notices.recent, person.id, 10)}
+    return render(request, "accounts/settings.html", status=status, **(known | values))
 
 
 @router.get("/settings", name="settings")
 async def settings(request: Request, person: Member) -> Response:
     """The person's own account."""
-    return await _settings(request, person)
+    return await settings_page(request, person)
 
 
 @router.post("/settings/profile", name="change_profile")
@@ -133,36 +147,31 @@ async def change_profile(request: Request, person: Member, pseudonym: Text = "")
         person = await request.app.state.db.awrite(service.choose_pseudonym, person.id, name)
     except (Invalid, Conflict) as problem:
         errors = problem.extra["fields"]
-        return await _settings(request, person, problem.status, pseudonym=pseudonym, errors=errors)
+        return await settings_page(request, person, problem.status, pseudonym=pseudonym, errors=errors)
     request.state.viewer = person
-    return await _settings(request, person, done="profile")
+    return await settings_page(request, person, done="profile")
 
 
 @router.post("/settings/password", name="change_password")
 async def change_password(request: Request, person: Member, current: Text = "", password: Text = "") -> Response:
     """A new password: every other browser is logged out, this one gets a new cookie."""
-    errors = {}
-    if not await entry.confirm(request, person, current):
-        errors["current"] = "This is not your password."
-    elif problem := rules.password_problem(password, person.username, person.email):
-        errors["password"] = problem
-    if errors:
-        return await _settings(request, person, 422, errors=errors)
-    hashed = await passwords.amake(password, request.app.state.settings.password_cost)
-    await request.app.state.db.awrite(service.change_password, person.id, hashed)
+    try:
+        await entry.change_password(request, person, current, password)
+    except Invalid as problem:
+        return await settings_page(request, person, 422, errors=problem.fields)
     cookie = await request.app.state.db.awrite(service.start_session, person.id)
     return _logged_in(request, cookie, str(request.app.url_path_for("settings")))
 
 
 @router.post("/settings/tokens", name="create_named_token")
-async def create_named_token(request: Request, person: Member, name: Text = "") -> Response:
+async def create_named_token(request: Request, person: Member, name: Text = "", scopes: Names = ()) -> Response:
     """A new API token, its secret shown this once."""
     try:
-        name = rules.clean_token_name(name)
+        name, chosen = rules.clean_token_name(name), rules.clean_scopes(scopes)
     except Invalid as problem:
-        return await _settings(request, person, 422, errors={"token": problem.fields["name"]})
-    _, secret = await request.app.state.db.awrite(service.create_token, person.id, name)
-    return await _settings(request, person, 201, secret=secret)
+        return await settings_page(request, person, 422, chosen=scopes, errors=problem.fields)
+    _, secret = await request.app.state.db.awrite(service.create_token, person.id, name, chosen)
+    return await settings_page(request, person, 201, secret=secret)
 
 
 @router.post("/settings/tokens/{id}/revoke", name="revoke_named_token")
@@ -172,15 +181,10 @@ async def revoke_named_token(request: Request, id: security.RowId, person: Membe
     return RedirectResponse(str(request.app.url_path_for("settings")), status_code=303)
 
 
-@router.post("/settings/delete", name="delete_account")
-async def delete_account(request: Request, person: Member, name: Text = "", password: Text = "") -> Response:
-    """Delete the account, once its name and password are typed."""
-    errors = {}
-    if name.strip() != person.username:
-        errors["name"] = "Type your username exactly to delete the account."
-    elif not await entry.confirm(request, person, password):
-        errors["delete_password"] = "This is not your password."  # noqa: S105 - a message, no password
-    if errors:
-        return await _settings(request, person, 422, errors=errors)
-    await request.app.state.db.awrite(service.delete_account, person.id, request.app.state.settings.key)
-    return _logged_out(request)
+@router.post("/settings/notices/{id}/seen", name="dismiss_notice")
+async def dismiss_notice(request: Request, id: security.RowId, person: Member) -> Response:
+    """Show a notice no more."""
+    await request.app.state.db.awrite(notices.dismiss, person.id, id)
+    if wants_fragment(request):
+        return HTMLResponse("")
+    return RedirectResponse(back(request), status_code=303)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, func, or_, select
 
-from dynabench.accounts.tables import Person, Session, Token
+from dynabench.accounts.tables import Notice, Person, Session, Token
 
 
 def by_name(name: str) -> Select[Person]:
@@ -59,3 +59,13 @@ def tokens_of(person_id: int) -> Select[Token]:
 def everybody() -> Select[Person]:
     """All accounts that are not deleted, in the order in which they joined."""
     return select(Person).where(Person.deleted_at.is_(None)).order_by(Person.id)
+
+
+def unseen(person_id: int) -> Select[Notice]:
+    """What a person has not dismissed yet, oldest first: one index range, nearly always empty."""
+    return select(Notice).where(Notice.person_id == person_id, Notice.seen_at.is_(None)).order_by(Notice.id).limit(5)
+
+
+def notices_of(person_id: int, limit: int) -> Select[Notice]:
+    """A person's notices, newest first: one index range."""
+    return select(Notice).where(Notice.person_id == person_id).order_by(Notice.id.desc()).limit(limit)

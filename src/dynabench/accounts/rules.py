@@ -2,15 +2,18 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from email_validator import EmailNotValidError, validate_email
 
+from dynabench.accounts.tables import SCOPES
 from dynabench.errors import Invalid
 
 USERNAME = re.compile(r"[A-Za-z0-9_.-]{3,40}")
 PSEUDONYM = re.compile(r"[\w][\w .-]{1,38}[\w]")
 PASSWORD_LENGTH = (10, 200)
+USUAL_SCOPES = ("read", "annotate", "manage")  # of a token where nothing else is said: all but the account itself
 DELETED = "deleted-"  # names of deleted accounts begin with it; nobody may take one
 
 # What people type first when ten characters are asked for; repeats and plain runs are caught by `_too_plain`.
@@ -106,3 +109,13 @@ def clean_token_name(text: str) -> str:
     if not name or len(name) > 60 or not name.isprintable():
         raise Invalid({"name": "Give the token a name of at most 60 characters."})
     return name
+
+
+def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -> list[str]:
+    """A new token's scopes in their usual order; `most` is what the token that asks for it has. Raises `Invalid`."""
+    if not wanted or (unknown := set(wanted) - set(SCOPES)):
+        said = f"There is no scope {sorted(unknown)[0]!r}. " if wanted else ""
+        raise Invalid({"scopes": f"{said}Choose some of {', '.join(SCOPES)}."})
+    if most is not None and (beyond := set(wanted) - set(most)):
+        raise Invalid({"scopes": f"A token cannot give what it lacks itself: {', '.join(sorted(beyond))}."})
+    return [name for name in SCOPES if name in wanted]

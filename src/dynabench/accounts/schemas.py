@@ -4,6 +4,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dynabench.accounts.rules import USUAL_SCOPES
+from dynabench.accounts.tables import SCOPES
+
 
 class In(BaseModel):
     """A body; members that are not listed are refused."""
@@ -42,12 +45,22 @@ class Changes(In):
     pseudonym: str | None = Field(None, description="3 to 40 characters; empty shows the username again.")
 
 
-class Credentials(In):
-    """Who you are, for a new token."""
+class TokenIn(In):
+    """A new token: who you are, unless another token of yours asks, and what it may do."""
 
-    username: str = Field(description="Username or mail address.")
-    password: str
+    username: str | None = Field(None, description="Username or mail address; left out where a token asks.")
+    password: str | None = Field(None, description="Left out where a token with the scope `account` asks.")
     name: str = Field("API", description="What the token is for; shown in the settings.")
+    scopes: list[str] = Field(
+        default_factory=lambda: list(USUAL_SCOPES), max_length=20, description=f"Some of {', '.join(SCOPES)}."
+    )
+
+
+class PasswordIn(In):
+    """A new password in place of the current one."""
+
+    current: str
+    password: str = Field(description="10 to 200 characters.")
 
 
 class TokenShown(BaseModel):
@@ -56,6 +69,7 @@ class TokenShown(BaseModel):
     id: int
     name: str
     prefix: str = Field(description="How the secret begins.")
+    scopes: list[str] = Field(description="What may be done with it.")
     created_at: datetime
     used_at: datetime | None = Field(description="When it was last used, to the minute.")
 
@@ -65,10 +79,28 @@ class NewToken(BaseModel):
 
     id: int
     token: str = Field(description="Send it as `Authorization: Bearer <token>`.")
+    scopes: list[str]
 
 
 class TokenList(BaseModel):
     """Your tokens that still work, newest first, all on one page."""
 
     items: list[TokenShown]
+    next: str | None = None
+
+
+class NoticeOut(BaseModel):
+    """Something that you were told, such as a moderator's warning."""
+
+    id: int
+    kind: str = Field(description="`warning`, `ban`, `lifted` or `role`.")
+    text: str
+    at: datetime
+    seen_at: datetime | None
+
+
+class NoticeList(BaseModel):
+    """Your latest notices, newest first, all on one page."""
+
+    items: list[NoticeOut]
     next: str | None = None

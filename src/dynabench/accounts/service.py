@@ -1,6 +1,7 @@
 """Accounts: joining, logging in, tokens, names, leaving. Every function runs in the caller's transaction."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -9,12 +10,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dynabench.accounts import queries
-from dynabench.accounts.rules import DELETED, Newcomer
-from dynabench.accounts.tables import Act, Person, Token
+from dynabench.accounts.rules import DELETED, USUAL_SCOPES, Newcomer
+from dynabench.accounts.tables import Act, Notice, Person, Token
 from dynabench.accounts.tables import Session as Login
 from dynabench.db import now
 from dynabench.errors import Conflict, NotFound
-from dynabench.security import digest, pseudonym
+from dynabench.security import digest
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
 SESSION_LENGTH = timedelta(days=30)
@@ -103,10 +104,12 @@ def change_password(session: Session, person_id: int, password_hash: str) -> Non
 # API tokens
 
 
-def create_token(session: Session, person_id: int, name: str, rehashed: str | None = None) -> tuple[Token, str]:
-    """A new API token: its row and the secret, which is shown once."""
+def create_token(
+    session: Session, person_id: int, name: str, scopes: Sequence[str] = USUAL_SCOPES, rehashed: str | None = None
+) -> tuple[Token, str]:
+    """A new API token that may do what `scopes` say: its row and the secret, which is shown once."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-    token = Token(person_id=person_id, name=name, prefix=secret[:12], digest=digest(secret))
+    token = Token(person_id=person_id, name=name, prefix=secret[:12], digest=digest(secret), scopes=list(scopes))
     session.add(token)
     if rehashed:
         session.execute(update(Person).where(Person.id == person_id).values(password_hash=rehashed))
@@ -170,18 +173,18 @@ def record(session: Session, person_id: int | None, kind: str, subject: dict[str
     session.add(Act(person_id=person_id, kind=kind, subject=subject))
 
 
-def delete_account(session: Session, person_id: int, key: bytes) -> None:
-    """Scrub an account: nobody can log in, and no name, address or password is left.
+def delete_account(session: Session, person_id: int) -> None:
+    """Scrub an account: nobody can log in, and no name, address, pseudonym or password is left.
 
-    The row stays, because examples point to it; they stand under a pseudonym that is made with the deployment's key.
+    The row stays, because examples and votes point to it. Later features forget what they know of the person before
+    this is called (`collection.leaving.leave`).
     """
     person = session.get_one(Person, person_id)
     person.username = f"{DELETED}{person_id}"
     person.email = f"{DELETED}{person_id}@deleted.invalid"
-    person.pseudonym = pseudonym(key, "person", person_id)
-    person.password_hash = ""
+    person.pseudonym = person.password_hash = ""
     person.admin = False
     person.deleted_at = now()
-    session.execute(delete(Login).where(Login.person_id == person_id))
-    session.execute(delete(Token).where(Token.person_id == person_id))
+    for table in (Login, Token, Notice):
+        session.execute(delete(table).where(table.person_id == person_id))
     record(session, person_id, "account.delete", {"person": person_id})

@@ -47,7 +47,7 @@ class Person(Base):
     @property
     def public_name(self) -> str:
         """What boards show: the pseudonym where one is chosen, else the username."""
-        return self.pseudonym or self.username
+        return "a deleted account" if self.deleted_at else self.pseudonym or self.username
 
 
 class Session(Base):

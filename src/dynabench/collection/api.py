@@ -3,11 +3,11 @@
 import uuid
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench import errors, security
-from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, boards, hiding, loop, queries, schemas, seeds, service
 from dynabench.db import Database
@@ -17,7 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Upload
 from dynabench.rounds.schemas import Number, RowError, UploadOut
 
-router = APIRouter(prefix="/api/v1", tags=["collection"])
+router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(scope("annotate"))])
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Name = Annotated[str, Query(max_length=100)]

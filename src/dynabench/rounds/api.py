@@ -2,21 +2,21 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench import errors
-from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, owning, schemas, service, uploads, views
+from dynabench.rounds import contexts, owning, people_api, schemas, service, uploads, views
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 
-router = APIRouter(prefix="/api/v1", tags=["rounds"])
+router = APIRouter(prefix="/api/v1", tags=["rounds"], dependencies=[Depends(scope("manage"))])
 
 TASK_BODY: dict[str, Any] = {
     "requestBody": {
@@ -134,13 +134,6 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
     return schemas.UploadOut(created=result.created, duplicates=result.duplicates, errors=named)
 
 
-@router.post("/tasks/{task}/roles")
-async def set_role(request: Request, task: str, body: schemas.RoleIn, person: Member) -> schemas.RoleOut:
-    """Make somebody owner, moderator, expert or annotator of a task, or nothing again (owners)."""
-    db: Database = request.app.state.db
-    await db.awrite(service.set_role, person, task, body.username, body.role)
-    return schemas.RoleOut(username=body.username, role=body.role)
-
-
 router.include_router(owning.router)
 router.include_router(uploads.router)
+router.include_router(people_api.router)

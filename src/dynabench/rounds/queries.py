@@ -1,13 +1,14 @@
 """Every `select` over tasks, rounds and contexts, with its cost."""
 
 from collections.abc import Collection, Iterator
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Executable, Select, and_, delete, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
-from dynabench.rounds.tables import Context, RefusedRow, Role, Round, Task, TaskVersion
+from dynabench.rounds.tables import Ban, Context, Invitation, RefusedRow, Role, Round, Task, TaskVersion
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -40,6 +41,58 @@ def owners(task_id: str) -> Select[Person]:
         .where(Role.task_id == task_id, Role.role == "owner", Person.deleted_at.is_(None))
         .order_by(Person.id)
     )
+
+
+def seat(task_id: str, person_id: int) -> Select[str | None, str | None]:
+    """A person's role in a task and the reason of their ban, None for none: two probes of primary keys."""
+    role = select(Role.role).where(Role.task_id == task_id, Role.person_id == person_id).scalar_subquery()
+    reason = select(Ban.reason).where(Ban.task_id == task_id, Ban.person_id == person_id).scalar_subquery()
+    return select(role, reason)
+
+
+def other_owner(task_id: str, person_id: int) -> Select[int]:
+    """Somebody else who owns the task: its roles, a handful of rows."""
+    return (
+        select(Person.id)
+        .join(Role, Role.person_id == Person.id)
+        .where(Role.task_id == task_id, Role.role == "owner", Person.id != person_id, Person.deleted_at.is_(None))
+        .limit(1)
+    )
+
+
+def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
+    """Who has a role in a task or is banned from it, with both, by id: one range of each primary key."""
+    ids = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
+    ids_banned = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
+    return (
+        select(Person, Role.role, Ban)
+        .outerjoin(Role, and_(Role.task_id == task_id, Role.person_id == Person.id))
+        .outerjoin(Ban, and_(Ban.task_id == task_id, Ban.person_id == Person.id))
+        .where(or_(Person.id.in_(ids), Person.id.in_(ids_banned)), Person.deleted_at.is_(None))
+        .order_by(Person.id)
+        .limit(limit)
+    )
+
+
+def invitation(digest: str, lock: bool) -> Select[Invitation]:
+    """The invitation whose secret has this digest: one probe of the unique index."""
+    found = select(Invitation).where(Invitation.digest == digest)
+    return found.with_for_update() if lock else found
+
+
+def open_invitations(task_id: str, moment: datetime) -> Select[Invitation]:
+    """Invitations of a task that work at this moment, newest first: one index range, at most a hundred or so rows."""
+    works = and_(
+        Invitation.revoked_at.is_(None), Invitation.expires_at > moment, Invitation.uses < Invitation.most_uses
+    )
+    return select(Invitation).where(Invitation.task_id == task_id, works).order_by(Invitation.id.desc())
+
+
+def forget(person_id: int) -> Iterator[Executable]:
+    """Statements that take away what somebody is to all tasks."""
+    yield delete(Role).where(Role.person_id == person_id)
+    yield delete(Ban).where(Ban.person_id == person_id)
+    yield delete(Invitation).where(Invitation.created_by == person_id)
 
 
 def rounds(task_id: str) -> Select[Round]:

@@ -153,23 +153,62 @@ def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
         )
 
 
+def task_locked(session: Session, task_id: str) -> Task:
+    """The task, locked until the transaction ends, so that what is counted about it stays true meanwhile."""
+    return session.get_one(Task, task_id, with_for_update=True)
+
+
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away."""
+    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away.
+
+    The last owner stays one until there is another.
+    """
     require_owner(session, actor, task_id)
     if name is not None and name not in ROLES:
         raise errors.Invalid({"role": f"Choose one of {', '.join(ROLES)}."})
     person = session.scalar(queries.person(username))
     if person is None:
         raise errors.NotFound(f"There is nobody called {username!r}.")
-    found = session.get(Role, (task_id, person.id))
+    task_locked(session, task_id)  # two owners who leave at once do so one after the other
+    found = session.get(Role, (task_id, person.id), with_for_update=True)
+    was = found.role if found else None
+    if was == name:
+        return
+    if was == "owner" and session.scalar(queries.other_owner(task_id, person.id)) is None:
+        raise errors.Conflict(f"{person.username} is the task's last owner. Make somebody else an owner first.")
     if name is None:
-        if found:
-            session.delete(found)
+        session.delete(found)
     elif found:
         found.role = name
     else:
         session.add(Role(task_id=task_id, person_id=person.id, role=name))
-    act(session, actor, "task.role", task=task_id, person=person.id, role=name)
+    act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
+
+
+def require_seat(session: Session, person: Person | None, task_id: str) -> None:
+    """Refuse whoever may neither write nor check for a task: the banned, and in tasks for invited people the others.
+
+    Visitors (None) have no seat in those; elsewhere they have the sandbox. Two index probes beyond the task's config.
+    """
+    invited = getattr(task_config(session, task_id), "annotators", "anyone") == "invited"
+    if person is None:
+        if invited:
+            raise errors.Unauthenticated("This task is for invited people. Log in if you are one of them.")
+        return
+    if person.admin:
+        return
+    role, banned = session.execute(queries.seat(task_id, person.id)).one()
+    if banned is not None:
+        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
+    if invited and role is None:
+        raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
+
+
+def refuse_banned(session: Session, person: Person, task_id: str) -> None:
+    """Refuse somebody who is banned from the task, whoever is invited."""
+    _, banned = session.execute(queries.seat(task_id, person.id)).one()
+    if banned is not None and not person.admin:
+        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
 
 
 def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
@@ -214,7 +253,7 @@ def draft_round(
     require_owner(session, person, task_id)
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
-    owner = session.get_one(Task, task_id, with_for_update=True)  # numbers are given one at a time
+    owner = task_locked(session, task_id)  # numbers are given one at a time
     chosen = conditions.clean(arms, newest_config(session, task_id))
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.collection.api import Label, Method, Name, explained
 from dynabench.collection.statistics import statistics
 from dynabench.db import Database
@@ -25,7 +25,7 @@ from dynabench.validation.schemas import (
     UndoneOut,
 )
 
-router = APIRouter(prefix="/api/v1", tags=["validation"])
+router = APIRouter(prefix="/api/v1", tags=["validation"], dependencies=[Depends(scope("annotate"))])
 
 PAGE = 50
 

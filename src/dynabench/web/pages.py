@@ -16,7 +16,7 @@ def render(
     """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
 
     A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None),
-    `url(route, **params)`, `csrf_token` and `csrf_field()`. A variable that nobody passed is an error.
+    `notices` (what they have not seen yet), `url(route, **params)`, `csrf_token` and `csrf_field()`. A variable that nobody passed is an error.
     """
     partial = fragment is not None and wants_fragment(request)
     template = environment().get_template(fragment if fragment is not None and partial else name)
@@ -24,6 +24,7 @@ def render(
     html = template.render(
         request=request,
         viewer=getattr(request.state, "viewer", None),
+        notices=getattr(request.state, "notices", ()),
         url=lambda route, **params: str(request.app.url_path_for(route, **params)),
         csrf_token=token,
         csrf_field=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(escape(token)),

@@ -1,0 +1,39 @@
+"""What people are told on the pages until they have seen it: warnings, bans, what became of their requests."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from dynabench.accounts import queries, service
+from dynabench.accounts.tables import Notice, Person
+from dynabench.db import now
+from dynabench.errors import NotFound
+
+KINDS = ("warning", "ban", "lifted", "role")
+
+
+def tell(session: Session, person_id: int, kind: str, text: str) -> None:
+    """Show `text` to a person on their next page, and on every one until they dismiss it."""
+    if kind not in KINDS:
+        raise ValueError(kind)
+    session.add(Notice(person_id=person_id, kind=kind, text=text))
+
+
+def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:
+    """Who is logged in with the cookie of this digest, and what they have not seen yet: two index probes."""
+    person = service.person_of_session(session, cookie_digest)
+    return person, () if person is None else session.scalars(queries.unseen(person.id)).all()
+
+
+def recent(session: Session, person_id: int, limit: int = 50) -> Sequence[Notice]:
+    """A person's notices, newest first, seen or not."""
+    return session.scalars(queries.notices_of(person_id, limit)).all()
+
+
+def dismiss(session: Session, person_id: int, notice_id: int) -> None:
+    """Remember that a person has seen a notice; twice changes nothing."""
+    notice = session.get(Notice, notice_id)
+    if notice is None or notice.person_id != person_id:
+        raise NotFound("You have no such notice.")
+    session.execute(update(Notice).where(Notice.id == notice_id, Notice.seen_at.is_(None)).values(seen_at=now()))

@@ -1,0 +1,72 @@
+"""Taking back everything that somebody wrote, as long as it is not released."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Select, case, func, select
+from sqlalchemy.orm import Session, lazyload
+
+from dynabench.accounts.tables import Person
+from dynabench.collection import projections
+from dynabench.collection.tables import Example, Retraction
+from dynabench.rounds.tables import Round
+
+
+@dataclass(frozen=True)
+class Written:
+    """What somebody wrote in one round: `examples` stand, `retracted` were taken back before."""
+
+    task_id: str
+    number: int
+    state: str
+    examples: int
+    retracted: int
+
+    @property
+    def released(self) -> bool:
+        """Whether the round is in the world, so that nothing can be taken back."""
+        return self.state == "released"
+
+
+def _retracted() -> Select[int]:
+    return select(Retraction.example_id).where(Retraction.example_id == Example.id)
+
+
+def written(session: Session, person_id: int) -> list[Written]:
+    """What somebody wrote, round by round: walks the index entries of their own examples."""
+    taken_back = func.sum(case((_retracted().exists(), 1), else_=0))
+    statement = (
+        select(Round.task_id, Round.number, Round.state, func.count(), taken_back)
+        .join(Example, Example.round_id == Round.id)
+        .where(Example.author_id == person_id)
+        .group_by(Round.id)
+        .order_by(Round.task_id, Round.number)
+    )
+    return [
+        Written(task_id=task_id, number=number, state=state, examples=count - int(gone), retracted=int(gone))
+        for task_id, number, state, count, gone in session.execute(statement)
+    ]
+
+
+def withdraw(session: Session, person: Person, task_id: str | None = None, number: int | None = None) -> int:
+    """Retract everything of somebody's that is not released: of a task or a round of it where given, else of all.
+
+    The rounds are locked for sharing, so that none is released meanwhile, then the examples' standings in the order
+    of their ids: a vote comes either before or not at all. Returns how many were taken back.
+    """
+    mine = select(Example.round_id).where(Example.author_id == person.id)
+    wanted = select(Round).where(Round.id.in_(mine)).order_by(Round.id).options(lazyload(Round.targets))
+    if task_id is not None:
+        wanted = wanted.where(Round.task_id == task_id)
+    if number is not None:
+        wanted = wanted.where(Round.number == number)
+    held = session.scalars(wanted.with_for_update(read=True), execution_options={"populate_existing": True}).all()
+    free = [each.id for each in held if each.state != "released"]
+    theirs = (Example.author_id == person.id, Example.round_id.in_(free), ~_retracted().exists())
+    ids = session.scalars(select(Example.id).where(*theirs).order_by(Example.id)).all()
+    for example_id in ids:
+        projections.locked(session, example_id)
+    found = session.scalars(select(Example).where(*theirs, Example.id.in_(ids)).order_by(Example.id)).all()
+    session.add_all(Retraction(example_id=each.id) for each in found)
+    session.flush()
+    projections.count_retraction(session, *found)
+    return len(found)

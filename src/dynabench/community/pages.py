@@ -1,0 +1,80 @@
+"""One's own work as pages: what came of it, taking it back, leaving."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench import errors
+from dynabench.accounts import entry
+from dynabench.accounts.auth import Member
+from dynabench.accounts.pages import logged_out
+from dynabench.accounts.tables import Person
+from dynabench.collection.withdrawal import written
+from dynabench.community import service
+from dynabench.community.api import confirmed
+from dynabench.rounds import service as rounds
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+Text = Annotated[str, Form(max_length=1000)]
+
+
+def _own(session: Session, person: Person) -> dict[str, Any]:
+    found = written(session, person.id)
+    names = {each.task_id: rounds.task_config(session, each.task_id).name for each in found}
+    return {"written": found, "names": names, "free": sum(each.examples for each in found if not each.released)}
+
+
+async def _withdrawal(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
+    known = await request.app.state.db.aread(_own, person) | {"errors": {}, "taken": None, "chosen": None}
+    return render(request, "community/withdraw.html", status=status, person=person, **(known | values))
+
+
+@router.get("/settings/examples", name="withdraw")
+async def withdrawal(request: Request, person: Member) -> Response:
+    """How much one wrote, and forms for taking it back."""
+    return await _withdrawal(request, person)
+
+
+@router.post("/settings/examples", name="send_withdrawal")
+async def send_withdrawal(request: Request, person: Member, of: Text = "", confirm: Text = "") -> Response:
+    """Take back what `of` says: `task`, `task/round`, or everything where it is empty."""
+    task, _, number = of.partition("/")
+    try:
+        confirmed(person, confirm)
+        if number and not (number.isdecimal() and len(number) < 10):
+            raise errors.Invalid({"of": "Choose one of the list."})
+        chosen = (task or None, int(number) if number else None)
+        taken = await request.app.state.db.awrite(service.take_back, person, *chosen)
+    except errors.Invalid as problem:
+        return await _withdrawal(request, person, 422, errors=problem.fields, chosen=of)
+    return await _withdrawal(request, person, taken=taken)
+
+
+async def _leave(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
+    known = await request.app.state.db.aread(_own, person) | {"errors": {}, "too": False}
+    return render(request, "community/leave.html", status=status, person=person, **(known | values))
+
+
+@router.get("/settings/delete", name="leave")
+async def leaving(request: Request, person: Member) -> Response:
+    """What deleting the account means, and the form."""
+    return await _leave(request, person)
+
+
+@router.post("/settings/delete", name="delete_account")
+async def leave(
+    request: Request, person: Member, name: Text = "", password: Text = "", withdraw_examples: Text = ""
+) -> Response:
+    """Delete the account, once its name and password are typed."""
+    too = withdraw_examples == "true"
+    try:
+        confirmed(person, name)
+        if not await entry.confirm(request, person, password):
+            raise errors.Invalid({"password": "This is not your password."})
+    except errors.Invalid as problem:
+        return await _leave(request, person, 422, errors=problem.fields, too=too)
+    await request.app.state.db.awrite(service.leave, person.id, withdraw_examples=too)
+    return logged_out(request)

@@ -1,0 +1,127 @@
+"""Invitations by link: whoever follows one and accepts becomes something to a task."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.db import now
+from dynabench.rounds import people, queries, service
+from dynabench.rounds.tables import Invitation, Role
+from dynabench.security import digest
+
+MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
+SINGLE = ("owner", "moderator")  # who gets power over the work of others is invited one by one
+GONE = "This invitation is unknown, used up, revoked or out of date. Ask whoever sent it for a new one."
+
+
+def clean(role: str, note: str, uses: int, days: int) -> str:
+    """The note of an invitation in its normal form; raises `Invalid` for what cannot be invited like this."""
+    wrong = {}
+    if role not in service.ROLES:
+        wrong["role"] = f"Choose one of {', '.join(service.ROLES)}."
+    elif role in SINGLE and uses != 1:
+        wrong["uses"] = "A link that makes somebody owner or moderator works once."
+    elif not 1 <= uses <= MOST_USES:
+        wrong["uses"] = f"Choose 1 to {MOST_USES:,} uses."
+    if not 1 <= days <= MOST_DAYS:
+        wrong["days"] = f"Choose 1 to {MOST_DAYS} days."
+    note = " ".join(note.split())
+    if len(note) > 100:
+        wrong["note"] = "Use at most 100 characters."
+    if wrong:
+        raise errors.Invalid(wrong)
+    return note
+
+
+def invite(
+    session: Session, actor: Person | None, task_id: str, role: str, *, note: str = "", uses: int = 1, days: int = 7
+) -> tuple[Invitation, str]:
+    """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`."""
+    service.require_owner(session, actor, task_id)
+    note = clean(role, note, uses, days)
+    service.task_locked(session, task_id)  # counted one at a time
+    if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
+        raise errors.Conflict(f"This task has {MOST_OPEN} open invitations. Revoke some first.")
+    secret = secrets.token_urlsafe(32)
+    made = Invitation(
+        task_id=task_id,
+        role=role,
+        note=note,
+        digest=digest(secret),
+        most_uses=uses,
+        created_by=actor.id if actor else None,
+        expires_at=now() + timedelta(days=days),
+    )
+    session.add(made)
+    session.flush()
+    service.act(session, actor, "task.invite", task=task_id, invitation=made.id, role=role, uses=uses, days=days)
+    return made, secret
+
+
+def invitations(session: Session, actor: Person | None, task_id: str) -> Sequence[Invitation]:
+    """A task's invitations that still work, newest first (owners)."""
+    service.require_owner(session, actor, task_id)
+    return session.scalars(queries.open_invitations(task_id, now())).all()
+
+
+def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: int) -> None:
+    """End an invitation (owners); who accepted it keeps the role. Twice changes nothing."""
+    service.require_owner(session, actor, task_id)
+    found = session.get(Invitation, invitation_id, with_for_update=True)
+    if found is None or found.task_id != task_id:
+        raise errors.NotFound("This task has no such invitation.")
+    if found.revoked_at is None:
+        found.revoked_at = now()
+        service.act(session, actor, "task.uninvite", task=task_id, invitation=found.id)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What accepting an invitation would make somebody; `already` is the role that they have and would keep."""
+
+    task_id: str
+    task_name: str
+    role: str
+    already: str | None
+
+
+def look(session: Session, person: Person | None, secret: str) -> Offer:
+    """What an invitation offers; `NotFound` where it does not work."""
+    return _offer(session, person, _working(session, secret, lock=False))
+
+
+def accept(session: Session, person: Person, secret: str) -> Offer:
+    """Take an invitation. Whoever is as much or more to the task already stays that, and uses nothing up."""
+    found = _working(session, secret, lock=True)
+    service.refuse_banned(session, person, found.task_id)
+    offer = _offer(session, person, found)
+    if offer.already is not None:
+        return offer
+    known = session.get(Role, (found.task_id, person.id), with_for_update=True)
+    if known is None:
+        session.add(Role(task_id=found.task_id, person_id=person.id, role=found.role))
+    else:
+        known.role = found.role
+    found.uses += 1
+    subject = {"task": found.task_id, "person": person.id, "role": found.role, "invitation": found.id}
+    service.act(session, person, "task.join", **subject)
+    return offer
+
+
+def _working(session: Session, secret: str, *, lock: bool) -> Invitation:
+    found = session.scalar(queries.invitation(digest(secret), lock))
+    if found is None or found.revoked_at is not None or found.expires_at <= now() or found.uses >= found.most_uses:
+        raise errors.NotFound(GONE)
+    return found
+
+
+def _offer(session: Session, person: Person | None, found: Invitation) -> Offer:
+    has = service.role(session, person, found.task_id)
+    already = has if has is not None and people.RANK[has] >= people.RANK[found.role] else None
+    name = service.task_config(session, found.task_id).name
+    return Offer(task_id=found.task_id, task_name=name, role=found.role, already=already)

@@ -1,0 +1,137 @@
+"""Who is what to a task: roles, bans, warnings, and the list of them. Invitations are in `rounds.invitations`."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts import notices
+from dynabench.accounts.tables import Person
+from dynabench.rounds import queries, service
+from dynabench.rounds.tables import Ban, Role
+
+RANK = {"annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
+MODERATORS = ("owner", "moderator")
+REASON = 500
+
+
+def require_moderator(session: Session, person: Person | None, task_id: str) -> None:
+    """Refuse everybody but the task's owners and moderators; None is the operator at the command line."""
+    service.task(session, task_id)
+    if person is not None and service.role(session, person, task_id) not in MODERATORS:
+        raise errors.Forbidden("Only the task's owners and moderators may do this.")
+
+
+def named(session: Session, username: str) -> Person:
+    """Somebody by username; `NotFound` where there is nobody."""
+    found = session.scalar(queries.person(username))
+    if found is None:
+        raise errors.NotFound(f"There is nobody called {username!r}.")
+    return found
+
+
+def _reached(session: Session, actor: Person | None, task_id: str, person_id: int) -> tuple[Person, str | None]:
+    """Somebody whom `actor` may warn or ban, with their role: moderators reach annotators and experts, owners reach
+    moderators too, nobody reaches owners or themselves.
+    """
+    require_moderator(session, actor, task_id)
+    found = session.get(Person, person_id)
+    if found is None or found.deleted_at is not None:
+        raise errors.NotFound("There is no such person.")
+    role = service.role(session, found, task_id)
+    if actor is not None and actor.id == person_id:
+        raise errors.Forbidden("Somebody else has to do this to you.")
+    if role == "owner":
+        raise errors.Forbidden("An owner cannot be warned or banned. Take the role away first.")
+    if role == "moderator" and actor is not None and service.role(session, actor, task_id) != "owner":
+        raise errors.Forbidden("Only the task's owners may warn or ban its moderators.")
+    return found, role
+
+
+def clean_reason(text: str, name: str = "reason") -> str:
+    """A reason on one line, which the person reads; raises `Invalid`."""
+    reason = " ".join(text.split())
+    if not reason or len(reason) > REASON:
+        raise errors.Invalid({name: f"Say why, in at most {REASON} characters; they will read it."})
+    return reason
+
+
+def warn(session: Session, actor: Person | None, task_id: str, person_id: int, text: str) -> None:
+    """Show somebody a warning on their next pages (owners and moderators); recorded in the audit log."""
+    found, _ = _reached(session, actor, task_id, person_id)
+    reason = clean_reason(text)
+    name = service.task_config(session, task_id).name
+    notices.tell(session, found.id, "warning", f"A moderator of {name} says: {reason}")
+    service.act(session, actor, "task.warn", task=task_id, person=found.id, reason=reason)
+
+
+def ban(session: Session, actor: Person | None, task_id: str, person_id: int, reason: str) -> None:
+    """Let somebody neither write nor check for a task any more (owners and moderators); a later reason counts.
+
+    A moderator loses that role; annotators and experts keep theirs for when the ban is lifted.
+    """
+    found, role = _reached(session, actor, task_id, person_id)
+    said = clean_reason(reason)
+    known = session.get(Ban, (task_id, found.id), with_for_update=True)
+    if known is None:
+        session.add(Ban(task_id=task_id, person_id=found.id, reason=said, by=actor.id if actor else None))
+    else:
+        known.reason, known.by = said, actor.id if actor else None
+    if role == "moderator":
+        session.delete(session.get_one(Role, (task_id, found.id)))
+    name = service.task_config(session, task_id).name
+    notices.tell(session, found.id, "ban", f"You may no longer write or check examples for {name}: {said}")
+    service.act(session, actor, "task.ban", task=task_id, person=found.id, reason=said)
+
+
+def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -> None:
+    """Lift a ban (owners and moderators); where there is none nothing changes."""
+    require_moderator(session, actor, task_id)
+    known = session.get(Ban, (task_id, person_id), with_for_update=True)
+    if known is None:
+        return
+    if actor is not None and actor.id == person_id:
+        raise errors.Forbidden("Somebody else has to do this to you.")
+    session.delete(known)
+    name = service.task_config(session, task_id).name
+    notices.tell(session, person_id, "lifted", f"You may write and check examples for {name} again.")
+    service.act(session, actor, "task.lift", task=task_id, person=person_id)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What somebody is to a task; `banned` is the reason of a ban, None where there is none."""
+
+    person_id: int
+    name: str
+    username: str
+    role: str | None
+    banned: str | None
+    banned_at: datetime | None
+
+
+def seats(session: Session, actor: Person | None, task_id: str, after: int = 0, limit: int = 50) -> list[Seat]:
+    """Everybody who has a role in a task or is banned from it, by id above `after` (owners and moderators).
+
+    Usernames are for owners; moderators know people as boards do.
+    """
+    require_moderator(session, actor, task_id)
+    full = actor is None or service.role(session, actor, task_id) == "owner"
+    return [
+        Seat(
+            person_id=person.id,
+            name=person.public_name,
+            username=person.username if full else "",
+            role=role,
+            banned=found.reason if found else None,
+            banned_at=found.at if found else None,
+        )
+        for person, role, found in session.execute(queries.seats(task_id, after, limit))
+    ]
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves keeps no role and no ban, and the links that they made end."""
+    for statement in queries.forget(person_id):
+        session.execute(statement)

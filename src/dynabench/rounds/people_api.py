@@ -1,0 +1,192 @@
+"""People of a task as JSON: who is what, invitations, bans, warnings."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, Field
+
+from dynabench import security
+from dynabench.accounts.auth import Member, limited
+from dynabench.db import Database
+from dynabench.rounds import invitations, people, service
+from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
+from dynabench.rounds.tables import Invitation
+
+router = APIRouter()
+
+RoleName = Literal["owner", "moderator", "expert", "annotator"]
+PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
+
+
+class SeatOut(BaseModel):
+    """Somebody with a role in a task or a ban from it; `banned` is the reason."""
+
+    id: int
+    name: str
+    username: str = Field(description="Empty for moderators, who know people as boards do.")
+    role: str | None
+    banned: str | None
+    banned_at: datetime | None
+
+
+class SeatPage(BaseModel):
+    """A page of people by id; `next` is the cursor of the page after it."""
+
+    items: list[SeatOut]
+    next: str | None
+
+
+class InvitationIn(Strict):
+    """An invitation by link; links for owners and moderators work once."""
+
+    role: RoleName
+    note: str = Field("", max_length=200, description="For yourself: whom the link is for; at most 100 characters.")
+    uses: int = Field(1, description="How many people may accept it, up to 1,000.")
+    days: int = Field(7, description="How long it works, up to 90 days.")
+
+
+class InvitationOut(BaseModel):
+    """An invitation that works, without its secret."""
+
+    id: int
+    role: str
+    note: str
+    uses: int
+    most_uses: int
+    created_at: datetime
+    expires_at: datetime
+
+
+class NewInvitation(InvitationOut):
+    """A new invitation; link and secret are shown this once."""
+
+    secret: str
+    link: str = Field(description="Where people accept it, below this site's address.")
+
+
+class InvitationList(BaseModel):
+    """Invitations that work, newest first, all on one page."""
+
+    items: list[InvitationOut]
+    next: str | None = None
+
+
+class SecretIn(Strict):
+    """The last part of an invitation's link."""
+
+    secret: str = Field(max_length=200)
+
+
+class JoinedOut(BaseModel):
+    """What you are to the task now; `changed` is false where you were as much or more already."""
+
+    task: str
+    role: str
+    changed: bool
+
+
+class BanIn(Strict):
+    """Whom to ban, and why: they read it."""
+
+    person: PersonId
+    reason: str = Field(max_length=2000)
+
+
+class WarningIn(Strict):
+    """Whom to warn, and what they read."""
+
+    person: PersonId
+    text: str = Field(max_length=2000)
+
+
+@router.get("/tasks/{task}/people")
+async def list_people(
+    request: Request,
+    task: str,
+    person: Member,
+    after: Annotated[int, Query(ge=0, le=2**63 - 1)] = 0,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> SeatPage:
+    """Everybody with a role in the task or a ban from it, for its owners and moderators."""
+    db: Database = request.app.state.db
+    found = await db.aread(people.seats, person, task, after, limit + 1)
+    items = [
+        SeatOut(
+            id=seat.person_id,
+            name=seat.name,
+            username=seat.username,
+            role=seat.role,
+            banned=seat.banned,
+            banned_at=seat.banned_at,
+        )
+        for seat in found[:limit]
+    ]
+    return SeatPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+
+
+@router.post("/tasks/{task}/roles")
+async def set_role(request: Request, task: str, body: RoleIn, person: Member) -> RoleOut:
+    """Make somebody owner, moderator, expert or annotator of a task, or nothing again (owners)."""
+    db: Database = request.app.state.db
+    await db.awrite(service.set_role, person, task, body.username, body.role)
+    return RoleOut(username=body.username, role=body.role)
+
+
+@router.post("/tasks/{task}/warnings", status_code=204)
+async def warn(request: Request, task: str, body: WarningIn, person: Member) -> None:
+    """Show somebody a warning on their next pages, until they have seen it (owners and moderators)."""
+    db: Database = request.app.state.db
+    await db.awrite(people.warn, person, task, body.person, body.text)
+
+
+@router.post("/tasks/{task}/bans", status_code=204)
+async def ban(request: Request, task: str, body: BanIn, person: Member) -> None:
+    """Let somebody neither write nor check for the task any more (owners and moderators)."""
+    db: Database = request.app.state.db
+    await db.awrite(people.ban, person, task, body.person, body.reason)
+
+
+@router.delete("/tasks/{task}/bans/{id}", status_code=204)
+async def lift_ban(request: Request, task: str, id: security.RowId, person: Member) -> None:
+    """Lift the ban on a person (owners and moderators); where there is none nothing changes."""
+    db: Database = request.app.state.db
+    await db.awrite(people.lift, person, task, id)
+
+
+@router.get("/tasks/{task}/invitations")
+async def list_invitations(request: Request, task: str, person: Member) -> InvitationList:
+    """The task's invitations that still work, for its owners."""
+    db: Database = request.app.state.db
+    found = await db.aread(invitations.invitations, person, task)
+    return InvitationList(items=[InvitationOut.model_validate(each, from_attributes=True) for each in found])
+
+
+@router.post("/tasks/{task}/invitations", status_code=201)
+async def invite(request: Request, task: str, body: InvitationIn, person: Member) -> NewInvitation:
+    """A link that makes whoever accepts it something to the task (owners)."""
+    db: Database = request.app.state.db
+    how = {"note": body.note, "uses": body.uses, "days": body.days}
+    made, secret = await db.awrite(lambda session: invitations.invite(session, person, task, body.role, **how))
+    return _new(request, made, secret)
+
+
+def _new(request: Request, made: Invitation, secret: str) -> NewInvitation:
+    shown = InvitationOut.model_validate(made, from_attributes=True)
+    link = str(request.app.url_path_for("join", secret=secret))
+    return NewInvitation(**shown.model_dump(), secret=secret, link=link)
+
+
+@router.delete("/tasks/{task}/invitations/{id}", status_code=204)
+async def revoke_invitation(request: Request, task: str, id: security.RowId, person: Member) -> None:
+    """End an invitation (owners); who accepted it keeps the role."""
+    db: Database = request.app.state.db
+    await db.awrite(invitations.revoke, person, task, id)
+
+
+@router.post("/invitations/accept", dependencies=[Depends(limited("join", 30, 60))])
+async def accept_invitation(request: Request, body: SecretIn, person: Member) -> JoinedOut:
+    """Accept an invitation by the last part of its link; a stronger role that you have is kept."""
+    db: Database = request.app.state.db
+    offer = await db.awrite(invitations.accept, person, body.secret)
+    return JoinedOut(task=offer.task_id, role=offer.already or offer.role, changed=offer.already is None)
