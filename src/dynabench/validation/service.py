@@ -138,11 +138,11 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
 def question(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str
 ) -> attributions.Question:
-    """What a model looked at in an example, for those whose vote on it stands; `Forbidden` before."""
+    """What a model looked at in an example, for those whose vote on it stands; `Conflict` before."""
     outcome = my_outcome(session, person, example_id)
     if outcome is None:
         places.standing_of(session, example_id)  # says so where there is no such example
-        raise errors.Forbidden("What the models said is shown once you have voted.")
+        raise errors.Conflict("What the models said is shown once you have voted.")
     return attributions.about(session, outcome.example, outcome.predictions, model, method, label)
 
 
