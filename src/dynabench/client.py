@@ -95,9 +95,12 @@ class Client:
         """One round."""
         return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}"))
 
-    def open_round(self, task: str, targets: Sequence[str], ensemble: str = "any") -> Json:
-        """Open a round against fixed targets."""
-        body = {"targets": list(targets), "ensemble": ensemble}
+    def open_round(self, task: str, targets: Sequence[str], ensemble: str = "any", arms: Sequence[Json] = ()) -> Json:
+        """Open a round against fixed targets.
+
+        `arms`, conditions that are drawn by their shares, are `{"name", "share", "targets", "start"}` each.
+        """
+        body = {"targets": list(targets), "ensemble": ensemble, "arms": list(arms)}
         return cast(Json, self.request("POST", f"/tasks/{task}/rounds", json=body))
 
     def close_round(self, task: str, number: int) -> Json:
@@ -114,10 +117,21 @@ class Client:
 
     def upload_contexts(self, task: str, contexts: Sequence[Json]) -> Json:
         """Add contexts, `{"values": {...}, "tag": "..."}` each, in requests of 1,000; row numbers run through."""
+        return self._upload(f"/tasks/{task}/contexts", "contexts", contexts)
+
+    def upload_seeds(self, task: str, seeds: Sequence[Json]) -> Json:
+        """Add texts to start from, `{"context": {...}, "input": {...}, "answer": {...}, "tag": "..."}` each."""
+        return self._upload(f"/tasks/{task}/seeds", "seeds", seeds)
+
+    def seeds_from_round(self, task: str, number: int, verdict: str = "correct") -> int:
+        """Make seeds of a round's examples with this verdict; how many are new."""
+        body = {"round": number, "verdict": verdict}
+        return int(self.request("POST", f"/tasks/{task}/seeds/examples", json=body)["created"])
+
+    def _upload(self, path: str, name: str, rows: Sequence[Json]) -> Json:
         total: Json = {"created": 0, "duplicates": 0, "errors": []}
-        for start in range(0, len(contexts), 1000):
-            body = {"contexts": list(contexts[start : start + 1000])}
-            part = self.request("POST", f"/tasks/{task}/contexts", json=body)
+        for start in range(0, len(rows), 1000):
+            part = self.request("POST", path, json={name: list(rows[start : start + 1000])})
             total["created"] += part["created"]
             total["duplicates"] += part["duplicates"]
             total["errors"] += [{**error, "row": error["row"] + start} for error in part["errors"]]
@@ -126,8 +140,12 @@ class Client:
     # examples
 
     def next_context(self, task: str) -> Json:
-        """Another context: `{id, values, goal, start, initial}`."""
+        """Another context: `{id, handout, values, goal, start, arm, initial, made_from, seed}`."""
         return cast(Json, self.request("POST", f"/tasks/{task}/contexts/next"))
+
+    def perturb(self, task: str, example: int) -> Json:
+        """Your own example again, to be edited minimally so that its answer becomes the `goal`; as `next_context`."""
+        return cast(Json, self.request("POST", f"/tasks/{task}/contexts/next", json={"perturb": example}))
 
     def create_example(
         self,
@@ -137,14 +155,17 @@ class Client:
         answer: Json,
         *,
         sandbox: bool = False,
+        handout: int | None = None,
         made_from: int | None = None,
         key: str = "",
     ) -> Json:
-        """Try to fool the round's targets: `{id, predictions, fooled, latency_ms, attempt, seconds}`.
+        """Try to fool the round's targets: `{id, predictions, fooled, edit_distance, attempt, seconds, ...}`.
 
-        The same `key` again gives the same answer and no second example; without one each call has its own.
+        `handout` says which time that the context was given is meant, by default the last. The same `key` again
+        gives the same answer and no second example; without one each call has its own.
         """
-        body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox, "made_from": made_from}
+        body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox}
+        body |= {"handout": handout, "made_from": made_from}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return cast(Json, self.request("POST", f"/tasks/{task}/examples", json=body, headers=headers))
 
@@ -163,6 +184,14 @@ class Client:
     def retract(self, example: int) -> Json:
         """Take your example back."""
         return cast(Json, self.request("POST", f"/examples/{example}/retract"))
+
+    def hide(self, example: int, reason: str = "") -> Json:
+        """Hide an example from everybody but its author (owners, moderators)."""
+        return cast(Json, self.request("POST", f"/examples/{example}/hide", json={"reason": reason}))
+
+    def restore(self, example: int, reason: str = "") -> Json:
+        """Show a hidden example again (owners, moderators)."""
+        return cast(Json, self.request("POST", f"/examples/{example}/restore", json={"reason": reason}))
 
     def attributions(self, example: int, model: str = "", method: str = "") -> Json:
         """Which words a target looked at in a stored example."""

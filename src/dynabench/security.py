@@ -137,6 +137,14 @@ async def protect(request: Request) -> None:
     """
     if request.method in SAFE_METHODS:
         return
+    try:
+        await _protect(request)
+    except BaseException:
+        await request.close()  # files of a form that nobody will read
+        raise
+
+
+async def _protect(request: Request) -> None:
     if bearer(request) is None:
         if not _from_here(request):
             raise Forbidden("Another site sent this request.")

@@ -33,3 +33,12 @@ def moderator(owner: Caller, person: Callable[[str], Caller], database: Database
     mo = person("mo")
     database.write(service.set_role, None, "nli", mo.name, "moderator")
     return mo
+
+
+def sent(browser: Browser, name: str, content: bytes, task: str = "nli") -> str:
+    """Send a file of contexts on the page; where its columns are told apart."""
+    headers = {"X-CSRF-Token": browser.token("/settings")}
+    files = {"file": (name, content)}
+    answer = browser.client.post(f"/tasks/{task}/manage/contexts/files", files=files, headers=headers)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]

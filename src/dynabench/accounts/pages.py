@@ -129,7 +129,10 @@ async def settings_page(request: Request, person: Person, status: int = 200, **v
     db: Database = request.app.state.db
     known: dict[str, Any] = {"pseudonym": person.pseudonym, "errors": {}, "done": "", "secret": ""}
     known |= {"person": person, "all_scopes": SCOPES, "chosen": rules.USUAL_SCOPES}
-    known |= {"tokens": await db.aread(service.tokens, person.id), "told": await db.aread(notices.recent, person.id, 10)}
+    known |= {
+        "tokens": await db.aread(service.tokens, person.id),
+        "told": await db.aread(notices.recent, person.id, 10),
+    }
     return render(request, "accounts/settings.html", status=status, **(known | values))
 
 

@@ -1,7 +1,7 @@
-"""`dynabench context`: upload contexts from a file of any size."""
+"""`dynabench context`: upload contexts, and seeds to start from, from files of any size."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -9,12 +9,15 @@ from rich.progress import Progress
 
 from dynabench.cli.operator import AsJson, database, say
 
-app = typer.Typer(help="Upload contexts.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from dynabench.rounds.contexts import Upload
+
+app = typer.Typer(help="Upload contexts, and seeds to start from.", no_args_is_help=True)
 
 
 @app.callback()
 def contexts() -> None:
-    """Upload contexts."""
+    """Upload contexts, and seeds to start from."""
 
 
 @app.command()
@@ -34,6 +37,36 @@ def upload(
     with database() as db, Progress(console=quiet, transient=True) as progress:
         bar = progress.add_task(f"Contexts of {task}", total=file.stat().st_size)
         result = files.upload(db, task, file, lambda position: progress.update(bar, completed=position))
+    _tell(file, result, as_json)
+
+
+@app.command()
+def seeds(
+    task: str,
+    file: Annotated[Path | None, typer.Argument(exists=True, dir_okay=False, help="JSONL or CSV.")] = None,
+    from_round: Annotated[int, typer.Option(help="Take the examples of this round instead of a file.")] = 0,
+    verdict: Annotated[str, typer.Option(help="With --from-round: the verdict that they have.")] = "correct",
+    as_json: AsJson = False,
+) -> None:
+    """Add seeds, texts that annotators of TASK start from: those of FILE, or examples of an earlier round.
+
+    JSONL: an object per line, {"context": {...}, "input": {...}, "answer": {...}, "tag": "..."} with all but input
+    optional, or the input's fields themselves; CSV: a column per input field. Exit status 1 where a row was left out.
+    """
+    from dynabench.collection import seeds as service
+
+    if (file is None) == (from_round == 0):
+        raise typer.BadParameter("Give either a FILE or --from-round.")
+    with database() as db:
+        if file is None:
+            created = db.write(service.from_round, None, task, from_round, verdict)
+            return say(as_json, {"created": created}, f"{created} new seeds from round {from_round}.")
+        result = service.upload(db, task, file)
+    return _tell(file, result, as_json)
+
+
+def _tell(file: Path, result: "Upload", as_json: bool) -> None:
+    """What became of a file's rows; ends the command."""
     bad = [{"row": row, "message": message} for row, message in result.errors]
     for each in bad if not as_json else []:
         typer.echo(f"{file.name}:{each['row']}: {each['message']}", err=True)

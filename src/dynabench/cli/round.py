@@ -1,7 +1,9 @@
 """`dynabench round`: open, close and list rounds."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,11 +32,29 @@ async def _cards() -> list["Card"]:
         await host.close()
 
 
+def _arms(text: str) -> list[Any]:
+    """The arms that an option holds, or the file that it names after an `@`."""
+    from dynabench import errors
+
+    try:
+        found = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text or "[]")
+    except OSError as error:
+        raise errors.Invalid({"arms": f"The file cannot be read: {error.strerror}."}) from None
+    except ValueError:
+        raise errors.Invalid({"arms": "This is not valid JSON."}) from None
+    if not isinstance(found, list):
+        raise errors.Invalid({"arms": "Give a list of arms."})
+    return found
+
+
 @app.command("open")
 def open_round(
     task: str,
     target: Annotated[list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; give several times.")],
     ensemble: Annotated[str, typer.Option(help="Fooled when any, the majority or all of the targets are.")] = "any",
+    arms: Annotated[
+        str, typer.Option(help="Conditions drawn at random: a JSON list of {name, share, targets, start}, or @FILE.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Open a round of TASK against fixed targets."""
@@ -43,10 +63,11 @@ def open_round(
     from dynabench.rounds import schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
-        drafted = service.draft_round(session, None, task, cards, ensemble)
+        drafted = service.draft_round(session, None, task, cards, ensemble, conditions)
         return views.round_out(session, service.open_round(session, None, task, drafted.number))
 
     with database() as db:
+        conditions = _arms(arms)
         config = db.read(service.newest_config, task)
         cards = service.resolve(config, target, asyncio.run(_cards()))
         made = db.write(make)

@@ -15,7 +15,7 @@ from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
 from dynabench.collection.tables import Example
 from dynabench.db import Database
-from dynabench.rounds import arms, views
+from dynabench.rounds import arms, people, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -33,7 +33,7 @@ async def shown(
     """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted."""
     db: Database = request.app.state.db
     handout = None
-    if await db.aread(_collects, task):
+    if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
     return await db.aread(values, person, task, sandbox, posted, handout)
 
@@ -95,8 +95,8 @@ def asking(
     return {"asked_for": [field for field in config.ask if conditions.may_hold(field.when, facts, later)]}
 
 
-def _collects(session: Session, task: str) -> bool:
-    rounds.task(session, task)  # says so where there is no such task
+def _collects(session: Session, person: Person | None, task: str) -> bool:
+    people.require_seat(session, person, task)  # in the sandbox too
     return session.scalar(round_queries.open_round(task)) is not None
 
 

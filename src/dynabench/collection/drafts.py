@@ -12,7 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import queries
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example, Handout
-from dynabench.rounds import arms
+from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -70,6 +70,7 @@ def earlier(session: Session, person_id: int, key: str, request: str) -> Example
 
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
     """Check what somebody wants to try against the open round's config; every refusal but the models' is here."""
+    people.require_seat(session, person, task_id)
     if body.sandbox:
         return _sandbox(session, task_id, body)
     if person is None:

@@ -16,6 +16,7 @@ from sqlalchemy import Executable, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from dynabench.collection import breakdowns, search
 from dynabench.collection.tables import Example, Standing, TagTally, Tally
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
@@ -104,6 +105,7 @@ def count_example(
         **state,
     )
     session.add(standing)
+    search.add(session, example)
     known = _tag(session, example) if tag is None else tag
     _add(session, [(example, known, tally_counts(**state))])
     return standing
@@ -162,6 +164,8 @@ def _counts(standing: Standing, verdict: str = "") -> dict[str, int]:
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
     """What a changed standing adds to the sums, beyond what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
+    state = {"verdict": standing.verdict, "retracted": standing.retracted, "hidden": standing.hidden}
+    search.change(session, standing.example_id, **state)
     change = {name: after[name] - before[name] for name in COUNTS}
     return example, _tag(session, example) if any(change.values()) else "", change
 
@@ -174,6 +178,8 @@ def _add(session: Session, changes: Iterable[Counted]) -> None:
     some = [change for change in changes if any(change[2].values())]
     add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
     add_to_tallies(session, [tag_key(example, tag) | counts for example, tag, counts in some], TagTally)
+    for example, tag, counts in some:
+        breakdowns.tell(session, tally_key(example), tag, counts)
 
 
 def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]], table: Table = Tally) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select, text, true, tuple_
-from sqlalchemy.orm import aliased, selectinload
+from sqlalchemy.orm import aliased, lazyload, selectinload
 
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import (
@@ -291,3 +291,22 @@ def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
 def people(round_ids: list[int]) -> Select[int]:
     """How many people wrote in any of the rounds: as `sums`."""
     return select(func.count(Tally.person_id.distinct())).where(Tally.round_id.in_(round_ids))
+
+
+def seen(ids: Sequence[int]) -> Select[Example, Standing, Round, Context, Person]:
+    """Examples with what lists show of them: index probes for each, and one statement for all predictions."""
+    return (
+        select(Example, Standing, Round, Context, Person)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .join(Context, Context.id == Example.context_id)
+        .join(Person, Person.id == Example.author_id)
+        .where(Example.id.in_(ids))
+        .options(selectinload(Example.predictions), lazyload(Round.targets))
+    )
+
+
+def explanations(ids: Sequence[int]) -> Select[Explanation]:
+    """The latest explanation of each of some examples: index probes for each."""
+    newest = select(func.max(Explanation.id)).where(Explanation.example_id.in_(ids)).group_by(Explanation.example_id)
+    return select(Explanation).where(Explanation.id.in_(newest))

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import insert
@@ -13,7 +14,8 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import queries
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
-from dynabench.rounds import contexts
+from dynabench.db import Database
+from dynabench.rounds import contexts, files
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Row, Upload
@@ -119,6 +121,18 @@ def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
     if new:
         session.execute(insert(Seed), new)
     return len(new)
+
+
+def upload(db: Database, task_id: str, file: Path) -> Upload:
+    """Store a file's seeds, a batch per transaction; lines are counted from 1. `Invalid` for a file of another kind."""
+    config = db.read(rounds.newest_config, task_id)
+    reader, result = files.reader(file), Upload()
+    reader = files.objects if reader is files.jsonl else reader  # a context here is one of several members
+    with file.open("rb") as stream:
+        for batch in contexts.batches(read(row) for row in reader(stream)):
+            result += db.write(add, task_id, config, batch)
+    db.write(rounds.act, None, "seeds.uploaded", task=task_id, created=result.created)
+    return result
 
 
 def from_round(

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, lazyload
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, projections, queries
+from dynabench.collection import drafts, projections, queries, search
 from dynabench.collection.drafts import Draft
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.tables import Example, Explanation, Handout, Prediction, Retraction, Seed, Standing
@@ -173,6 +173,7 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()
+    search.say(session, made)
     return made
 
 

@@ -63,14 +63,15 @@ def _head(session: Session, task: str) -> dict[str, Any]:
 async def page(
     request: Request,
     task: str,
-    name: str,
+    template: str,
     section: str,
+    /,
     *,
     status: int = 200,
     fragment: str | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """The template `name`, which extends `console/layout.html`, as a page of `section`; htmx gets `fragment`.
+    """The `template`, which extends `console/layout.html`, as a page of `section`; htmx gets `fragment`.
 
     Beside `values` a template sees `task`, `config` (the newest), `round` (the open one, else the newest that was
     opened, or None), `section` and `rail`. For handlers that depend on `Owning` or `Moderating`.
@@ -78,4 +79,4 @@ async def page(
     db: Database = request.app.state.db
     head = await db.aread(_head, task)
     known = {"task": task, "section": section, "rail": rail(request, task), **head}
-    return render(request, name, status=status, fragment=fragment, **(known | values))
+    return render(request, template, status=status, fragment=fragment, **(known | values))

@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,7 +49,14 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def jsonl(stream: BinaryIO) -> Iterator[Row]:
-    """One row per line; empty lines are passed over."""
+    """One row of a context per line; its fields may be wrapped in `values`."""
+    for row in objects(stream):
+        wrapped = (row.values.get(name) for name in WRAPPERS) if row.values else ()
+        yield next((replace(row, values=values) for values in wrapped if isinstance(values, dict)), row)
+
+
+def objects(stream: BinaryIO) -> Iterator[Row]:
+    """One object per line, without its `tag`; empty lines are passed over."""
     for number, line in _lines(stream):
         if len(line) > LONGEST:
             yield Row(number, None, error=f"The line is longer than {LONGEST:,} bytes.")
@@ -66,9 +74,6 @@ def _parsed(number: int, line: bytes) -> Row:
     if not isinstance(row, dict):
         return Row(number, None, error="The line is not a JSON object.")
     tag = row.pop("tag", "")
-    for name in WRAPPERS:
-        if isinstance(row.get(name), dict):
-            return Row(number, row[name], tag)
     return Row(number, row, tag)
 
 

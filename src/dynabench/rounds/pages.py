@@ -1,23 +1,26 @@
-"""The page behind an invitation's link."""
+"""The page behind an invitation's link, and the one for a new task."""
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.accounts.auth import Member, Viewer, limited
-from dynabench.rounds import invitations
+from dynabench.rounds import invitations, new
 from dynabench.web import render
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(limited("join", 30, 60))])
+router = APIRouter(include_in_schema=False)
+router.include_router(new.router)
+
+SELDOM = [Depends(limited("join", 30, 60))]
 
 
-@router.get("/join/{secret}", name="join")
+@router.get("/join/{secret}", name="join", dependencies=SELDOM)
 async def join(request: Request, secret: str, viewer: Viewer) -> Response:
     """What one would join as; visitors log in or register first and come back."""
     offer = await request.app.state.db.aread(invitations.look, viewer, secret)
     return render(request, "rounds/join.html", offer=offer, secret=secret)
 
 
-@router.post("/join/{secret}", name="accept_invitation")
+@router.post("/join/{secret}", name="accept_invitation", dependencies=SELDOM)
 async def accept(request: Request, secret: str, person: Member) -> Response:
     """Join, and go to the task."""
     offer = await request.app.state.db.awrite(invitations.accept, person, secret)

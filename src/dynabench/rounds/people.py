@@ -23,6 +23,29 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
         raise errors.Forbidden("Only the task's owners and moderators may do this.")
 
 
+def require_seat(session: Session, person: Person | None, task_id: str) -> None:
+    """Refuse whoever may neither write nor check for a task: the banned, and in tasks for invited people the others.
+
+    Visitors (None) have no seat in those; elsewhere they have the sandbox. Two index probes beyond the task's config.
+    """
+    invited = service.task_config(session, task_id).annotators == "invited"
+    if person is None:
+        if invited:
+            raise errors.Unauthenticated("This task is for invited people. Log in if you are one of them.")
+        return
+    role = refuse_banned(session, person, task_id)
+    if invited and role is None and not person.admin:
+        raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
+
+
+def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
+    """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
+    role, banned = session.execute(queries.seat(task_id, person.id)).one()
+    if banned is not None and not person.admin:
+        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
+    return role
+
+
 def named(session: Session, username: str) -> Person:
     """Somebody by username; `NotFound` where there is nobody."""
     found = session.scalar(queries.person(username))

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, text
 from sqlalchemy.orm import Session
 
-from dynabench.collection import projections
+from dynabench.collection import breakdowns, projections
 from dynabench.collection.tables import Example, Prediction, Retraction, Standing, TagTally, Tally
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -65,6 +65,7 @@ def rebuild(session: Session, round_id: int) -> int:
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
     projections.add_to_tallies(session, tags.rows(), TagTally)
+    breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
 
 

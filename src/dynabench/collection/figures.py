@@ -1,0 +1,168 @@
+"""An owner's figures of a round: error rates by arm, start, source, tag, day and annotator.
+
+Headline rates are over examples that are neither retracted nor hidden, of the sources chosen, in arms where models were
+asked; the breakdown by source shows every source, that by arm every arm. Each rate has Wilson's interval and one that
+is clustered by annotator. Reads packed counts (`collection.breakdowns`), never examples or tallies.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import breakdowns
+from dynabench.collection.breakdowns import CONTROL, COUNTS, SOURCES, Rows
+from dynabench.rounds.tables import Round
+from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
+from dynabench.stats.rates import clustered
+
+BY = ("arm", "start", "source", "tag", "day")
+WHO = {
+    "people": ("person", "expert", "owner"),
+    "crowd": ("person",),
+    "experts": ("expert",),
+    "owners": ("owner",),
+    "programs": ("program",),
+}
+SORTS = ("examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden")
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the examples of one value say; `people` counts their authors."""
+
+    value: str
+    counts: Counts
+    retracted: int
+    hidden: int
+    people: int
+    rates: ErrorRates
+    clustered: ErrorRates
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """What one person's examples say; their intervals are Wilson's."""
+
+    person_id: int
+    name: str
+    counts: Counts
+    retracted: int
+    hidden: int
+    rates: ErrorRates
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The sum and its breakdowns by name, lines in the order of their values."""
+
+    total: Line
+    by: dict[str, list[Line]]
+
+
+def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "people") -> Figures:
+    """The figures of a round over the examples of `who` (`WHO`), broken down `by` (some of `BY`): one statement."""
+    kinds = _kinds(who)
+    groups = breakdowns.read(session, of.id, sorted({"all", *by} - {"source"}))
+    everything = groups.get(("all", ""), np.zeros(0, breakdowns.ROW))
+    found: dict[str, list[Line]] = {}
+    for name in by:
+        if name == "source":
+            found[name] = [_line(source, everything, [SOURCES.index(source)]) for source in SOURCES]
+        else:
+            wider = [*kinds, *(kind + CONTROL for kind in kinds)] if name == "arm" else kinds
+            values = sorted(value for group, value in groups if group == name)
+            found[name] = [_line(value, groups[name, value], wider) for value in values]
+    some = {name: [line for line in lines if _any(line)] for name, lines in found.items()}
+    return Figures(_line("", everything, kinds), some)
+
+
+def annotators(
+    session: Session, of: Round, *, who: str = "people", sort: str = "validated", after: int = 0, limit: int = 50
+) -> tuple[list[Annotator], int | None]:
+    """Annotators of a round from the place `after` + 1 on, most of `sort` (`SORTS`) first, and the next page's `after`.
+
+    One statement for the counts, one for the names on the page.
+    """
+    if sort not in SORTS:
+        raise errors.Invalid({"sort": f"Choose one of {', '.join(SORTS)}."})
+    rows = breakdowns.read(session, of.id, ["all"]).get(("all", ""), np.zeros(0, breakdowns.ROW))
+    people, counts = _by_person(rows, _kinds(who))
+    seen = counts[["examples", "retracted", "hidden"]].tolist()
+    keep = np.array([any(row) for row in seen], bool)
+    people, counts = people[keep], counts[keep]
+    order = np.lexsort((people, -_key(counts, sort)))[after : after + limit + 1]
+    names = {} if not len(order) else _names(session, people[order].tolist())
+    page = [
+        Annotator(
+            person_id=int(people[place]),
+            name=names.get(int(people[place]), ""),
+            counts=(some := _counts(counts[place : place + 1])),
+            retracted=int(counts["retracted"][place]),
+            hidden=int(counts["hidden"][place]),
+            rates=error_rates(some),
+        )
+        for place in order[:limit]
+    ]
+    return page, after + limit if len(order) > limit else None
+
+
+def _names(session: Session, ids: list[int]) -> dict[int, str]:
+    return {person.id: person.public_name for person in session.scalars(select(Person).where(Person.id.in_(ids)))}
+
+
+def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
+    if sort in COUNTS:
+        return counts[sort].astype(float)
+    part = counts["fooled" if sort == "mer" else "validated"]
+    result: NDArray[np.float64] = part / np.maximum(counts["examples"], 1)
+    return result
+
+
+def _kinds(who: str) -> list[int]:
+    if who not in WHO:
+        raise errors.Invalid({"who": f"Choose one of {', '.join(WHO)}."})
+    return [SOURCES.index(source) for source in WHO[who]]
+
+
+def _any(line: Line) -> bool:
+    return bool(line.counts.examples or line.retracted or line.hidden)
+
+
+def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
+    """Ids of people and the sums of their rows of some kinds; both of shape (people,)."""
+    chosen = rows[np.isin(rows["kind"], kinds)]
+    people, place = np.unique(chosen["person"], return_inverse=True)
+    result = np.zeros(people.size, breakdowns.ROW)
+    for name in COUNTS:
+        result[name] = np.bincount(place, chosen[name], people.size)
+    return people, result
+
+
+def _counts(rows: Rows) -> Counts:
+    return Counts(*(int(rows[name].sum()) for name in ("examples", "fooled", "validated", "resolved")))
+
+
+def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
+    _, people = _by_person(rows, kinds)
+    writers = people[people["examples"] > 0]
+    total = _counts(writers)
+    settled = writers["examples"] - writers["fooled"] + writers["resolved"]
+    return Line(
+        value=value,
+        counts=total,
+        retracted=int(people["retracted"].sum()),
+        hidden=int(people["hidden"].sum()),
+        people=len(writers),
+        rates=error_rates(total),
+        clustered=ErrorRates(
+            mer=clustered(writers["fooled"], writers["examples"]),
+            vmer=clustered(writers["validated"], writers["examples"]),
+            vmer_resolved=clustered(writers["validated"], settled),
+        ),
+    )

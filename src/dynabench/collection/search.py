@@ -1,0 +1,195 @@
+"""Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import queries, search_index, terms
+from dynabench.collection.tables import Example, Explanation, Standing
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Round
+from dynabench.stats.verdict import Verdict
+from dynabench.tasks import TaskConfig
+
+MODERATING = ("owner", "moderator")
+LONGEST = 1000  # characters of a question
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What is looked for; None and "" ask nothing. All of it must hold.
+
+    `q` are words of context, input, answer or explanation, in any order. `author` is a username; `since` and `until`
+    are UTC days, both included; `made_from` asks for examples made from another one, `perturbed` for those that
+    another one was made from.
+    """
+
+    q: str = ""
+    round: int | None = None
+    author: str = ""
+    verdict: str = ""
+    fooled: bool | None = None
+    source: str = ""
+    start: str = ""
+    arm: str | None = None
+    tag: str | None = None
+    flagged: bool | None = None
+    retracted: bool | None = None
+    hidden: bool | None = False
+    made_from: bool | None = None
+    perturbed: bool | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+WRITTEN = ("author_id", "input", "answer", "fooled", "source", "start", "arm", "made_from", "at")
+PLAIN = ("round", "verdict", "fooled", "source", "start", "arm", "tag", "flagged", "retracted", "hidden")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An example with what a list shows of it."""
+
+    example: Example
+    standing: Standing
+    round: Round
+    context: Context
+    author: Person
+    explanation: dict[str, Any] | None
+    config: TaskConfig
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some of what was found, newest first; `next` is the cursor of the page after it."""
+
+    items: list[Seen]
+    next: int | None
+
+
+def require_moderator(session: Session, person: Person | None, task_id: str) -> None:
+    """Refuse everybody but the task's owners and moderators; None is the operator at the command line."""
+    rounds.task(session, task_id)
+    if person is not None and rounds.role(session, person, task_id) not in MODERATING:
+        raise errors.Forbidden("Only the task's owners and moderators may do this.")
+
+
+def find(
+    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None = None, limit: int = 50
+) -> Page:
+    """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
+
+    Raises `Invalid` where a filter makes no sense.
+    """
+    require_moderator(session, person, task_id)
+    question = _question(session, task_id, filters)
+    if question is None:
+        return Page([], None)
+    ids = list(islice(search_index.matching(session, question, before), limit + 1))
+    return Page(seen(session, ids[:limit]), ids[limit - 1] if len(ids) > limit else None)
+
+
+def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
+    """Examples in the order of `ids` with all that a list shows: three statements, index probes for each."""
+    said = {each.example_id: each.values for each in session.scalars(queries.explanations(ids))}
+    found = {}
+    for example, standing, of, context, author in session.execute(queries.seen(ids)):
+        config = rounds.config_of(session, example.version_id)
+        found[example.id] = Seen(example, standing, of, context, author, said.get(example.id), config)
+    return [found[id] for id in ids if id in found]
+
+
+def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changing: object) -> list[str]:
+    """All terms of an example.
+
+    `row` has `task_id`, `round` (the number), `context` (values), `tag` and the columns of `Example`; `changing` are
+    the values of facets that may change (`search_index.CHANGING`) where they have changed.
+    """
+    facets = {
+        "task": row.task_id,
+        "author": row.author_id,
+        **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
+        "made": row.made_from is not None,
+        **{"verdict": Verdict.PENDING, "retracted": False, "hidden": False, "flagged": False, "perturbed": False},
+        **changing,
+    }
+    texts = terms.strings([row.context, row.input, row.answer, *explanations])
+    found = [term for string in texts for term in terms.words(string)]
+    day = terms.day_facets(row.at.astimezone(UTC).date())
+    return [*found, *(terms.facet(name, value) for name, value in facets.items()), *day]
+
+
+def add(session: Session, example: Example) -> None:
+    """Let a new example be found; what it was made from is found as such."""
+    of, context = session.get_one(Round, example.round_id), session.get_one(Context, example.context_id)
+    known = {name: getattr(example, name) for name in WRITTEN}
+    row = SimpleNamespace(**known, task_id=of.task_id, round=of.number, context=context.values, tag=context.tag)
+    search_index.tell(session, example.id, describe(row))
+    if example.made_from is not None:
+        change(session, example.made_from, perturbed=True)
+
+
+def change(session: Session, example_id: int, **facets: object) -> None:
+    """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
+    search_index.tell(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
+
+
+def say(session: Session, explanation: Explanation) -> None:
+    """Let an example be found by what its author says of it."""
+    said = [term for text in terms.strings(explanation.values) for term in terms.words(text)]
+    if said:
+        search_index.tell(session, explanation.example_id, said)
+
+
+def _question(session: Session, task_id: str, filters: Filters) -> list[list[str]] | None:
+    """Groups of terms, each of which must be met by one of its own; None where nothing can be found."""
+    groups = [[term] for term in _words(filters.q)]
+    groups.append([terms.facet("task", task_id)])
+    for name in PLAIN:
+        value = getattr(filters, name)
+        if value is not None and (value != "" or name in ("arm", "tag")):
+            groups.append([terms.facet(name, value)])
+    if filters.made_from is not None:
+        groups.append([terms.facet("made", filters.made_from)])
+    if filters.perturbed is not None:
+        groups.append([terms.facet("perturbed", filters.perturbed)])
+    if filters.author:
+        author = session.scalar(select(Person.id).where(func.lower(Person.username) == filters.author.lower()))
+        if author is None:
+            return None
+        groups.append([terms.facet("author", author)])
+    if filters.since or filters.until:
+        days = _days(filters.since, filters.until)
+        if not days:
+            return None
+        groups.append(days)
+    return groups
+
+
+def _words(text: str) -> list[str]:
+    if not text.strip():
+        return []
+    if len(text) > LONGEST:
+        raise errors.Invalid({"q": f"Ask with at most {LONGEST} characters."})
+    found = terms.wanted(text)
+    if not found:
+        raise errors.Invalid({"q": "There is no word in this. Letters and digits are looked for, signs are not."})
+    if len(found) > terms.MOST_WORDS:
+        raise errors.Invalid({"q": f"Ask for at most {terms.MOST_WORDS} words."})
+    return found
+
+
+def _days(since: date | None, until: date | None) -> list[str]:
+    """The facets of a range of days; open ends reach to the first imports that may be, and to tomorrow."""
+    today = datetime.now(UTC).date()
+    first = max(since or date(1990, 1, 1), date(1990, 1, 1))
+    last = min(until or today.replace(month=12, day=31), today.replace(year=today.year + 1, month=12, day=31))
+    return terms.days_between(first, last) if first <= last else []

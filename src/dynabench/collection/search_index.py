@@ -1,0 +1,170 @@
+"""Finding examples by their terms: sets of ids by term, in blocks of 2**16 neighbouring ids.
+
+Each of an index's usual ways fails on some of the owners' questions: a walk over the newest examples where few match, a
+list of all that match where many do. Sets as bits answer every combination alike: a million ids are 16 blocks, and each
+term of a question costs at most 8 KiB in each of them. See docs/decisions/example-search.md.
+
+What is written stands in `SearchNews` first, one row for an example or a change of one, in the transaction that
+writes the ledger; every `FOLD` rows the writer puts them into the sets. Readers look at both.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+from sqlalchemy import Executable, delete, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from dynabench.collection import bits
+from dynabench.collection.search_tables import SearchNews, SearchPosting
+from dynabench.collection.terms import facet, joined
+from dynabench.stats.verdict import Verdict
+
+FOLD = 512  # rows of news that are put into the sets at once: 0.1 s of work, every so many examples
+BLOCKS = 4  # read at once: most questions end with the first
+MANY = 500  # terms named in one statement
+LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the sets
+
+# Facets that change: with one value of these an example loses the others.
+CHANGING: dict[str, tuple[str, ...]] = {
+    "verdict": tuple(facet("verdict", value) for value in Verdict),
+    **{name: (facet(name, False), facet(name, True)) for name in ("retracted", "hidden", "flagged", "perturbed")},
+}
+_RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
+
+News = tuple[int, Iterable[str]]
+Question = Sequence[Sequence[str]]  # every group must be met by one of its terms
+
+
+def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
+    """Let an example be found under more terms from now on; a changing facet takes the place of its old value."""
+    row = insert(SearchNews).values(example_id=example_id, terms=joined(terms)).returning(SearchNews.id)
+    if session.execute(row).scalar_one() % FOLD == 0:
+        fold(session)
+
+
+def fold(session: Session) -> int:
+    """Put the news into the sets; how many rows there were. Does nothing while another transaction does it."""
+    alone = select(func.pg_try_advisory_xact_lock(LOCK))
+    if session.get_bind().dialect.name == "postgresql" and not session.scalar(alone):
+        return 0
+    rows = session.execute(select(SearchNews.id, SearchNews.example_id, SearchNews.terms).order_by(SearchNews.id)).all()
+    put(session, ((row.example_id, row.terms.split()) for row in rows))
+    ids = [row.id for row in rows]
+    for start in range(0, len(ids), MANY):
+        gone = delete(SearchNews).where(SearchNews.id.in_(ids[start : start + MANY]))
+        session.execute(gone.execution_options(synchronize_session=False))
+    return len(rows)
+
+
+def put(session: Session, news: Iterable[News]) -> None:
+    """Put news into the sets, later ones over earlier ones."""
+    told: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
+    for example_id, terms in news:
+        block, member = divmod(example_id, bits.SIZE)
+        sets = told[block]
+        for term in terms:
+            sets[term][member] = True
+            for rival in _RIVALS.get(term, ()):
+                sets[rival][member] = False
+    for block, sets in sorted(told.items()):
+        _put_block(session, block, sets)
+
+
+def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -> None:
+    names = sorted(sets)
+    upsert = _upsert(session.get_bind().dialect.name)
+    for start in range(0, len(names), MANY):
+        some = names[start : start + MANY]
+        known = select(SearchPosting.term, SearchPosting.members).where(
+            SearchPosting.block == block, SearchPosting.term.in_(some)
+        )
+        before = {row.term: row.members for row in session.execute(known)}
+        rows = []
+        for term in some:
+            added = [member for member, there in sets[term].items() if there]
+            removed = [member for member, there in sets[term].items() if not there]
+            members = bits.changed(before.get(term, b""), added, removed)
+            if members != before.get(term, b""):
+                rows.append({"term": term, "block": block, "members": members})
+        if rows:
+            session.execute(upsert, rows)
+
+
+@cache
+def _upsert(dialect: str) -> Executable:
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(SearchPosting.__table__)
+    members = {"members": insert.excluded.members}
+    statement: Executable = insert.on_conflict_do_update(index_elements=["term", "block"], set_=members)
+    return statement
+
+
+def clear(session: Session) -> None:
+    """Forget everything; `put` or `tell` it again."""
+    session.execute(delete(SearchNews))
+    session.execute(delete(SearchPosting))
+
+
+def matching(session: Session, question: Question, before: int | None) -> Iterator[int]:
+    """Ids of the examples that meet `question`, newest first, those below `before` alone.
+
+    One statement for the news and one for each few blocks that the caller goes through.
+    """
+    named = sorted({term for group in question for term in group})
+    fresh = _fresh(session, named)  # first: what is put into the sets meanwhile is then seen twice, not missed
+    newest = session.scalar(select(func.max(SearchPosting.block)).where(SearchPosting.term.in_(named)))
+    newest = max([-1 if newest is None else newest, *(example_id // bits.SIZE for example_id in fresh)])
+    top = newest if before is None else min(newest, before // bits.SIZE)
+    while top >= 0:
+        bottom = max(top - BLOCKS + 1, 0)
+        sets = _sets(session, named, bottom, top)
+        for block in range(top, bottom - 1, -1):
+            members = np.flatnonzero(_members(sets[block], question, block, fresh))[::-1] + block * bits.SIZE
+            yield from (members if before is None else members[members < before]).tolist()
+        top = bottom - 1
+
+
+def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
+    """What the news say about the terms asked for, by example."""
+    fresh: dict[int, dict[str, bool]] = defaultdict(dict)
+    rivals = {term: _RIVALS.get(term, []) for term in named}
+    for row in session.execute(select(SearchNews.example_id, SearchNews.terms).order_by(SearchNews.id)):
+        text = f" {row.terms} "
+        for term in named:
+            if f" {term} " in text:
+                fresh[row.example_id][term] = True
+            elif any(f" {rival} " in text for rival in rivals[term]):
+                fresh[row.example_id][term] = False
+    return fresh
+
+
+def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict[int, dict[str, bits.Mask]]:
+    statement = select(SearchPosting.block, SearchPosting.term, SearchPosting.members).where(
+        SearchPosting.term.in_(named), SearchPosting.block.between(bottom, top)
+    )
+    found: dict[int, dict[str, bits.Mask]] = defaultdict(dict)
+    for row in session.execute(statement):
+        found[row.block][row.term] = bits.mask(row.members)
+    return found
+
+
+def _members(
+    sets: dict[str, bits.Mask], question: Question, block: int, fresh: dict[int, dict[str, bool]]
+) -> bits.Mask:
+    """Which examples of a block meet the question; shape (2**16,)."""
+    result = np.ones(bits.SIZE, np.bool_)
+    for group in question:
+        met = np.zeros(bits.SIZE, np.bool_)
+        for term in group:
+            if term in sets:
+                met |= sets[term]
+        result &= met
+    for example_id, told in fresh.items():
+        if example_id // bits.SIZE == block:
+            member = example_id % bits.SIZE
+            result[member] = all(
+                any(told.get(term, term in sets and bool(sets[term][member])) for term in group) for group in question
+            )
+    return result

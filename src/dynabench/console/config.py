@@ -1,0 +1,111 @@
+"""The config of a task: edited as YAML, checked as one types, kept in versions."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.console import frame
+from dynabench.console.access import Owning
+from dynabench.db import Database
+from dynabench.rounds import editing, listing, new, service
+from dynabench.rounds.schemas import VersionNumber
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter()
+
+SHOWN = 20
+
+After = Annotated[str, Query(max_length=18)]
+Against = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+
+
+async def _page(
+    request: Request, task: str, text: str | None = None, after: str = "", status: int = 200, **more: Any
+) -> Response:
+    """The editor with `text` (None: the newest version); `more` may hold what was found wrong."""
+
+    def read(session: Session) -> dict[str, Any]:
+        found = listing.versions(session, task, after, SHOWN)
+        newest = listing.versions(session, task, "", 1).items[0].number
+        shown = listing.version(session, task, newest).config if text is None else text
+        values = {"versions": found.items, "next": found.next, "after": after, "text": shown, "base": newest}
+        return values | (more if "problems" in more else editing.check(session, shown, task)) | more
+
+    values = {"notice": "", "address": str(request.app.url_path_for("manage_config", task=task))}
+    values |= await request.app.state.db.aread(read)
+    part = "rounds/_check.html" if wants_fragment(request) else None
+    return await frame.page(request, task, "console/config.html", "config", status=status, fragment=part, **values)
+
+
+@router.get("/tasks/{task}/manage/config", name="manage_config")
+async def config(
+    request: Request, task: str, owner: Owning, after: After = "", saved: Against = None
+) -> Response:
+    """The newest config in an editor, what it looks like, and the versions before."""
+    notice = f"Saved as version {saved}. Rounds that were drafted before keep theirs." if saved else ""
+    return await _page(request, task, after=after, notice=notice)
+
+
+def _save(session: Session, owner: Person, task: str, text: str, base: str) -> int:
+    checked = editing.check(session, text, task)
+    if checked["problems"]:
+        raise errors.Invalid({each.path: each.message for each in checked["problems"]})
+    newest = listing.versions(session, task, "", 1).items[0]
+    if base != str(newest.number):
+        by = newest.by or "the operator"
+        text = f"{by} saved version {newest.number} while you were writing. Look at it below; saving again replaces it."
+        raise errors.Conflict(text)
+    return service.save_task(session, owner, text).version
+
+
+@router.post("/tasks/{task}/manage/config", name="save_config")
+async def save(request: Request, task: str, owner: Owning) -> Response:
+    """Save a new version; or (`then` = check) say what is wrong with it or what it would look like."""
+    db: Database = request.app.state.db
+    async with request.form() as form:
+        text = await new.posted(form)
+        if form.get("then") == "check":
+            return await _page(request, task, text)
+        base = str(form.get("base", ""))
+    try:
+        number = await db.awrite(_save, owner, task, text, base)
+    except errors.Invalid:
+        return await _page(request, task, text, status=422)
+    except errors.Conflict as problem:
+        wrong = [editing.Problem("config", problem.detail, None)]
+        return await _page(request, task, text, status=409, problems=wrong, preview=None)
+    address = request.app.url_path_for("manage_config", task=task)
+    return RedirectResponse(f"{address}?saved={number}", status_code=303)
+
+
+@router.get("/tasks/{task}/manage/config/versions/{n}.yaml", name="download_version")
+async def download(request: Request, task: str, n: VersionNumber, owner: Owning) -> Response:
+    """The YAML of one version."""
+    found = await request.app.state.db.aread(listing.version, task, n)
+    headers = {"Content-Disposition": f'attachment; filename="{task}-{n}.yaml"'}
+    return Response(found.config, media_type="application/yaml", headers=headers)
+
+
+@router.get("/tasks/{task}/manage/config/versions/{n}", name="config_version")
+async def version(
+    request: Request, task: str, n: VersionNumber, owner: Owning, against: Against = None
+) -> Response:
+    """One version, and what changed from another one, by default from the one before."""
+
+    def read(session: Session) -> dict[str, Any]:
+        shown = listing.version(session, task, n)
+        other = against or (n - 1)
+        before = listing.version(session, task, other) if other else None
+        return {
+            "version": shown,
+            "before": before,
+            "numbers": [each.number for each in listing.versions(session, task, "", 100).items],
+            "lines": editing.difference(before.config, shown.config) if before else [],
+        }
+
+    values = await request.app.state.db.aread(read)
+    return await frame.page(request, task, "console/version.html", "config", **values)

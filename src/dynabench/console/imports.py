@@ -1,0 +1,182 @@
+"""A file of contexts on its way in: sent, its columns told apart on the first rows, imported, its bad rows given back.
+
+`sheet` and the templates `console/_mapping.html` and `console/_import.html` know nothing of contexts but the names of
+fields, so that imports of other things can show the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.console import downloads, frame
+from dynabench.console.access import Owning
+from dynabench.db import Database, now
+from dynabench.rounds import listing, mapping, queries, service, uploads, waiting
+from dynabench.rounds.contexts import Row
+from dynabench.rounds.mapping import Columns, Sheet
+from dynabench.rounds.tables import RefusedRow
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter()
+
+Name = Annotated[str, Query(max_length=200)]
+BAD_SHOWN = 50  # refused rows on the page; the file has all
+
+
+def sheet(config: TaskConfig, found: Sheet, columns: Columns) -> list[dict[str, Any]]:
+    """The first rows as they would be imported: `number`, `values` by field, `tag`, and the `error` of a bad one."""
+    return [_previewed(config, columns.apply(row)) for row in found.rows]
+
+
+def _previewed(config: TaskConfig, row: Row) -> dict[str, Any]:
+    shown = {"number": row.number, "values": row.values or {}, "tag": row.tag, "error": row.error}
+    if not row.error:
+        try:
+            shown["values"] = config.clean_context(row.values)
+        except errors.Invalid as problem:
+            shown["error"] = problem.detail
+    return shown
+
+
+async def _preview(
+    request: Request, task: str, id: UUID, name: str, picked: dict[str, str] | None, status: int = 200
+) -> Response:
+    settings: Settings = request.app.state.settings
+    db: Database = request.app.state.db
+    config = await db.aread(service.newest_config, task)
+    fields = [field.name for field in config.context]
+    found = await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
+    wrong: dict[str, str] = {}
+    columns = mapping.guess(found.columns, fields)
+    if picked is not None:
+        try:
+            columns = mapping.chosen(found.columns, fields, picked)
+        except errors.Invalid as problem:
+            wrong, status = problem.fields, 422
+    rows = sheet(config, found, columns)
+    values = {
+        "address": str(request.app.url_path_for("map_contexts", task=task, id=id)),
+        "file_name": name,
+        "sheet": found,
+        "fields": config.context,
+        "columns": columns,
+        "picked": picked or {},
+        "rows": rows,
+        "bad": sum(bool(row["error"]) for row in rows),
+        "errors": wrong,
+    }
+    part = "console/_preview.html" if wants_fragment(request) else None
+    return await frame.page(request, task, "console/mapping.html", "contexts", status=status, fragment=part, **values)
+
+
+def _picked(given: Any) -> dict[str, str] | None:
+    """The choices among posted or queried values; None where none were made yet."""
+    names = [name for name in given if name.startswith("field.") or name in ("tag", "fixed_tag")]
+    return {name: str(given[name])[:200] for name in names} or None
+
+
+@router.get("/tasks/{task}/manage/contexts/files/{id}", name="map_contexts")
+async def show(request: Request, task: str, id: UUID, owner: Owning, name: Name = "") -> Response:
+    """The first rows under a guess of which column is what, or under the choices in the query."""
+    return await _preview(request, task, id, name, _picked(request.query_params))
+
+
+@router.post("/tasks/{task}/manage/contexts/files/{id}", name="import_contexts")
+async def start(request: Request, task: str, id: UUID, owner: Owning) -> Response:
+    """Import the whole file with these columns, in the background; or (`then` = look) show the first rows anew."""
+    form: FormData = await request.form()
+    settings: Settings = request.app.state.settings
+    db: Database = request.app.state.db
+    name, picked = str(form.get("name", ""))[:200], _picked(form) or {}
+    path = waiting.find(settings, task, id)
+    found = await to_thread.run_sync(mapping.look, path)
+    config = await db.aread(service.newest_config, task)
+    if form.get("then") == "look":
+        return await _preview(request, task, id, name, picked)
+    try:
+        columns = mapping.chosen(found.columns, [field.name for field in config.context], picked)
+    except errors.Invalid:
+        return await _preview(request, task, id, name, picked)
+    taken = waiting.take(settings, path)
+    job = await db.awrite(uploads.enqueue, owner, task, taken, name or path.name, columns)
+    return RedirectResponse(str(request.app.url_path_for("contexts_import", task=task, job=job)), status_code=303)
+
+
+def _refused(session: Session, person: Person, task: str, job: str) -> tuple[jobs.Job, Any]:
+    found = uploads.job_of(session, person, task, job)
+    return found, listing.refused(session, job, "", BAD_SHOWN)
+
+
+def left(job: jobs.Job, told: dict[str, Any]) -> float | None:
+    """Seconds until the import ends, judged by how far it has come since it was asked for; None if that is unknown."""
+    progress = told["progress"]
+    if told["state"] != "running" or not progress or not progress["bytes"]:
+        return None
+    gone = (now() - job.created_at).total_seconds()
+    return float(gone * (progress["of"] - progress["bytes"]) / progress["bytes"])
+
+
+@router.get("/tasks/{task}/manage/contexts/imports/{job}", name="contexts_import")
+async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
+    """How an import goes, and which rows it left out."""
+    db: Database = request.app.state.db
+    found, refused = await db.aread(_refused, owner, task, job)
+    told = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)
+    values = {
+        "job": found,
+        "told": told,
+        "counts": told["result"] or told["progress"] or found.done or {},
+        "left": left(found, told),
+        "refused": refused.items,
+        "here": str(request.app.url_path_for("contexts_import", task=task, job=job)),
+        "back": str(request.app.url_path_for("manage_contexts", task=task)),
+        "download": str(request.app.url_path_for("refused_contexts", task=task, job=job)),
+    }
+    return await frame.page(request, task, "console/import.html", "contexts", fragment="console/_import.html", **values)
+
+
+@router.get("/tasks/{task}/manage/contexts/imports/{job}/refused.csv", name="refused_contexts")
+async def download(request: Request, task: str, job: str, owner: Owning) -> Response:
+    """All rows that an import left out, with line and reason, as the file had them: to be mended and sent again."""
+    db: Database = request.app.state.db
+    found = await db.aread(uploads.job_of, owner, task, job)
+    columns = await to_thread.run_sync(_columns, db, found.id)
+    stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in Path(_name(found)).stem)[:60]
+    return downloads.csv_file(
+        f"{stem or 'rows'}-refused.csv", [*columns, "row", "reason"], _cells(db, found.id, columns)
+    )
+
+
+def _name(job: jobs.Job) -> str:
+    return str(job.payload.get("name") or "rows")
+
+
+def _columns(db: Database, job: str) -> list[str]:
+    return list(dict.fromkeys(name for each in _all(db, job) for name in each.values or {}))
+
+
+def _cells(db: Database, job: str, columns: Sequence[str]) -> Iterator[list[object]]:
+    for each in _all(db, job):
+        values = each.values or {}
+        yield [*(values.get(name, "") for name in columns), each.row, each.message]
+
+
+def _all(db: Database, job: str) -> Iterator[RefusedRow]:
+    def some(session: Session, after: int) -> Sequence[RefusedRow]:
+        return session.scalars(queries.refused(job, after, 1000)).all()
+
+    after = 0
+    while found := db.read(some, after):
+        yield from found
+        after = found[-1].row

@@ -1,0 +1,65 @@
+"""Moderators hide examples and show them again."""
+
+import pytest
+
+from tests.collection.conftest import draw, send, written
+
+
+@pytest.fixture
+def shown(ada):
+    """An example of ada's that fooled its model."""
+    given = next(given for given in iter(lambda: draw(ada), None) if given["goal"]["label"] != "contradiction")
+    return send(ada, written(given, "They do not sleep.")).json()["id"]
+
+
+def figures(caller):
+    found = caller.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    return found["examples"], found["fooled"], found["hidden"]
+
+
+def test_a_hidden_example_counts_nowhere_and_comes_back_as_it_was(shown, ada, bob, owner):
+    assert figures(bob) == (1, 1, 0)
+    for _ in range(2):
+        assert owner.post(f"/api/v1/examples/{shown}/hide", json={"reason": "spam"}).json()["hidden"] is True
+    assert figures(bob) == (0, 0, 1)
+    assert bob.get("/api/v1/tasks/nli/rounds/1/board").json()["items"] == []
+    assert bob.post("/api/v1/tasks/nli/validations/next").status_code == 204
+    assert bob.post(f"/api/v1/examples/{shown}/validations", json={"vote": "correct"}).status_code == 409
+    assert owner.get("/api/v1/tasks/nli/examples").json()["items"] == []
+    [mine] = ada.get("/api/v1/tasks/nli/examples?mine=1").json()["items"]
+    assert (mine["id"], mine["hidden"]) == (shown, True)
+    for _ in range(2):
+        assert owner.post(f"/api/v1/examples/{shown}/restore").json()["hidden"] is False
+    assert figures(bob) == (1, 1, 0)
+    assert bob.post("/api/v1/tasks/nli/validations/next").json()["example_id"] == shown
+    assert bob.post(f"/api/v1/examples/{shown}/validations", json={"vote": "correct"}).status_code == 201
+
+
+def test_moderators_hide_and_others_do_not(shown, ada, bob, owner):
+    path = f"/api/v1/examples/{shown}/hide"
+    assert bob.post(path).status_code == 404
+    assert ada.post(path).status_code == 404
+    owner.post("/api/v1/tasks/nli/roles", json={"username": "bob", "role": "expert"})
+    assert bob.post(path).status_code == 403
+    owner.post("/api/v1/tasks/nli/roles", json={"username": "bob", "role": "moderator"})
+    assert bob.post(path, json={"reason": "x" * 501}).status_code == 422
+    assert bob.post(path).status_code == 200
+    assert bob.post("/api/v1/examples/999999/hide").status_code == 404
+
+
+def test_a_place_on_an_example_is_worth_nothing_once_it_is_hidden(shown, bob, owner):
+    item = bob.post("/api/v1/tasks/nli/validations/next").json()
+    assert item["example_id"] == shown
+    owner.post(f"/api/v1/examples/{shown}/hide")
+    assert bob.post(f"/api/v1/examples/{shown}/validations", json={"vote": "correct"}).status_code == 409
+    assert bob.post("/api/v1/tasks/nli/validations/next").status_code == 204
+
+
+def test_an_example_that_is_hidden_and_taken_back_counts_as_taken_back(shown, ada, owner):
+    owner.post(f"/api/v1/examples/{shown}/hide")
+    ada.post(f"/api/v1/examples/{shown}/retract")
+    found = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    assert (found["examples"], found["hidden"], found["retracted"]) == (0, 0, 1)
+    owner.post(f"/api/v1/examples/{shown}/restore")
+    found = owner.get("/api/v1/tasks/nli/rounds/1/statistics").json()
+    assert (found["examples"], found["hidden"], found["retracted"]) == (0, 0, 1)

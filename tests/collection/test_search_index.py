@@ -1,0 +1,104 @@
+"""The index answers as a look through all examples would, whatever was told in whatever order."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+import dynabench.collection.tables  # noqa: F401 - the index points to its examples
+from dynabench.collection import bits, search_index
+from dynabench.collection.search_tables import SearchNews, SearchPosting
+from dynabench.collection.terms import facet
+from dynabench.db import Database
+
+WORDS = ["cat", "dog", "u_1", facet("task", "nli")]
+VERDICTS = [facet("verdict", name) for name in ("pending", "correct", "flagged")]
+FLAGS = [facet("flagged", value) for value in (True, False)]
+ids = st.sampled_from([1, 2, 3, 400, 65535, 65536, 65537, 300_000])
+tellings = st.lists(
+    st.tuples(ids, st.lists(st.sampled_from([*WORDS, *VERDICTS, *FLAGS]), min_size=1, max_size=5)), max_size=25
+)
+questions = st.lists(
+    st.lists(st.sampled_from([*WORDS, *VERDICTS, *FLAGS, "nobody"]), min_size=1, max_size=2), min_size=1, max_size=3
+)
+
+
+@pytest.fixture(scope="module")
+def world(request, tmp_path_factory):
+    """A database with the tables of the index alone, whose rows point to no examples."""
+    db = Database(f"sqlite:///{tmp_path_factory.mktemp('index') / 'index.sqlite'}")
+    with db.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE examples (id INTEGER PRIMARY KEY)")
+        connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
+    for table in (SearchNews.__table__, SearchPosting.__table__):
+        table.create(db.engine)
+    with db.engine.begin() as connection:
+        for number in (1, 2, 3, 400, 65535, 65536, 65537, 300_000):
+            connection.exec_driver_sql(f"INSERT INTO examples VALUES ({number})")
+    yield db
+    db.close()
+
+
+def looked_through(told, question, before):
+    """The same by hand: what each example has at the end."""
+    has: dict[int, dict[str, bool]] = {}
+    for example, terms in told:
+        for term in terms:
+            mine = has.setdefault(example, {})
+            for rival in search_index._RIVALS.get(term, ()):
+                mine[rival] = False
+            mine[term] = True
+    found = [
+        example
+        for example, mine in has.items()
+        if all(any(mine.get(term) for term in group) for group in question) and (before is None or example < before)
+    ]
+    return sorted(found, reverse=True)
+
+
+def one_value_each(terms):
+    """Nobody tells two values of one facet at once."""
+    return [term for term in terms if not any(rival in terms for rival in search_index._RIVALS.get(term, ()))]
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@given(tellings, questions, st.none() | ids, st.integers(0, 25))
+def test_it_finds_what_a_look_through_everything_finds(world, told, question, before, folded):
+    told = [(example, one_value_each(terms)) for example, terms in told]
+
+    def tell(session):
+        search_index.clear(session)
+        for number, (example, terms) in enumerate(told):
+            if number == folded:
+                search_index.fold(session)
+            search_index.tell(session, example, terms)
+
+    world.write(tell)
+    found = world.read(lambda session: list(search_index.matching(session, question, before)))
+    assert found == looked_through(told, question, before)
+
+
+@given(st.sets(st.integers(0, bits.SIZE - 1), max_size=60), st.sets(st.integers(0, bits.SIZE - 1), max_size=60))
+def test_packed_sets_keep_their_members(one, other):
+    packed = bits.changed(bits.changed(b"", one, ()), other - one, one & other)
+    mask = bits.mask(packed)
+    assert set(mask.nonzero()[0].tolist()) == one ^ other
+    assert bits.packed(mask) == packed
+
+
+def test_large_sets_become_bits_and_small_ones_an_array_again():
+    many = bits.changed(b"", range(5000), ())
+    assert len(many) == bits.BYTES
+    few = bits.changed(many, [9000], range(10, 5000))
+    assert len(few) == 2 * 11
+    assert len(bits.changed(b"", range(4096), ())) == bits.BYTES
+    assert len(bits.changed(b"", range(4095), ())) == 2 * 4095
+
+
+def test_news_go_into_the_sets_every_so_many_rows(world):
+    world.write(search_index.clear)
+    for number in range(search_index.FOLD + 3):
+        world.write(search_index.tell, 400, [f"word{number}"])
+    left = world.read(lambda session: len(session.scalars(select(SearchNews.id)).all()))
+    assert left < search_index.FOLD
+    assert world.read(lambda s: list(search_index.matching(s, [["word0"], [f"word{search_index.FOLD + 2}"]], None))) == [400]
