@@ -156,6 +156,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/create"): Route("unbanned"),
     ("POST", "/tasks/{task}/create"): Route("unbanned", form={"context_id": "{context}", "sandbox": "true"}),
     ("POST", "/tasks/{task}/context"): Route("unbanned", form={}),
+    ("POST", "/tasks/{task}/warning"): Route("anyone", form={"next": "/tasks/nli/create"}),
+    ("POST", "/examples/{id}/perturbation"): Route("author", form={}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
@@ -163,6 +165,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
     ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
+    ("GET", "/api/v1/examples/{id}/validations/attributions"): Route("member"),
     ("POST", "/api/v1/examples/{id}/validations/undo"): Route("member"),
     ("POST", "/api/v1/examples/{id}/skip"): Route("others"),
     ("POST", "/tasks/{task}/validate/{id}"): Route("others", form={"vote": "correct"}),
