@@ -125,22 +125,25 @@ class Stage:
         )
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
 
-    def call(self, method: str, path: str, role: str, route: Any) -> httpx2.Response:
+    def call(self, method: str, path: str, role: str, route: Any, number: int | None = None) -> httpx2.Response:
         """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""
         if path.startswith("/api/"):
-            return self.program(method, path, role, route, None if role == "anon" else self.callers[role].token)
-        browser, address = self.browsers[role], self.address(path, role)
+            token = None if role == "anon" else self.callers[role].token
+            return self.program(method, path, role, route, token, number)
+        browser, address = self.browsers[role], self.address(path, role, number)
         if method == "GET":
             return browser.get(address, params=route.params)
         page = "/login" if role == "anon" else "/settings"
         return browser.submit(address, page=page, **self.filled(route.form or {}))
 
-    def program(self, method: str, path: str, role: str, route: Any, token: str | None) -> httpx2.Response:
+    def program(
+        self, method: str, path: str, role: str, route: Any, token: str | None, number: int | None = None
+    ) -> httpx2.Response:
         """The route of the API with this token, or none, and with the parameters of `role`."""
         how = {"json": self.filled(route.json), "params": route.params, "content": route.content}
         how = {name: value for name, value in how.items() if value is not None}
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self.client.request(method, self.address(path, role), headers=headers, **how)
+        return self.client.request(method, self.address(path, role, number), headers=headers, **how)
 
     def token(self, role: str, *scopes: str) -> str:
         """A new token of this person's with these scopes."""
