@@ -3,11 +3,12 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dynabench.errors import Invalid
+from dynabench.models.protocol import SPAN_PARTS
 
 app = typer.Typer(help="List models, ask them, measure them.", no_args_is_help=True)
 
@@ -56,16 +57,24 @@ def ask(
     inputs = dict(field.split("=", 1) for field in fields)
     model = catalog.open_model(catalog.entry(name).folder)
     output = model.predict([inputs])[0]
-    found = model.attribute(inputs, output.answer[model.card.answer], model.card.methods[0]) if words else None
+    label = output.answer[model.card.answer] if model.card.labels else SPAN_PARTS[0]
+    found = model.attribute(inputs, label, model.card.methods[0]) if words else None
     if as_json:
         document = {"answer": output.answer, "probabilities": output.probabilities}
         typer.echo(json.dumps(document | ({"attribution": asdict(found)} if found else {})))
         return
-    typer.echo(", ".join(f"{key}: {value}" for key, value in output.answer.items()))
+    typer.echo(", ".join(f"{key}: {_plain(value)}" for key, value in output.answer.items()))
     for label, probability in (output.probabilities or {}).items():
         typer.echo(f"  {label:<16} {probability:.3f}")
     for field, weights in (found.fields if found else {}).items():
         typer.echo(f"{field}: " + "  ".join(f"{word.text} {word.weight:+.2f}" for word in weights))
+
+
+def _plain(answer: Any) -> str:
+    """A label as it is, spans by their texts and places."""
+    if not isinstance(answer, list):
+        return str(answer)
+    return "; ".join(f"{span['text']} ({span['start']}:{span['end']})" for span in answer) or "none"
 
 
 @app.command("check-strip")
@@ -79,12 +88,13 @@ def check_strip(
     """How often removing the strip's top three words lowers the probability more than removing three at random."""
     from dynabench.models import catalog
     from dynabench.models.attribution import faithfulness
-    from dynabench.models.training import recipes, rows
+    from dynabench.models.training import questions, recipes, rows
 
     model = catalog.open_model(catalog.entry(name).folder)
     recipe = recipes.load(name)
-    test = rows.of_source(recipe.test[0], data, recipe)
-    found = faithfulness.check(model, faithfulness.sample([row.inputs for row in test], examples), method)
+    reader = questions if recipe.kind == "extractor" else rows
+    test = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
+    found = faithfulness.check(model, faithfulness.sample(test, examples), method)
     if as_json:
         typer.echo(json.dumps(asdict(found)))
     else:

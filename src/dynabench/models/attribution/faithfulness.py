@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynabench.models.protocol import Attributable, Attribution, WordWeight
+from dynabench.models.protocol import Attributable, Attribution, Card, Output, WordWeight, explained
 from dynabench.stats.rates import wilson
 
 REMOVED = 3
@@ -34,35 +34,57 @@ class Faithfulness:
     skipped: int
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a model answered: the `label` to explain, whose probability to watch (`text`), and words that stay."""
+
+    label: str
+    text: str
+    before: float
+    kept: frozenset[tuple[str, int]] = frozenset()
+
+
 def check(model: Attributable, examples: Sequence[Mapping[str, Any]], method: str = "", seed: int = 0) -> Faithfulness:
     """Compare, for each example, the predicted label's probability without the strip's `REMOVED` heaviest words
     towards that label and, on average over `DRAWS` draws, without as many words drawn evenly from all its fields.
+
+    Of an extracted answer, the strip of its start is looked at, the probability is that of its text, and its own words
+    are never removed.
     """
     method = method or model.card.methods[0]
     rng = random.Random(seed)
     outputs = model.predict(examples)
     asked: list[Texts] = []
-    labels: list[tuple[str, float]] = []
+    answers: list[Said] = []
     for inputs, output in zip(examples, outputs, strict=True):
-        label = str(output.answer[model.card.answer])
-        found = model.attribute(inputs, label, method)
-        places = [(field, word) for field, words in found.fields.items() for word in words]
+        said = _said(model.card, output)
+        found = model.attribute(inputs, said.label, method)
+        places = [place for place in top(found, None) if (place[0], place[1].start) not in said.kept]
         if len(places) <= REMOVED:
             continue
-        asked.append(without(inputs, top(found)))
+        asked.append(without(inputs, places[:REMOVED]))
         asked += [without(inputs, rng.sample(places, REMOVED)) for _ in range(DRAWS)]
-        labels.append((label, (output.probabilities or {})[label]))
-    answers = model.predict(asked)
+        answers.append(said)
+    again = model.predict(asked)
     drops = []
-    for index, (label, before) in enumerate(labels):
-        part = answers[index * (1 + DRAWS) : (index + 1) * (1 + DRAWS)]
-        lost = [before - (answer.probabilities or {})[label] for answer in part]
+    for index, said in enumerate(answers):
+        part = again[index * (1 + DRAWS) : (index + 1) * (1 + DRAWS)]
+        lost = [said.before - (answer.probabilities or {}).get(said.text, 0.0) for answer in part]
         drops.append((lost[0], sum(lost[1:]) / DRAWS))
     return _summary(method, drops, len(examples) - len(drops))
 
 
-def top(found: Attribution, count: int = REMOVED) -> list[tuple[str, WordWeight]]:
-    """The `count` words of all fields that weigh most towards the label, heaviest first."""
+def _said(card: Card, output: Output) -> Said:
+    answer, probabilities = output.answer[card.answer], output.probabilities or {}
+    if card.labels:
+        return Said(str(answer), str(answer), probabilities[str(answer)])
+    span = answer[0] if answer else {"start": 0, "end": 0, "text": ""}
+    own = frozenset((card.inputs[1], place) for place in range(span["start"], span["end"]))
+    return Said(explained(card)[0], span["text"], probabilities.get(span["text"], 0.0), own)
+
+
+def top(found: Attribution, count: int | None = REMOVED) -> list[tuple[str, WordWeight]]:
+    """The `count` words of all fields that weigh most towards the label, heaviest first; all without a count."""
     places = [(field, word) for field, words in found.fields.items() for word in words]
     return sorted(places, key=lambda place: -place[1].weight)[:count]
 
