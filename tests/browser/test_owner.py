@@ -62,6 +62,7 @@ def add_contexts(page: Page) -> None:
     page.get_by_label("Premise").select_option("Report text")
     page.get_by_label("Tag (optional)").select_option("Region")
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    expect(page.locator("#preview")).to_contain_text("coast")  # nothing is asked for any more
     page.get_by_role("button", name="Import the whole file").click()
     expect(page.get_by_role("heading", name="2 contexts added")).to_be_visible()
     expect(page.get_by_text("1 row was known already.")).to_be_visible()
