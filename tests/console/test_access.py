@@ -1,6 +1,7 @@
 """Who gets into the console, and where it is found."""
 
 import pytest
+from fastapi.routing import iter_route_contexts
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 TAB = 'href="/tasks/nli/manage"'
@@ -26,3 +27,14 @@ def test_a_task_that_does_not_exist_has_no_console(owner, enter):
 def test_the_rail_marks_where_one_is(owner, enter):
     shown = enter(owner).get("/tasks/nli/manage").text
     assert '<a href="/tasks/nli/manage" aria-current="page">Health</a>' in shown
+
+
+def test_routes_of_pages_and_of_the_api_share_no_name(app):
+    """Templates address routes by name: of two with one name they would get the first."""
+    found: dict[str, set[str]] = {}
+    for route in iter_route_contexts(app.routes):
+        found.setdefault(route.name, set()).add(route.path)
+    console = {path for paths in found.values() for path in paths if "/manage" in path or path == "/tasks/new"}
+    shared = {name: paths for name, paths in found.items() if paths & console and len(paths) > 1}
+    # a form and the page that it is on may have one address, and so one name
+    assert not shared

@@ -58,6 +58,7 @@ class TestTheList:
         other = database.read(
             lambda s: s.scalar(select(Context.id).where(Context.task_id == "nli", Context.id != given))
         )
+        assert f'action="{HERE}/{other}/delete"' in page.get(HERE).text
         assert page.submit(f"{HERE}/{other}/delete", page="/settings").status_code == 303
         assert count(database) == before - 1
         assert owner.delete(f"/api/v1/tasks/sentiment/contexts/{given}").status_code == 404

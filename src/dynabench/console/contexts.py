@@ -72,7 +72,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
     return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)
 
 
-@router.post("/tasks/{task}/manage/contexts/{id}/delete", name="delete_context")
+@router.post("/tasks/{task}/manage/contexts/{id}/delete", name="discard_context")
 async def delete(request: Request, task: str, id: RowId, owner: Owning) -> Response:
     """Remove a context that nobody was given yet."""
     await request.app.state.db.awrite(listing.delete_context, owner, task, id)

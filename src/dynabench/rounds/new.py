@@ -58,7 +58,7 @@ async def new(request: Request, admin: Admin) -> Response:
     return await _page(request, starter())
 
 
-@router.post("/tasks/new")
+@router.post("/tasks/new", name="send_new_task")
 async def create(request: Request, admin: Admin) -> Response:
     """Create the task and go to its console; or (`then` = check) show what is wrong or what it would look like."""
     db: Database = request.app.state.db

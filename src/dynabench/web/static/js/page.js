@@ -41,7 +41,8 @@ export function startPage() {
     if (event.target.getAttribute("action") !== "/logout") return;
     for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
   });
-  const tab = document.querySelector(".tabs [aria-current]");
-  if (tab) tab.closest(".tabs").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
+  for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current]")) {
+    tab.closest("nav").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
+  }
   document.querySelector('[aria-invalid="true"], [role="alert"][data-focus]')?.focus();
 }
