@@ -108,9 +108,9 @@ def _setting(db: Database) -> None:
     load(db, "rounds", columns, [state])
     targets = [(n, 1, n - 1, model, "0123456789abcdef") for n, model in ((1, "nli-minilm"), (2, "nli-ngram"))]
     load(db, "targets", ("id", "round_id", "position", "model", "version"), targets)
-    rng = random.Random(1)
+    rng, at = random.Random(1), BEGUN
     contexts = [
-        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, BEGUN)
+        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, at)
         for n in range(1, CONTEXTS + 1)
     ]  # fmt: skip
     load(db, "contexts", ("id", "task_id", "values", "tag", "digest", "draw", "used", "fooled", "created_at"), contexts)

@@ -23,13 +23,15 @@ from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation", "community", "console")
+FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "community", "console")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
     r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
     r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
+    r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
+    r"/tasks/[^/]+/manage/data/files": 256 * MIB,
 }
 PROBLEM = {
     "description": "A problem: what happened, what it means, what to do.",
@@ -40,6 +42,7 @@ TAGS = [
     {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
+    {"name": "datasets", "description": "Exports and imports."},
 ]
 
 frame = APIRouter(include_in_schema=False)

@@ -1,7 +1,9 @@
-"""What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts and an open round of each."""
+"""What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
+open round of each."""
 
 from sqlalchemy.orm import Session
 
+from dynabench.collection import seeds
 from dynabench.db import Database
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
@@ -23,6 +25,8 @@ def prepare(settings: Settings) -> None:
             rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(shipped.contexts(), start=1)]
             for batch in contexts.batches(rows):
                 db.write(contexts.add, shipped.config.id, shipped.config, batch)
+            for some in contexts.batches(seeds.rows(shipped.seeds())):
+                db.write(seeds.add, shipped.config.id, shipped.config, some)
             db.write(_open, shipped, [card for card in cards if card.task == shipped.config.id])
     finally:
         db.close()

@@ -23,6 +23,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
+    "import_data": "dynabench.datasets.imports.durable:import_data",
 }
 
 

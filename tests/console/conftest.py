@@ -30,7 +30,7 @@ def enter(browser: Callable[[], Browser]) -> Enter:
 @pytest.fixture
 def moderator(owner: Caller, person: Callable[[str], Caller], database: Database) -> Caller:
     """Somebody who moderates nli."""
-    mo = person("mo")
+    mo = person("moses")
     database.write(service.set_role, None, "nli", mo.name, "moderator")
     return mo
 

@@ -11,14 +11,16 @@ from sqlalchemy import inspect, select
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.collection import projections
+from dynabench.collection import breakdowns, projections, search_index
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, TagTally, Tally
+from dynabench.collection.terms import facet
 from dynabench.db import Database, now
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, service
 from dynabench.validation.rebuild import rebuild
+from dynabench.validation.reindex import reindex
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.validation.tables import Undo, Validation
 
@@ -193,11 +195,21 @@ class World:
                 found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
             return found
 
-        return self.db.read(rows)
+        def packed(session: Session) -> list[tuple[Any, ...]]:
+            groups = breakdowns.read(session, self.round_id)
+            return sorted((*group, *map(tuple, found.tolist())) for group, found in groups.items())
+
+        def sets(session: Session) -> list[tuple[Any, ...]]:
+            families = [*search_index.CHANGING.values(), [facet("fooled", True)], [facet("source", "expert")]]
+            terms = [term for family in families for term in family]
+            return [(term, tuple(search_index.matching(session, [[term]], None))) for term in terms]
+
+        return self.db.read(rows) + self.db.read(packed) + self.db.read(sets)
 
     def rebuilt(self) -> list[tuple[Any, ...]]:
         """Standings and tallies as a recount of the ledger makes them."""
         self.db.write(rebuild, self.round_id)
+        self.db.write(reindex)
         return self.projections()
 
     @contextmanager

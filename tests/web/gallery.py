@@ -23,7 +23,8 @@ from dynabench.security import HEADERS
 from dynabench.settings import Settings
 from dynabench.web import render, static_files
 from scripts.chromium import find
-from tests.web.samples import ANSWERED, BOX_ANSWERED, PAGES, STRIP
+from tests.web.pages import PAGES
+from tests.web.samples import ANSWERED, BOX_ANSWERED, STRIP
 
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -82,6 +83,7 @@ def app() -> Starlette:
             Route("/tasks/{task}/validate/{id}", vote, methods=["POST"]),
             Route("/api/v1/attributions", strip, methods=["POST"]),
             Route("/api/v1/examples/{id}/attributions", strip),
+            Route("/api/v1/examples/{id}/validations/attributions", strip),
             Mount("/static", static_files()),
         ]
     )

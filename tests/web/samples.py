@@ -62,10 +62,16 @@ CREATE = {
     "task": "nli", "config": NLI, "round": _round(), "sandbox": False, "mine": MINE, "key": "k1", "errors": {},
     "handout": HandoutOut(id=3, values={"premise": PREMISE}, goal={"label": "contradiction"}, start="blank",
                           initial={}),
-    "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None,
-    "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False,
+    "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
+    "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
+    "changes": [], "overlaps": {},
 }  # fmt: skip
-TRIED = {"context_id": 3, "input": {"hypothesis": HYPOTHESIS}, "answer": {"label": "contradiction"}}
+TRIED = {
+    "context_id": 3,
+    "context": {"premise": PREMISE},
+    "input": {"hypothesis": HYPOTHESIS},
+    "answer": {"label": "contradiction"},
+}
 ANSWERED = CREATE | {
     "values": {"input": {"hypothesis": HYPOTHESIS}, "answer": {}}, "outcome": _outcome(True), "tried": TRIED,
     "tries": TRIES,
@@ -151,7 +157,8 @@ def _item(config, mode, context, text, answer):
 
 
 JUDGE = {
-    "task": "nli", "config": NLI, "outcome": None, "today": 12, "problem": "", "errors": {}, "values": {},
+    "task": "nli", "config": NLI, "outcome": None, "voted_context": {}, "today": 12,
+    "problem": "", "errors": {}, "values": {},
     "item": _item(NLI, "judge", {"premise": PREMISE}, HYPOTHESIS, {"label": "contradiction"}),
 }  # fmt: skip
 LAST = Thing(

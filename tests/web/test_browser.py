@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.web.gallery import AXE, settle
-from tests.web.samples import PAGES
+from tests.web.pages import PAGES
 
 pytestmark = pytest.mark.browser
 

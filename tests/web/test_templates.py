@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from dynabench.web.environment import PACKAGE, environment
 from dynabench.web.pages import wants_fragment
-from tests.web.samples import PAGES
+from tests.web.pages import PAGES
 
 
 def draw(name, path="/tasks/nli", **more):

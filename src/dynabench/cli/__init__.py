@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "task": ("dynabench.cli.task:app", "Create and list tasks."),
     "round": ("dynabench.cli.round:app", "Open, close and list rounds."),
     "context": ("dynabench.cli.context:app", "Upload contexts."),
+    "export": ("dynabench.cli.export:app", "Write a task's examples to a file."),
+    "import": ("dynabench.cli.data:app", "Bring in examples, contexts or seeds of others."),
     "model": ("dynabench.cli.model:app", "List models, ask them, measure them."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
 }

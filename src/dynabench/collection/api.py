@@ -22,6 +22,7 @@ router = APIRouter(prefix="/api/v1", tags=["collection"], dependencies=[Depends(
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Name = Annotated[str, Query(max_length=100)]
 Method = Annotated[str, Query(max_length=40)]
+Label = Annotated[str, Query(max_length=200)]
 
 
 def throttle(request: Request, viewer: Person | None) -> None:
@@ -173,18 +174,23 @@ async def example_attributions(
     person: Member,
     model: Name = "",
     method: Method = "",
-    label: Name = "",
+    label: Label = "",
 ) -> dict[str, Any]:
     """Which words a target looked at for the answer it gave; computed once, for the author and the task's owners.
 
-    Another `label` can be asked about; of an answer that is marked in a text, `start` (unless told) and `end` can.
+    `label` asks for another answer than the given one; of an extracted answer for its `start` or its `end`.
 
     `{method, label, model, completeness_error, fields: {field: [{text, start, end, weight}]}}`, and each field's list
     once more under the field's own name.
     """
+    question = await request.app.state.db.aread(attributions.about_example, person, id, model, method, label)
+    return await explained(request, person, question)
+
+
+async def explained(request: Request, person: Person, question: attributions.Question) -> dict[str, Any]:
+    """What was computed before for a stored example, else what the model host computes now, which is kept."""
     db: Database = request.app.state.db
     host: Host = request.app.state.host
-    question = await db.aread(attributions.about_example, person, id, model, method, label)
     question = await attributions.settle(host, question)
     if known := await db.aread(attributions.kept, question):
         return attributions.document(question.model, known)

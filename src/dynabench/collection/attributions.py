@@ -11,7 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, queries, service
 from dynabench.collection.schemas import AttributionIn
-from dynabench.collection.tables import StoredAttribution
+from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.rounds import people
@@ -42,11 +42,21 @@ class Question:
 def about_example(
     session: Session, person: Person, example_id: int, model: str, method: str, label: str = ""
 ) -> Question:
-    """The question about a stored example; explains `label`, by default what the model answered then."""
+    """The question about a stored example, of its author or an owner; see `about`."""
     found = service.visible(session, person, example_id)
-    predictions = [each for each in found.predictions if model in ("", each.model)]
+    return about(session, found, found.predictions, model, method, label)
+
+
+def about(
+    session: Session, found: Example, said: Sequence[Prediction], model: str, method: str, label: str = ""
+) -> Question:
+    """The question about a stored example and what models `said` of it: why the answer that was given then, or `label`.
+
+    Extracted answers are explained in parts: `label` is `start`, which it is by default, or `end`.
+    """
+    predictions = [each for each in said if model in ("", each.model)]
     if not predictions:
-        raise errors.NotFound(f"{model} was not asked about example {example_id}.")
+        raise errors.NotFound(f"{model or 'No model'} was not asked about example {found.id}.")
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id)
     return Question(

@@ -10,11 +10,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Executable, Select, case, delete, func, insert, literal, null, select, union_all
+from sqlalchemy import Executable, Select, Table, case, delete, func, insert, literal, null, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -32,6 +32,9 @@ ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in C
 FOLD = 512
 LOCK = 7267420  # on PostgreSQL one transaction at a time counts news in
 
+_TABLE = cast(Table, TallyNews.__table__)
+_NEWS = insert(_TABLE).returning(_TABLE.c.id)  # built once: putting it together takes longer than running it
+
 Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
 
@@ -41,8 +44,7 @@ def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str
     of = session.get_one(Round, key["round_id"])
     known = [key["person_id"], _kind(of.arms, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
     told = json.dumps([*known, *(counts[name] for name in COUNTS)], separators=(",", ":"))
-    row = insert(TallyNews).values(round_id=key["round_id"], told=told).returning(TallyNews.id)
-    if session.execute(row).scalar_one() % FOLD == 0:
+    if session.execute(_NEWS, {"round_id": key["round_id"], "told": told}).scalar_one() % FOLD == 0:
         fold(session)
 
 
@@ -51,13 +53,14 @@ def _kind(conditions: list[Any], source: str, arm: str) -> int:
 
 
 def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Groups:
-    """The counts of a round by (name, value), for each a row for a person and kind of source; one statement, one moment."""
+    """The counts of a round by (name, value), as rows by person and kind; one statement, one moment."""
     known = select(Breakdown.name, Breakdown.value, Breakdown.counts, null().label("told"))
     news = select(literal(""), literal(""), null(), TallyNews.told).where(TallyNews.round_id == round_id)
     here = known.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
     found: Groups = {}
-    told = []
-    for row in session.execute(union_all(here, news)):
+    told: list[str] = []
+    rows: Iterable[Any] = session.execute(union_all(here, news))
+    for row in rows:
         if row.told is None:
             found[row.name, row.value] = np.frombuffer(row.counts, ROW)
         else:
@@ -100,13 +103,13 @@ def rebuild(session: Session, round_id: int, conditions: list[Any]) -> None:
     _put(session, round_id, {group: _sum([np.array(rows, ROW)]) for group, rows in made.items()})
 
 
-def _tallies(round_id: int) -> Select[Any]:
+def _tallies(round_id: int) -> Select[*tuple[Any, ...]]:
     """All tallies of a round: one range of the primary key."""
     key = (Tally.person_id, Tally.source, Tally.day, Tally.start, Tally.arm)
     return select(*key, *(getattr(Tally, name) for name in COUNTS)).where(Tally.round_id == round_id)
 
 
-def _tags(round_id: int) -> Select[Any]:
+def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
     """What `TagTally` counts, by arm too: reads all examples of the round."""
     live = ~Standing.retracted & ~Standing.hidden
     fooled = live & Standing.fooled
@@ -153,7 +156,12 @@ def _put(session: Session, round_id: int, groups: Groups) -> None:
     )
     before = {(row.name, row.value): np.frombuffer(row.counts, ROW) for row in session.execute(known)}
     rows = [
-        {"round_id": round_id, "name": group[0], "value": group[1], "counts": _sum([*_one(before, group), new]).tobytes()}
+        {
+            "round_id": round_id,
+            "name": group[0],
+            "value": group[1],
+            "counts": _sum([*_one(before, group), new]).tobytes(),
+        }
         for group, new in sorted(groups.items())
     ]
     if rows:

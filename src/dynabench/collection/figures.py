@@ -137,11 +137,11 @@ def _any(line: Line) -> bool:
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
     """Ids of people and the sums of their rows of some kinds; both of shape (people,)."""
     chosen = rows[np.isin(rows["kind"], kinds)]
-    people, place = np.unique(chosen["person"], return_inverse=True)
-    result = np.zeros(people.size, breakdowns.ROW)
-    for name in COUNTS:
-        result[name] = np.bincount(place, chosen[name], people.size)
-    return people, result
+    first = np.flatnonzero(np.diff(chosen["person"], prepend=-1))  # rows are in the order of people
+    result = np.zeros(first.size, breakdowns.ROW)
+    for name in COUNTS if first.size else ():
+        result[name] = np.add.reduceat(chosen[name], first)
+    return chosen["person"][first], result
 
 
 def _counts(rows: Rows) -> Counts:

@@ -1,6 +1,6 @@
 """What the pages' forms post, as drafts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -12,25 +12,37 @@ from dynabench.tasks import TaskConfig
 
 @dataclass(frozen=True)
 class Posted:
-    """A form of one try: raw values by field, the key of the try."""
+    """A form of one try: raw values by field, the key of the try.
+
+    `handout_id` is 0 in the sandbox, where `begun` holds what the fields began with: nothing but a picture hangs on it.
+    """
 
     context_id: int
     key: str
     sandbox: bool
     input: dict[str, Any]
     answer: dict[str, Any]
+    handout_id: int = 0
+    begun: dict[str, str] = field(default_factory=dict)
 
     def draft(self, sandbox: bool) -> ExampleIn:
         """The draft that the form stands for."""
-        return ExampleIn(context_id=self.context_id, input=self.input, answer=self.answer, sandbox=sandbox)
+        return ExampleIn(
+            context_id=self.context_id,
+            input=self.input,
+            answer=self.answer,
+            handout=None if sandbox else self.handout_id or None,
+            sandbox=sandbox,
+        )
 
 
 def posted(config: TaskConfig, form: FormData, context_id: str = "") -> Posted:
-    """Read a form with `context_id` (unless given), `key`, `sandbox`, `input.<field>` and `answer.<field>`."""
+    """Read a form with `context_id` (unless given), `handout`, `key`, `sandbox`, `input.<field>`, `answer.<field>`."""
     pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     plain = dict(pairs)
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
-    if not (number.isascii() and number.isdecimal()) or len(number) > 15 or int(number) < 1:
+    handout = plain.get("handout", "") or "0"
+    if not all(_is_id(each) for each in (number, handout)) or int(number) < 1:
         raise errors.Invalid({"context_id": "Reload the page and ask for a context."})
     if len(key) > 100 or not (key.isascii() and key.isprintable()):
         raise errors.Invalid({"key": "Reload the page."})
@@ -40,4 +52,10 @@ def posted(config: TaskConfig, form: FormData, context_id: str = "") -> Posted:
         sandbox=plain.get("sandbox") == "true",
         input=config.form("input", pairs),
         answer=config.form("answer", pairs),
+        handout_id=int(handout),
+        begun={each.name: begun for each in config.input if (begun := plain.get(f"begun.{each.name}", ""))},
     )
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 15

@@ -310,3 +310,12 @@ def explanations(ids: Sequence[int]) -> Select[Explanation]:
     """The latest explanation of each of some examples: index probes for each."""
     newest = select(func.max(Explanation.id)).where(Explanation.example_id.in_(ids)).group_by(Explanation.example_id)
     return select(Explanation).where(Explanation.id.in_(newest))
+
+
+def called(name: str, *, usernames: bool) -> Select[int]:
+    """Ids of people that boards show under a name, or that log in with it: index probes."""
+    shown = or_(func.lower(Person.pseudonym) == name.lower(), (func.lower(Person.username) == name.lower()))
+    found = select(Person.id).where(shown)
+    return (
+        found if usernames else found.where(or_(Person.pseudonym == "", func.lower(Person.pseudonym) == name.lower()))
+    )

@@ -7,19 +7,18 @@ from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import queries, search_index, terms
 from dynabench.collection.tables import Example, Explanation, Standing
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
-MODERATING = ("owner", "moderator")
 LONGEST = 1000  # characters of a question
 
 
@@ -27,9 +26,10 @@ LONGEST = 1000  # characters of a question
 class Filters:
     """What is looked for; None and "" ask nothing. All of it must hold.
 
-    `q` are words of context, input, answer or explanation, in any order. `author` is a username; `since` and `until`
+    `q` are words of context, input, answer or explanation, in any order. `author` is a name as boards
+    show it, for owners a username too; `since` and `until`
     are UTC days, both included; `made_from` asks for examples made from another one, `perturbed` for those that
-    another one was made from.
+    another one was made from; `review` is where the moderators are with its flags: `waiting` or `dismissed`.
     """
 
     q: str = ""
@@ -48,10 +48,11 @@ class Filters:
     perturbed: bool | None = None
     since: date | None = None
     until: date | None = None
+    review: str = ""
 
 
 WRITTEN = ("author_id", "input", "answer", "fooled", "source", "start", "arm", "made_from", "at")
-PLAIN = ("round", "verdict", "fooled", "source", "start", "arm", "tag", "flagged", "retracted", "hidden")
+PLAIN = ("round", "verdict", "fooled", "source", "start", "arm", "tag", "flagged", "retracted", "hidden", "review")
 
 
 @dataclass(frozen=True)
@@ -75,22 +76,22 @@ class Page:
     next: int | None
 
 
-def require_moderator(session: Session, person: Person | None, task_id: str) -> None:
-    """Refuse everybody but the task's owners and moderators; None is the operator at the command line."""
-    rounds.task(session, task_id)
-    if person is not None and rounds.role(session, person, task_id) not in MODERATING:
-        raise errors.Forbidden("Only the task's owners and moderators may do this.")
-
-
 def find(
-    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None = None, limit: int = 50
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    filters: Filters,
+    *,
+    before: int | None = None,
+    limit: int = 50,
 ) -> Page:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
     Raises `Invalid` where a filter makes no sense.
     """
-    require_moderator(session, person, task_id)
-    question = _question(session, task_id, filters)
+    people.require_moderator(session, person, task_id)
+    known = person is None or rounds.role(session, person, task_id) == "owner"
+    question = _question(session, task_id, filters, usernames=known)
     if question is None:
         return Page([], None)
     ids = list(islice(search_index.matching(session, question, before), limit + 1))
@@ -118,7 +119,12 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "author": row.author_id,
         **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
         "made": row.made_from is not None,
-        **{"verdict": Verdict.PENDING, "retracted": False, "hidden": False, "flagged": False, "perturbed": False},
+        "verdict": Verdict.PENDING,
+        "retracted": False,
+        "hidden": False,
+        "flagged": False,
+        "perturbed": False,
+        "review": "none",
         **changing,
     }
     texts = terms.strings([row.context, row.input, row.answer, *explanations])
@@ -149,7 +155,7 @@ def say(session: Session, explanation: Explanation) -> None:
         search_index.tell(session, explanation.example_id, said)
 
 
-def _question(session: Session, task_id: str, filters: Filters) -> list[list[str]] | None:
+def _question(session: Session, task_id: str, filters: Filters, *, usernames: bool) -> list[list[str]] | None:
     """Groups of terms, each of which must be met by one of its own; None where nothing can be found."""
     groups = [[term] for term in _words(filters.q)]
     groups.append([terms.facet("task", task_id)])
@@ -162,10 +168,10 @@ def _question(session: Session, task_id: str, filters: Filters) -> list[list[str
     if filters.perturbed is not None:
         groups.append([terms.facet("perturbed", filters.perturbed)])
     if filters.author:
-        author = session.scalar(select(Person.id).where(func.lower(Person.username) == filters.author.lower()))
-        if author is None:
+        authors = session.scalars(queries.called(filters.author, usernames=usernames)).all()
+        if not authors:
             return None
-        groups.append([terms.facet("author", author)])
+        groups.append([terms.facet("author", author) for author in authors])
     if filters.since or filters.until:
         days = _days(filters.since, filters.until)
         if not days:

@@ -11,9 +11,10 @@ writes the ledger; every `FOLD` rows the writer puts them into the sets. Readers
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import cast
 
 import numpy as np
-from sqlalchemy import Executable, delete, func, insert, select
+from sqlalchemy import Executable, Table, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -30,9 +31,13 @@ LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the set
 # Facets that change: with one value of these an example loses the others.
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
+    "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
     **{name: (facet(name, False), facet(name, True)) for name in ("retracted", "hidden", "flagged", "perturbed")},
 }
 _RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
+
+_TABLE = cast(Table, SearchNews.__table__)
+_NEWS = insert(_TABLE).returning(_TABLE.c.id)  # built once: putting it together takes longer than running it
 
 News = tuple[int, Iterable[str]]
 Question = Sequence[Sequence[str]]  # every group must be met by one of its terms
@@ -40,8 +45,8 @@ Question = Sequence[Sequence[str]]  # every group must be met by one of its term
 
 def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
     """Let an example be found under more terms from now on; a changing facet takes the place of its old value."""
-    row = insert(SearchNews).values(example_id=example_id, terms=joined(terms)).returning(SearchNews.id)
-    if session.execute(row).scalar_one() % FOLD == 0:
+    session.flush()
+    if session.execute(_NEWS, {"example_id": example_id, "terms": joined(terms)}).scalar_one() % FOLD == 0:
         fold(session)
 
 

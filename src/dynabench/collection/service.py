@@ -168,7 +168,8 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     """Keep what the author says of their example; a later explanation takes the place of this one."""
     found = own(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
-    cleaned = config.clean_ask(values, input=found.input, fooled=found.fooled)
+    context = session.get_one(Context, found.context_id).values
+    cleaned = config.clean_ask(values, input=found.input, fooled=found.fooled, context=context, answer=found.answer)
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()

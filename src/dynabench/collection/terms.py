@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 MOST_WORDS = 32  # of a query: more would only make it slow
@@ -62,7 +63,7 @@ def _pieces(text: str, query: bool) -> Iterator[str]:
                 continue
             if len(part) == 1 or not query:
                 yield from part
-            yield from map("".join, zip(part, part[1:], strict=False))
+            yield from map("".join, pairwise(part))
 
 
 def words(text: str) -> list[str]:

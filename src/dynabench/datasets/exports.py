@@ -4,19 +4,20 @@ Retracted and hidden examples are left out, votes that were undone too. People a
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.collection.tables import Tally
 from dynabench.datasets import statements
 from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.statements import id_list, written
@@ -33,6 +34,7 @@ NULL = "null"  # what the JSON column of a value that is absent may hold, beside
 
 Record = tuple[Any, ...]
 """The members of a row, by `rows.COLUMNS`, each as JSON: text, or a number."""
+Pages = Iterable[list[Record]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,10 @@ def visitor_scope(session: Session, task_id: str, number: int | None = None, *, 
     """What anybody may export: released rounds, of tasks that need no warning first."""
     if rounds.task_config(session, task_id).content_warning:
         raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
-    return _scope(session, task_id, number, owner=False, attributions=attributions)
+    try:
+        return _scope(session, task_id, number, owner=False, attributions=attributions)
+    except errors.Forbidden as problem:
+        raise errors.Unauthenticated(f"{problem.detail} Log in if you are one.") from None
 
 
 def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
@@ -87,6 +92,12 @@ def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, a
         versions = {newest.id: newest.number}
     configs = [rounds.config_of(session, version_id) for version_id in versions]
     return Scope(task_id, chosen, versions, configs, attributions)
+
+
+def expected(session: Session, what: Scope) -> int:
+    """How many rows there will be, by the counters."""
+    ids = [one.id for one in what.rounds]
+    return session.scalar(select(func.sum(Tally.examples)).where(Tally.round_id.in_(ids))) or 0
 
 
 @contextmanager
@@ -236,7 +247,7 @@ class _Reader:
 
     def _condition(self, one: Round, start: str, arm: str) -> str:
         """How examples of an arm came about: the targets are the round's, or none where the arm asks none."""
-        drawn = next((each for each in one.arms if each["name"] == arm), {})
+        drawn: dict[str, Any] = next((each for each in one.arms if each["name"] == arm), {})
         targets = [{"model": target.model, "version": target.version} for target in one.targets]
         document = {
             "start": start,
@@ -284,6 +295,11 @@ def lines(page: list[Record]) -> bytes:
     """A page as JSON lines."""
     template = template_of(len(page[0]))
     return "".join([template % record for record in page]).encode()
+
+
+def line(record: Record) -> str:
+    """One record as JSON."""
+    return (template_of(len(record)) % record).rstrip("\n")
 
 
 @cache

@@ -56,7 +56,7 @@ def written(statement: str, sqlite: bool, dense: bool = True) -> str:
         if kind == "json":
             return f"CAST({column} AS text)"
         if kind == "ids":
-            some = f"{column} IN (SELECT value FROM json_each(:ids))" if sqlite else f"{column} = ANY(:ids)"
+            some = f"{column} IN (SELECT value FROM json_each(:ids))" if sqlite else f"{column} = ANY(:ids)"  # noqa: S608
             return f"{column} BETWEEN :first AND :last" if dense else some
         if kind == "quote":
             return f"json_quote({column})" if sqlite else f"CAST(to_json({column}) AS text)"

@@ -86,7 +86,10 @@ def _lines(kind: str, old: list[str], new: list[str], a: int, b: int, c: int, d:
 
 
 def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
-    """What to show beside the editor: `problems`, or a `preview`; a config of another id than `task_id` is a problem."""
+    """What to show beside the editor: `problems`, or a `preview`.
+
+    A config of another id than `task_id`, where one is given, is a problem.
+    """
     try:
         config = TaskConfig.parse(text)
         if task_id and config.id != task_id:

@@ -18,6 +18,7 @@ from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
 ROLES = ("owner", "moderator", "expert", "annotator")
+RESERVED = ("new",)  # ids that are addresses of pages
 ENSEMBLES = ("any", "majority", "all")
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
@@ -115,6 +116,8 @@ def save_task(session: Session, person: Person | None, source: str) -> Saved:
     keep the version that they were drafted with.
     """
     config = TaskConfig.parse(source)
+    if config.id in RESERVED:
+        raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
         if person is not None and not person.admin:

@@ -107,9 +107,10 @@ _MESSAGES = {
 
 
 def _line(path: Path, lines: dict[Path, int]) -> int | None:
-    """The line of the nearest part of `path` that stands in the text."""
+    """The line of the nearest part of `path` that stands in the text; a list of one may be written without a list."""
     while path and path not in lines:
-        path = path[:-1]
+        plain = tuple(part for part in path if part != 0)
+        path = plain if plain in lines else path[:-1]
     return lines.get(path) if path else None
 
 

@@ -1,4 +1,4 @@
-"""The tasks that come with the platform, with contexts written for it."""
+"""The tasks that come with the platform, with contexts and seeds written for it."""
 
 import json
 from collections.abc import Iterator
@@ -8,22 +8,30 @@ from typing import Any
 
 from dynabench.tasks.config import TaskConfig
 
-NAMES = ("sentiment", "nli", "qa")
+NAMES = ("sentiment", "nli", "qa", "hate")
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """One of our tasks: its YAML, what it means, and its contexts."""
+    """One of our tasks: its YAML, what it means, and what was written for it."""
 
     source: str
     config: TaskConfig
 
     def contexts(self) -> Iterator[dict[str, Any]]:
-        """Contexts as `{"values": {...}, "tag": "..."}`, clean."""
-        with (files(__package__) / "builtin" / f"{self.config.id}.contexts.jsonl").open(encoding="utf-8") as lines:
-            for line in lines:
-                context = json.loads(line)
-                yield {"values": self.config.clean_context(context["values"]), "tag": context["tag"]}
+        """Contexts as `{"values": {...}, "tag": "..."}`, clean; none where the task shows nothing."""
+        for row in self._rows("contexts"):
+            yield {"values": self.config.clean_context(row["values"]), "tag": row["tag"]}
+
+    def seeds(self) -> Iterator[dict[str, Any]]:
+        """Texts to start from as `{"context": {...}, "input": {...}, "answer": {...}, "tag": "..."}`; often none."""
+        yield from self._rows("seeds")
+
+    def _rows(self, kind: str) -> Iterator[dict[str, Any]]:
+        file = files(__package__) / "builtin" / f"{self.config.id}.{kind}.jsonl"
+        if file.is_file():
+            with file.open(encoding="utf-8") as lines:
+                yield from (json.loads(line) for line in lines)
 
 
 def builtin() -> list[Shipped]:

@@ -1,11 +1,12 @@
 """Checking examples, and the figures that follow, as JSON."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
+from dynabench.collection.api import Label, Method, Name, explained
 from dynabench.collection.statistics import statistics
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
@@ -57,6 +58,15 @@ async def undo_validation(request: Request, id: RowId, person: Member) -> Undone
     state = request.app.state
     outcome = await state.db.awrite(service.undo, person, id, seconds=state.settings.reservation_seconds)
     return UndoneOut(id=outcome.id, verdict=outcome.verdict, votes=outcome.votes)
+
+
+@router.get("/examples/{id}/validations/attributions")
+async def voted_attributions(
+    request: Request, id: RowId, person: Member, model: Name = "", method: Method = "", label: Label = ""
+) -> dict[str, Any]:
+    """Which words a target looked at, once you have voted on the example; as for its author."""
+    question = await request.app.state.db.aread(service.question, person, id, model, method, label)
+    return await explained(request, person, question)
 
 
 @router.post("/examples/{id}/skip", status_code=204)

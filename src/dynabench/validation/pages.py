@@ -10,8 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
+from dynabench.collection import content_warning
 from dynabench.errors import Conflict, Forbidden, Invalid
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context
 from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, service
@@ -25,10 +27,11 @@ Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 @dataclass(frozen=True)
 class Desk:
-    """What stands before a validator: the next item, the last outcome, today's count."""
+    """What stands before a validator: the next item, the last outcome with the context that was seen, today's count."""
 
     item: places.Item | None
     outcome: Outcome | None
+    voted_context: dict[str, Any]
     today: int
     config: TaskConfig
 
@@ -37,7 +40,9 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
     item = places.next_item(session, person, task, seconds=seconds)
     outcome = service.my_outcome(session, person, voted) if voted else None
     config = item.config if item else rounds.task_config(session, task)
-    return Desk(item, outcome, service.voted_today(session, person), config)
+    about = session.get_one(Context, outcome.example.context_id) if outcome else None
+    seen = outcome.config.shown_context(about.values) if outcome and about else {}
+    return Desk(item, outcome, seen, service.voted_today(session, person), config)
 
 
 async def _show(
@@ -56,6 +61,7 @@ async def _show(
         config=desk.config,
         item=desk.item,
         outcome=desk.outcome,
+        voted_context=desk.voted_context,
         today=desk.today,
         **(known | values),
     )
@@ -64,6 +70,8 @@ async def _show(
 @router.get("/tasks/{task}/validate", name="validate")
 async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
+    if warning := await content_warning.warn(request, task):
+        return warning
     return await _show(request, person, task, voted=voted)
 
 

@@ -23,9 +23,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased, lazyload
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Example, Hiding, Prediction, Standing
-from dynabench.rounds.tables import Context, Round
-from dynabench.validation.tables import Reservation, Skip, Undo, Validation
+from dynabench.collection.tables import Example, Hiding, Prediction, Standing, VerdictEvent
+from dynabench.rounds.tables import Ban, Context, Round
+from dynabench.validation.tables import Dismissal, Reservation, Skip, Undo, Validation
 
 VALIDATED = ("open", "closed")  # states of a round in which its examples may be voted on
 
@@ -193,3 +193,52 @@ def ledger_votes(example_ids: Sequence[int]) -> Select[Validation, bool]:
         .where(Validation.example_id.in_(example_ids))
         .order_by(Validation.id)
     )
+
+
+def flags_on(example_ids: Sequence[int]) -> Select[Validation, Person]:
+    """The votes that flag some examples and stand, with who cast them: one index range per example."""
+    return (
+        select(Validation, Person)
+        .join(Person, Person.id == Validation.person_id)
+        .where(Validation.example_id.in_(example_ids), Validation.vote == "flagged", ~UNDONE)
+        .order_by(Validation.id)
+    )
+
+
+def all_votes(example_id: int) -> Select[Validation, Person, bool]:
+    """All votes on an example with who cast them and whether they were undone: one index range."""
+    undone = aliased(Undo)
+    return (
+        select(Validation, Person, undone.validation_id.is_not(None))
+        .join(Person, Person.id == Validation.person_id)
+        .outerjoin(undone, undone.validation_id == Validation.id)
+        .where(Validation.example_id == example_id)
+        .order_by(Validation.id)
+    )
+
+
+def hidings_of(example_ids: Sequence[int]) -> Select[Hiding, Person | None]:
+    """When some examples were hidden and shown again, and by whom: one index range per example."""
+    mine = select(Hiding, Person).outerjoin(Person, Person.id == Hiding.by)
+    return mine.where(Hiding.example_id.in_(example_ids)).order_by(Hiding.id)
+
+
+def dismissals_of(example_ids: Sequence[int]) -> Select[Dismissal, Person | None]:
+    """When flags on some examples were dismissed or looked at again, and by whom: one index range per example."""
+    mine = select(Dismissal, Person).outerjoin(Person, Person.id == Dismissal.by)
+    return mine.where(Dismissal.example_id.in_(example_ids)).order_by(Dismissal.id)
+
+
+def last_dismissal(example_id: int) -> Select[Dismissal]:
+    """The latest dismissal of an example's flags: one index range."""
+    return select(Dismissal).where(Dismissal.example_id == example_id).order_by(Dismissal.id.desc()).limit(1)
+
+
+def bans_of(task_id: str, person_ids: Sequence[int]) -> Select[int, str]:
+    """Which of some people are banned from a task, and why: one probe each."""
+    return select(Ban.person_id, Ban.reason).where(Ban.task_id == task_id, Ban.person_id.in_(person_ids))
+
+
+def verdict_events(example_id: int) -> Select[VerdictEvent]:
+    """How the verdict on an example changed: one index range."""
+    return select(VerdictEvent).where(VerdictEvent.example_id == example_id).order_by(VerdictEvent.id)

@@ -54,19 +54,36 @@ def rebuild(session: Session, round_id: int) -> int:
     tallies, tags = Sums(), Sums()
     total = 0
     for page in _pages(session, round_id):
-        rows = _standings(session, config, page)
-        session.execute(insert(Standing), rows)
-        named = _tags(session, page)
-        for example, row in zip(page, rows, strict=True):
-            counts = _counts(row)
-            tallies.add(projections.tally_key(example), counts)
-            tags.add(projections.tag_key(example, named[example.context_id]), counts)
+        _count(session, config, page, tallies, tags)
         total += len(page)
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
     projections.add_to_tallies(session, tags.rows(), TagTally)
     breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
+
+
+def count_written(session: Session, config: TaskConfig, examples: Sequence[Example]) -> dict[int, str]:
+    """Count examples that were just written with all that belongs to them, as imports do; their verdicts by id.
+
+    `config` is that of their rounds. Nobody else knows of them before this transaction ends, so nothing is locked.
+    """
+    tallies, tags = Sums(), Sums()
+    verdicts = _count(session, config, examples, tallies, tags)
+    projections.add_to_tallies(session, tallies.rows())
+    projections.add_to_tallies(session, tags.rows(), TagTally)
+    return verdicts
+
+
+def _count(session: Session, config: TaskConfig, page: Sequence[Example], tallies: Sums, tags: Sums) -> dict[int, str]:
+    rows = _standings(session, config, page)
+    session.execute(insert(Standing), rows)
+    named = _tags(session, page)
+    for example, row in zip(page, rows, strict=True):
+        counts = _counts(row)
+        tallies.add(projections.tally_key(example), counts)
+        tags.add(projections.tag_key(example, named[example.context_id]), counts)
+    return {row["example_id"]: row["verdict"] for row in rows}
 
 
 def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:

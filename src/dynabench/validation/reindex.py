@@ -11,6 +11,7 @@ from dynabench.collection import search, search_index
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
+from dynabench.validation import moderation
 from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
@@ -42,8 +43,10 @@ def _page(session: Session, first: int, last: int) -> list[search_index.News]:
     explained = select(Explanation.example_id, Explanation.values.label("said"))
     for row in session.execute(explained.where(Explanation.example_id.between(first, last))):
         said[row.example_id].append(row.said)
-    flags = select(Validation.example_id).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)
-    flagged = set(session.scalars(flags.where(Validation.example_id.between(first, last))))
+    flags = select(Validation).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)
+    flagged: dict[int, list[Validation]] = defaultdict(list)
+    for vote in session.scalars(flags.where(Validation.example_id.between(first, last))):
+        flagged[vote.example_id].append(vote)
     origins = set(session.scalars(select(Example.made_from).where(Example.made_from.between(first, last))))
     return [
         (
@@ -56,6 +59,7 @@ def _page(session: Session, first: int, last: int) -> list[search_index.News]:
                 hidden=row.hidden,
                 flagged=row.id in flagged,
                 perturbed=row.id in origins,
+                review=moderation.review(session, row.id, flagged[row.id]) if row.id in flagged else "none",
             ),
         )
         for row in session.execute(_rows(first, last))

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import projections, search
+from dynabench.collection import attributions, projections
 from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
@@ -17,7 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import LABELS, Verdict, verdict
 from dynabench.tasks import TaskConfig
-from dynabench.validation import places, queries
+from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
 
 UNDO_WITHIN = timedelta(seconds=60)
@@ -135,6 +135,17 @@ def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | N
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
     predictions = session.scalars(queries.predictions(example_id)).all()
     return Outcome(mine[-1].id, example, mine[-1].vote, standing.verdict, standing.votes, config, predictions)
+
+
+def question(
+    session: Session, person: Person, example_id: int, model: str, method: str, label: str
+) -> attributions.Question:
+    """What a model looked at in an example, for those whose vote on it stands; `Conflict` before."""
+    outcome = my_outcome(session, person, example_id)
+    if outcome is None:
+        places.standing_of(session, example_id)  # says so where there is no such example
+        raise errors.Conflict("What the models said is shown once you have voted.")
+    return attributions.about(session, outcome.example, outcome.predictions, model, method, label)
 
 
 def voted_today(session: Session, person: Person) -> int:
@@ -259,7 +270,7 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
         targets=standing.targets,
     )
     if cast.vote == Verdict.FLAGGED:
-        search.change(session, standing.example_id, flagged=any(each.vote == Verdict.FLAGGED for each in case.votes))
+        moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
         projections.count_verdict(session, standing, old, new)

@@ -57,3 +57,16 @@ class Undo(Base):
 
     validation_id: Mapped[int] = mapped_column(ForeignKey("validations.id"), primary_key=True)
     at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Dismissal(Base):
+    """A moderator found the flags on an example groundless, or wants to look again; the latest one counts."""
+
+    __tablename__ = "dismissals"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    dismissed: Mapped[bool]
+    reason: Mapped[str] = mapped_column(String(500))
+    by: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    at: Mapped[datetime] = mapped_column(default=now)

@@ -46,7 +46,20 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_tally_news"),
     )
     op.create_index("ix_tally_news_round_id", "tally_news", ["round_id"])
-    # Rows that exist already: by the command's own code, which reads columns by their names and tables as they are here.
+    op.create_table(
+        "dismissals",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("example_id", KEY, nullable=False),
+        sa.Column("dismissed", sa.Boolean(), nullable=False),
+        sa.Column("reason", sa.String(length=500), nullable=False),
+        sa.Column("by", KEY, nullable=True),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["by"], ["people.id"], name="fk_dismissals_by", ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["example_id"], ["examples.id"], name="fk_dismissals_example_id"),
+        sa.PrimaryKeyConstraint("id", name="pk_dismissals"),
+    )
+    op.create_index("ix_dismissals_example_id", "dismissals", ["example_id"])
+    # Rows that exist already, by the code of the commands, which reads columns by their names.
     from dynabench.collection import breakdowns
     from dynabench.rounds.tables import Round
     from dynabench.validation.reindex import reindex
@@ -59,6 +72,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_table("dismissals")
     op.drop_table("tally_news")
     op.drop_table("breakdowns")
     op.drop_table("search_news")

@@ -166,7 +166,8 @@ class PickedAnswer extends HTMLElement {
 
   show(picker) {
     const clear = make("button", { type: "button", class: "link", onclick: () => { picker.clear(); picker.go(picker.boxes.findIndex((box) => box.tabIndex === 0)); } }, _("Clear"));
-    this.replaceChildren(...(picker.range ? [make("q", { class: "picked-text", dir: "auto" }, picker.text), " ", clear] : this.hint));
+    const there = this.hint.filter((node) => node.nodeName === "A");
+    this.replaceChildren(...(picker.range ? [make("q", { class: "picked-text", dir: "auto" }, picker.text), " ", ...there, " ", clear] : this.hint));
   }
 }
 

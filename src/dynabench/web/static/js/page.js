@@ -31,7 +31,7 @@ export function startPage() {
     const edit = event.target.closest?.("[data-edit]");
     if (edit) {
       event.preventDefault();
-      document.querySelector(`${edit.getAttribute("href")} :is(textarea, input[type="text"])`)?.focus();
+      document.querySelector(`${edit.getAttribute("href")} :is(textarea, input[type="text"], input[tabindex="0"])`)?.focus();
     }
   });
   document.addEventListener("keydown", (event) => {

@@ -3,7 +3,7 @@
  *
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
  * named in the explanation; `closer` offers the slower, more exact method; `parts` ("start end") are labels to switch
- * between, for answers that are explained in parts. The answer is
+ * between, for answers that are explained in parts; `lazy` asks only once it is seen. The answer is
  * `{method, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
@@ -19,10 +19,23 @@ class TokenStrip extends HTMLElement {
   connectedCallback() {
     this.parts = (this.getAttribute("parts") ?? "").split(" ").filter(Boolean);
     if (this.parts.length && !this.hasAttribute("label")) this.setAttribute("label", this.parts[0]);
-    if (!this.loaded) this.load();
+    if (this.loaded) return;
+    if (!this.hasAttribute("lazy")) this.load();
+    else this.watch();
+  }
+
+  /** Wait until it is seen: what nobody looks at need not be computed. */
+  watch() {
+    this.seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      this.seen.disconnect();
+      this.load();
+    });
+    this.seen.observe(this);
   }
 
   disconnectedCallback() {
+    this.seen?.disconnect();
     this.abort?.abort();
   }
 

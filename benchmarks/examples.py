@@ -1,0 +1,146 @@
+"""Searching a million examples, awkward questions among them, and an owner's figures of them, on both databases.
+
+Every answer is compared with a look through all columns. The anchor is one row fetched by its key.
+"""
+
+import random
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from benchmarks.million import FIRST, N, PEOPLE, Million, draw, fill
+from benchmarks.row import Row, median_ms
+from benchmarks.validation_items import databases
+from dynabench.accounts.tables import Person
+from dynabench.collection import breakdowns, figures, search, search_index
+from dynabench.collection.search import Filters
+from dynabench.collection.tables import Example
+from dynabench.db import Database
+from dynabench.rounds.tables import Round
+
+SEARCH_MS, FIGURES_MS, PAGE = 50.0, 100.0, 50
+
+
+def questions(of: Million) -> dict[str, tuple[Filters, Any, int | None]]:
+    """Name, filters, what a look through the columns finds, and the cursor."""
+
+    def has(*words: int) -> Any:
+        return np.logical_and.reduce([(of.words == word).any(1) for word in words])
+
+    day = FIRST + timedelta(days=10)
+    within = (of.day >= 10) & (of.day <= 40)
+    return {
+        "no question": (Filters(), np.ones(N, bool), None),
+        "a common word": (Filters(q="w0"), has(0), None),
+        "a rare word": (Filters(q="w49000"), has(49000), None),
+        "a common word, rarely flagged": (Filters(q="w0", flagged=True), has(0) & (of.verdict == 3), None),
+        "no word, flagged and by a program": (
+            Filters(flagged=True, source="program"),
+            (of.verdict == 3) & (of.source == 3),
+            None,
+        ),
+        "common words, a verdict that only old ones have": (
+            Filters(q="w0 w1", verdict="correct", start="seed"),
+            has(0, 1) & (of.verdict == 1) & (of.start == 1),
+            None,
+        ),
+        "eight common words": (Filters(q="w0 w1 w2 w3 w4 w5 w6 w7"), has(*range(8)), None),
+        "nothing: common, but never together": (
+            Filters(q="w0", verdict="correct", fooled=False),
+            has(0) & (of.verdict == 1) & (of.fooled == 0),
+            None,
+        ),
+        "one author's, a tag, 31 days": (
+            Filters(author="person7", tag="tag 3", since=day, until=date(2026, 2, 10)),
+            (of.author == 7) & (of.tag == 3) & within,
+            None,
+        ),
+        "a common word, 800,000 rows down": (Filters(q="w0"), has(0), 200_000),
+    }
+
+
+def searching(db: Database, owner: Person, filters: Filters, expected: Any, before: int | None) -> float:
+    """Median milliseconds of one page of answers with all that it shows."""
+
+    def ask() -> list[int]:
+        page = db.read(search.find, owner, "bench", filters, before=before, limit=PAGE)
+        return [each.example.id for each in page.items]
+
+    ids = np.flatnonzero(expected) + 1
+    ids = ids if before is None else ids[ids < before]
+    assert ask() == ids[::-1][:PAGE].tolist(), filters
+    return median_ms(ask, 9)
+
+
+def measured(db: Database, of: Million) -> dict[str, tuple[float, float]]:
+    """Milliseconds and budget of each case."""
+    owner = db.read(lambda session: session.get_one(Person, PEOPLE + 1))
+    found = {
+        f"example search in 1e6: {name}": (searching(db, owner, filters, expected, before), SEARCH_MS)
+        for name, (filters, expected, before) in questions(of).items()
+    }
+
+    def reading(what: Callable[[Session, Round], object]) -> float:
+        return median_ms(lambda: db.read(lambda session: what(session, session.get_one(Round, 1))), 9)
+
+    for name in ("arm", "start", "source", "tag", "day"):
+        found[f"owner's figures of 1e6 by {name}"] = (
+            reading(lambda s, r, n=name: figures.figures(s, r, [n])),
+            FIGURES_MS,
+        )  # type: ignore[misc]
+    found["owner's figures of 1e6, all breakdowns"] = (reading(figures.figures), FIGURES_MS)
+    found["owner's figures of 1e6 by annotator, page 20"] = (
+        reading(lambda s, r: figures.annotators(s, r, sort="vmer", after=950)),
+        FIGURES_MS,
+    )
+    return found
+
+
+def writing(db: Database) -> tuple[float, float]:
+    """Milliseconds that an example's terms and counts take to write, and of putting 512 of them into the sets."""
+    session = db._writes()
+    try:
+        example = session.get_one(Example, N)
+        held = session.get_one(Round, 1)  # as whoever records an example holds it
+        assert held.number == 1
+        key = {"round_id": 1, "person_id": 7, "day": "2026-03-01", "start": "seed", "arm": "plain", "source": "person"}
+        counts = dict.fromkeys(breakdowns.COUNTS, 1)
+
+        def one() -> None:
+            search.add(session, example)
+            breakdowns.tell(session, key, "tag 3", counts)
+
+        row = median_ms(one, 100)
+
+        for _ in range(300):
+            one()
+        fold = median_ms(lambda: (search_index.fold(session), breakdowns.fold(session)), 1, warm=0)
+        return row, fold
+    finally:
+        session.rollback()
+        session.close()
+
+
+def rows() -> list[Row]:
+    """One row per case and database."""
+    found = []
+    of = draw()
+    rng = random.Random(0)
+    with databases() as both:
+        for name, db in both.items():
+            fill(db, of)
+            with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.execute(text("ANALYZE" if db.is_sqlite else "VACUUM ANALYZE"))
+            anchor = median_ms(lambda db=db: db.read(lambda s: s.get(Example, rng.randint(1, N))), 100)  # type: ignore[misc]
+            for what, (taken, budget) in measured(db, of).items():
+                found.append(
+                    Row(f"{what}, {name}", taken, "ms", "one probe by key", anchor, f"{budget:.0f} ms", taken < budget)
+                )
+            row, fold = writing(db)
+            found.append(Row(f"writing what an example is found by, {name}", row, "ms", "one probe by key", anchor))
+            found.append(Row(f"putting some 400 of them into the sets, once in 512, {name}", fold, "ms"))
+    return found

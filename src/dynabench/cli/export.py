@@ -1,0 +1,62 @@
+"""`dynabench export`: a task's examples as a file."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from dynabench.cli.operator import database
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Write a task's examples to a file.")
+
+
+@app.callback(invoke_without_command=True)
+def export(
+    task: str,
+    number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet; by default as the file's name.")] = "",
+    attributions: Annotated[bool, typer.Option(help="With the words that models looked at.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Tell in JSON, on standard error, what was written.")] = False,
+) -> None:
+    """Write the examples of TASK with predictions and votes, people as pseudonyms; retracted and hidden ones stay out.
+
+    A name that ends in .gz is compressed. The docs have the rows' format.
+    """
+    import json
+
+    from dynabench import errors
+    from dynabench.datasets import exports
+    from dynabench.datasets.formats import FORMATS, gzipped
+
+    name = output.name.lower() if output else ""
+    plain = name.removesuffix(".gz")
+    kind = form or next((each for each, of in FORMATS.items() if plain.endswith(of.ending)), "jsonl")
+    quiet = Console(stderr=True, quiet=as_json or output is None)
+    with database() as db, Progress(console=quiet, transient=True) as progress:
+        if kind not in FORMATS:
+            raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
+        what = db.read(exports.scope, None, task, number, attributions=attributions)
+        bar = progress.add_task(f"Examples of {task}", total=db.read(exports.expected, what))
+        written = 0
+
+        def counted() -> "exports.Pages":
+            nonlocal written
+            for page in exports.records(db, get_settings(), what):
+                yield page
+                written += len(page)
+                progress.update(bar, completed=written)
+
+        parts = FORMATS[kind].write(counted(), what)
+        parts = gzipped(parts) if name.endswith(".gz") else parts
+        with output.open("wb") if output else sys.stdout.buffer as file:
+            for part in parts:
+                file.write(part)
+    told = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
+    text = f"{written} rows of {task} in {output}."
+    if as_json or output is not None:
+        typer.echo(json.dumps(told) if as_json else text, err=True)

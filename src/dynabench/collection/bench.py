@@ -1,0 +1,165 @@
+"""What the create page shows: the context that somebody has, their tries on it, what became of the last one."""
+
+import random
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.tables import Person
+from dynabench.collection import boards, differences, drafts, loop, queries
+from dynabench.collection.forms import Posted
+from dynabench.collection.loop import Told
+from dynabench.collection.schemas import HandoutOut, OutcomeOut
+from dynabench.collection.tables import Example
+from dynabench.db import Database
+from dynabench.rounds import arms, people, views
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.tasks import TaskConfig, conditions
+from dynabench.tasks.conditions import Facts
+from dynabench.tasks.fooling import word_f1
+
+TRIES = 20  # earlier tries on a context that are listed
+SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
+
+
+async def shown(
+    request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
+) -> dict[str, Any]:
+    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted."""
+    db: Database = request.app.state.db
+    handout = None
+    if await db.aread(_collects, person, task):
+        handout = await _handout(request, None if sandbox else person, task, posted, fresh)
+    return await db.aread(values, person, task, sandbox, posted, handout)
+
+
+def values(
+    session: Session, person: Person | None, task: str, sandbox: bool, posted: Posted | None, handout: HandoutOut | None
+) -> dict[str, Any]:
+    """The page's values with this handout; with None no round is open."""
+    current = session.scalar(round_queries.open_round(task))
+    config = rounds.task_config(session, task)
+    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox}
+    if current is None or handout is None:
+        return found
+    live = person is not None and not sandbox
+    begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
+    return found | {
+        "config": rounds.config_of(session, current.version_id),
+        "round": views.round_out(session, current),
+        "handout": handout,
+        "asks": handout.arm not in arms.without_targets(current.arms),
+        "mine": boards.mine(session, person, current) if person else None,
+        "tries": _tries(session, person, current, handout.id) if live and person else [],
+        "values": begun,
+        "key": uuid.uuid4().hex,
+        "errors": {},
+        "problem": "",
+        "outcome": None,
+        "tried": None,
+    }
+
+
+def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -> dict[str, Any]:
+    """What the answer to a try shows besides: the draft, what was changed in it, how near the models' answers are."""
+    draft = said.draft
+    return {
+        "outcome": said.outcome,
+        "tried": tried(context_id, handout.values, draft.input, draft.answer),
+        "changes": differences.changes(config.input, handout.initial, draft.input),
+        "overlaps": _overlaps(config, said.outcome, draft.answer),
+        **asking(config, handout.values, draft.input, draft.answer, fooled=said.outcome.fooled),
+        "explanation": SILENT,
+        "retracted": False,
+    }
+
+
+def tried(
+    context_id: int, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A draft as templates read it; `context` is what was shown of it."""
+    return {"context_id": context_id, "context": dict(context), "input": dict(input), "answer": dict(answer)}
+
+
+def asking(
+    config: TaskConfig, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any], *, fooled: bool
+) -> dict[str, Any]:
+    """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
+    facts = Facts(fooled, None, {**context, **input, **answer})
+    later = [field.name for field in config.ask]
+    return {"asked_for": [field for field in config.ask if conditions.may_hold(field.when, facts, later)]}
+
+
+def _collects(session: Session, person: Person | None, task: str) -> bool:
+    people.require_seat(session, person, task)  # in the sandbox too
+    return session.scalar(round_queries.open_round(task)) is not None
+
+
+async def _handout(
+    request: Request, person: Person | None, task: str, posted: Posted | None, fresh: bool
+) -> HandoutOut:
+    db, host, but = request.app.state.db, request.app.state.host, posted.context_id if posted else 0
+    if person is None:
+        if posted is None or fresh:
+            return await loop.hand_out(db, host, None, task, but=but)
+        same: HandoutOut = await db.aread(_same, task, posted)
+        return same
+    known = None
+    if not fresh:
+        this = posted.handout_id if posted else 0
+        known = await loop.current(db, host, person, task, context_id=but, handout_id=this)
+    return known or await loop.hand_out(db, host, person, task)
+
+
+def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
+    """The sandbox stores no handouts: what was posted tells which one it was."""
+    config = rounds.task_config(session, task)
+    context = drafts.context_of(session, task, posted.context_id)
+    assigned = config.draw_goal(random.Random()) or {}
+    options = {field.name: getattr(field, "values", []) for field in config.answer}
+    goal = {  # a forged one is no goal, and is refused as an answer
+        name: posted.answer[name] if posted.answer.get(name) in options[name] else drawn
+        for name, drawn in assigned.items()
+    } or None
+    shown = config.shown_context(context.values)
+    return HandoutOut(id=context.id, values=shown, goal=goal, start="blank", initial=posted.begun)
+
+
+def _tries(session: Session, person: Person, of: Round, context_id: int) -> list[dict[str, Any]]:
+    unasked = arms.without_targets(of.arms)
+    return [
+        {
+            "id": example.id,
+            "attempt": example.attempt,
+            "input": example.input,
+            "answer": example.answer,
+            "fooled": example.fooled,
+            "asked": example.arm not in unasked,
+            "made_from": _origin(example),
+            "retracted": standing.retracted,
+            "hidden": standing.hidden,
+            "verdict": standing.verdict,
+        }
+        for example, standing in session.execute(queries.tried(person.id, of.id, context_id, TRIES))
+    ]
+
+
+def _origin(example: Example) -> int | None:
+    """The own example that this one perturbs; a seed may come from anybody's."""
+    return example.made_from if example.start == "perturb" else None
+
+
+def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
+    """The share of words in common with each model's answer, where that decides whether it was fooled."""
+    if config.fooled.rule != "f1_below":
+        return {}
+    first = config.answer[0]
+    return {
+        each.model: word_f1(first.in_words(each.answer.get(first.name)), first.in_words(claimed.get(first.name)))
+        for each in outcome.predictions
+    }

@@ -1,0 +1,191 @@
+"""The rounds of a task: listed, drafted against models that fit, opened, closed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import queries as collected
+from dynabench.collection.statistics import statistics
+from dynabench.console import frame
+from dynabench.console.access import Owning
+from dynabench.db import Database
+from dynabench.models.client import Host
+from dynabench.models.protocol import Card
+from dynabench.rounds import listing, queries, service, views
+from dynabench.rounds.schemas import Number
+from dynabench.tasks import TaskConfig
+
+router = APIRouter()
+
+ROWS = 4  # of the form's arms; one more than were filled in, if that is more
+BLANK = {"name": "", "share": "1", "targets": "round", "start": ""}
+FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": []}
+
+
+async def served(request: Request) -> tuple[list[Card], str]:
+    """The models that the host serves now, and why there are none if it does not answer."""
+    host: Host = request.app.state.host
+    try:
+        return await host.index(), ""
+    except errors.Problem as problem:
+        return [], problem.detail
+
+
+def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
+    """Each model with the reason why it cannot be a target of the task, empty where it can; those that can first."""
+    found = []
+    for card in cards:
+        try:
+            service.resolve(config, [f"{card.name}@{card.version}"], cards)
+            reason = ""
+        except errors.Invalid as problem:
+            reason = problem.fields["targets"]
+        found.append({"card": card, "key": f"{card.name}@{card.version}", "reason": reason})
+    return sorted(found, key=lambda each: (bool(each["reason"]), each["card"].name))
+
+
+def _listed(session: Session, owner: Person, task: str) -> dict[str, Any]:
+    rounds = session.scalars(queries.rounds(task)).all()
+    sums = {row.round_id: row for row in session.execute(collected.sums([each.id for each in rounds]))}
+    counts = {each.number: sums.get(each.id) for each in rounds}
+    found = listing.rounds(session, owner, task, "", len(rounds) + 1)
+    return {
+        "rounds": found.items,
+        "counts": counts,
+        "newest": service.newest_config(session, task),
+        "any_context": session.scalar(queries.any_context(task)) is not None,
+    }
+
+
+async def _page(
+    request: Request,
+    owner: Person,
+    task: str,
+    status: int = 200,
+    posted: dict[str, Any] | None = None,
+    wrong: dict[str, str] | None = None,
+) -> Response:
+    db: Database = request.app.state.db
+    values = await db.aread(_listed, owner, task)
+    cards, silent = await served(request)
+    given = posted or FRESH
+    arms = [*given["arms"]]
+    arms += [BLANK] * max(ROWS - len(arms), 1)
+    values |= {
+        "models": fits(values["newest"], cards),
+        "silent": silent,
+        "posted": given | {"arms": arms},
+        "errors": wrong or {},
+        "drafting": posted is not None or not values["rounds"],
+    }
+    return await frame.page(request, task, "console/rounds.html", "rounds", status=status, **values)
+
+
+@router.get("/tasks/{task}/manage/rounds", name="manage_rounds")
+async def rounds(request: Request, task: str, owner: Owning) -> Response:
+    """All rounds, newest first, and a form for the next."""
+    return await _page(request, owner, task)
+
+
+def read(form: FormData) -> dict[str, Any]:
+    """What was posted: `targets` (several), `ensemble`, and the arms' rows that have a name."""
+    rows: dict[str, dict[str, str]] = {}
+    for name, value in form.multi_items():
+        if name.startswith("arms.") and name.count(".") == 2 and isinstance(value, str):
+            _, row, key = name.split(".")
+            rows.setdefault(row, dict(BLANK))[key] = value.strip()[:100]
+    return {
+        "targets": [str(value)[:200] for value in form.getlist("targets")][:16],
+        "ensemble": str(form.get("ensemble", "any")),
+        "arms": [row for row in rows.values() if row["name"]][:20],
+    }
+
+
+def _arms(rows: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    return [
+        {"name": row["name"], "share": _number(row["share"]), "targets": row["targets"]}
+        | ({"start": row["start"]} if row["start"] else {})
+        for row in rows
+    ]
+
+
+def _number(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text  # refused with the others, beside its field
+    return int(number) if number.is_integer() else number
+
+
+@router.post("/tasks/{task}/manage/rounds", name="draft_round")
+async def draft(request: Request, task: str, owner: Owning) -> Response:
+    """Draft a round, or (`then` = open) draft and open it."""
+    form = await request.form()
+    posted = read(form)
+    db: Database = request.app.state.db
+    config = await db.aread(service.newest_config, task)
+    cards, silent = await served(request)
+
+    def make(session: Session) -> int:
+        targets = service.resolve(config, posted["targets"], cards)
+        arms = _arms(posted["arms"])
+        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms)
+        if form.get("then") == "open":
+            service.open_round(session, owner, task, made.number)
+        return made.number
+
+    try:
+        if silent:
+            raise errors.Invalid({"targets": silent})
+        number = await db.awrite(make)
+    except errors.Invalid as problem:
+        return await _page(request, owner, task, 422, posted, problem.fields)
+    except errors.Conflict as problem:
+        return await _page(request, owner, task, 409, posted, {"open": problem.detail})
+    return _to(request, task, number)
+
+
+def _to(request: Request, task: str, number: int) -> Response:
+    return RedirectResponse(str(request.app.url_path_for("manage_round", task=task, n=number)), status_code=303)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
+async def one(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
+
+    def look(session: Session) -> dict[str, Any]:
+        found = service.round_of(session, task, n)
+        other = session.scalar(queries.open_round(task))
+        return {
+            "shown": views.round_out(session, found),
+            "figures": statistics(session, found, by=()).total,
+            "waiting": session.scalar(collected.waiting(found.id)) or 0,
+            "other": other.number if other and other.number != n else None,
+            "any_context": session.scalar(queries.any_context(task)) is not None,
+            "of_config": service.config_of(session, found.version_id),
+        }
+
+    values = await request.app.state.db.aread(look)
+    cards, silent = await served(request)
+    up = {(card.name, card.version) for card in cards}
+    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, **values)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
+async def open_it(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Start to collect."""
+    await request.app.state.db.awrite(lambda session: service.open_round(session, owner, task, n).number)
+    return _to(request, task, n)
+
+
+@router.post("/tasks/{task}/manage/rounds/{n}/close", name="close_round_form")
+async def close(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """Stop to collect, at once; twice changes nothing."""
+    await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
+    return _to(request, task, n)

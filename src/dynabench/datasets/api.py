@@ -1,0 +1,141 @@
+"""Exports and imports as JSON, and as files."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench import errors, jobs
+from dynabench.accounts.auth import Member, Viewer, limited, scope
+from dynabench.datasets import exports, schemas, service, waiting
+from dynabench.datasets.downloads import download
+from dynabench.datasets.formats import Format
+from dynabench.datasets.schemas import DataImportOut, HubIn, PlanIn, PreviewOut, StartIn
+from dynabench.db import Database
+from dynabench.rounds import listing, uploads
+from dynabench.rounds import schemas as round_schemas
+from dynabench.rounds import service as rounds
+from dynabench.rounds.owning import After, Limit
+from dynabench.tasks import TaskConfig
+
+router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
+
+
+@router.get(
+    "/tasks/{task}/export",
+    dependencies=[Depends(limited("export", 20, 60))],
+    response_class=Response,
+    responses={200: {"description": "The rows, in the order in which they were written.", "content": {
+        "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}}}},
+)  # fmt: skip
+async def export(
+    request: Request,
+    task: str,
+    viewer: Viewer,
+    round: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="One round; else all.")] = None,
+    format: Format = "jsonl",
+    attributions: Annotated[bool, Query(description="With the words that models looked at.")] = False,
+) -> Response:
+    """The task's examples with their predictions and votes, people as pseudonyms: released rounds, all for owners.
+
+    The rows are sent while they are read, from one moment's state of the database.
+    """
+    db: Database = request.app.state.db
+    if viewer is None:
+        what = await db.aread(exports.visitor_scope, task, round, attributions=attributions)
+    else:
+        what = await db.aread(exports.scope, viewer, task, round, attributions=attributions)
+    return download(db, request.app.state.settings, what, format)
+
+
+@router.post("/tasks/{task}/imports/files", status_code=201, openapi_extra=uploads.RAW)
+async def send_file(
+    request: Request,
+    task: str,
+    person: Member,
+    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+) -> PreviewOut:
+    """Send a file as the body (owners): JSONL, CSV, TSV, JSON or Parquet. It waits for its start, for a day."""
+    db: Database = request.app.state.db
+    config = await db.aread(config_for, person, task)
+    path = await waiting.keep(request.app.state.settings, task, name, _body(request))
+    try:
+        return await to_thread.run_sync(service.preview, path, config, PlanIn())
+    except errors.Problem:
+        path.unlink(missing_ok=True)
+        raise
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    async for part in request.stream():
+        yield part
+
+
+def config_for(session: Session, person: Member, task: str) -> TaskConfig:
+    """The newest config, for the task's owners."""
+    rounds.require_owner(session, person, task)
+    return rounds.newest_config(session, task)
+
+
+@router.post("/tasks/{task}/imports/preview")
+async def preview(request: Request, task: str, body: StartIn, person: Member) -> PreviewOut:
+    """The first rows of a file that waits, as a plan reads them (owners)."""
+    db: Database = request.app.state.db
+    config = await db.aread(config_for, person, task)
+    path = waiting.find(request.app.state.settings, task, body.file)
+    return await to_thread.run_sync(service.preview, path, config, body)
+
+
+@router.post("/tasks/{task}/imports", status_code=202)
+async def start(request: Request, task: str, body: StartIn, person: Member) -> DataImportOut:
+    """Import a file that waits, in the background (owners)."""
+    db: Database = request.app.state.db
+    job = await db.awrite(service.start, person, request.app.state.settings, task, body.file, body)
+    return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
+
+
+@router.post("/tasks/{task}/imports/hub", status_code=202)
+async def start_hub(request: Request, task: str, body: HubIn, person: Member) -> DataImportOut:
+    """Import a dataset of the hub by its id, in the background (owners)."""
+    db: Database = request.app.state.db
+    job = await db.awrite(service.start_hub, person, task, body)
+    return DataImportOut(id=job.id, name=job.payload["name"], into=job.payload["into"], state="queued")
+
+
+@router.get("/tasks/{task}/imports")
+async def list_imports(request: Request, task: str, person: Member) -> schemas.DataImportPage:
+    """The task's newest imports (owners)."""
+    db: Database = request.app.state.db
+    found = await db.aread(service.listed, person, task)
+    items = [await told(request, job) for job in found]
+    return schemas.DataImportPage(items=items, next=None)
+
+
+async def told(request: Request, job: jobs.Job) -> DataImportOut:
+    """How an import goes."""
+    state = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
+    known = {"name": job.payload["name"], "into": job.payload["into"]}
+    return DataImportOut.model_validate(known | {key: state[key] for key in state if key != "kind"})
+
+
+@router.get("/tasks/{task}/imports/{job}")
+async def read_import(request: Request, task: str, job: str, person: Member) -> DataImportOut:
+    """How an import goes (owners)."""
+    db: Database = request.app.state.db
+    return await told(request, await db.aread(service.job_of, person, task, job))
+
+
+@router.get("/tasks/{task}/imports/{job}/refused")
+async def list_refused(
+    request: Request, task: str, job: str, person: Member, after: After = "", limit: Limit = 50
+) -> round_schemas.RefusedPage:
+    """The rows that an import left out, with the reasons, in the file's order (owners)."""
+    db: Database = request.app.state.db
+
+    def read(session: Session) -> round_schemas.RefusedPage:
+        return listing.refused(session, service.job_of(session, person, task, job).id, after, limit)
+
+    return await db.aread(read)

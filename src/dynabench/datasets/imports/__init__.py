@@ -1,0 +1,1 @@
+"""Reading files of examples, contexts and seeds: ours, and those of others."""

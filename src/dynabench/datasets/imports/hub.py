@@ -1,0 +1,102 @@
+"""Datasets of a hub that speaks Hugging Face's protocol: their files are downloaded, and read like any others.
+
+The only address that is called is the setting `DYNABENCH_HUB_URL` (which may send on to its own storage). No token is
+sent, no script is run.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynabench import errors
+from dynabench.datasets.imports import folder
+from dynabench.settings import Settings
+
+MOST = 1024**3  # bytes of all files of a split
+MOST_FILES = 200
+DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+REVISION = re.compile(r"[\w./-]{0,100}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A dataset by its id (`owner/name`), with the config, split and revision that are wanted; empty for the usual."""
+
+    dataset: str
+    config: str = ""
+    split: str = ""
+    revision: str = ""
+
+    def __post_init__(self) -> None:
+        if not DATASET.fullmatch(self.dataset) or ".." in self.dataset:
+            raise errors.Invalid({"dataset": "Give the dataset's id, such as squad or owner/name."})
+        if not REVISION.fullmatch(self.revision) or ".." in self.revision:
+            raise errors.Invalid({"revision": "Give a branch, tag or commit."})
+
+
+def download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
+    """Fetch the files of a split into a folder of their own. Raises `Unavailable` where the hub does not answer,
+    `NotFound` for an unknown dataset, `Invalid` for one without such files, `TooLarge`."""
+    if not settings.hub_url:
+        raise errors.Unavailable("This deployment calls no hub. Download the dataset and import its files.")
+    try:
+        return _download(settings, wanted, into)
+    except errors.Problem:
+        raise
+    except Exception as problem:  # the client raises its own errors, those of its HTTP client, and OSError
+        raise _told(settings, wanted, problem) from None
+
+
+def _download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
+
+    api = HfApi(endpoint=settings.hub_url.rstrip("/"), token=False)
+    how: dict[str, Any] = {"repo_type": "dataset", "revision": wanted.revision or None}
+    sizes: dict[str, int] = {}
+    for entry in api.list_repo_tree(wanted.dataset, recursive=True, **how):
+        if isinstance(entry, RepoFile):
+            sizes[entry.path] = entry.size
+        if len(sizes) > 100_000:
+            raise errors.TooLarge("This dataset has more than 100,000 files.")
+    into.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def fetch(name: str) -> Path:
+        return Path(api.hf_hub_download(wanted.dataset, name, local_dir=into, **how))
+
+    small = sizes.get(folder.CARD, MOST) < 5_000_000
+    card = fetch(folder.CARD).read_text(encoding="utf-8", errors="replace") if small else ""
+    chosen = folder.choose(list(sizes), card, wanted.config, wanted.split)
+    if len(chosen) > MOST_FILES or sum(sizes[name] for name in chosen) > MOST:
+        raise errors.TooLarge(f"The split has more than {MOST_FILES} files or 1 GiB. Choose a smaller one.")
+    found = [fetch(name) for name in chosen]
+    if strays := [path for path in found if not path.resolve().is_relative_to(into.resolve())]:
+        raise errors.Invalid({"dataset": f"The hub names a file outside of the dataset: {strays[0].name}."})
+    return found
+
+
+def _told(settings: Settings, wanted: Wanted, problem: Exception) -> errors.Problem:
+    from huggingface_hub import errors as hub
+
+    if isinstance(problem, hub.GatedRepoError):
+        return errors.Forbidden(f"{wanted.dataset} asks for an agreement. Download it yourself and import its files.")
+    unknown = hub.RepositoryNotFoundError | hub.RevisionNotFoundError | hub.EntryNotFoundError
+    if isinstance(problem, unknown) and not isinstance(problem, hub.LocalEntryNotFoundError):
+        return errors.NotFound(f"{settings.hub_url} has no dataset {wanted.dataset} in this revision.")
+    return errors.Unavailable(
+        f"{settings.hub_url} does not answer ({type(problem).__name__}). Without it, download the dataset elsewhere "
+        "and import its files or its folder.",
+        retry_after=60,
+    )
+
+
+def sweep(settings: Settings, folders: Iterable[Path]) -> None:
+    """Remove the folders that downloads were kept in; no others."""
+    uploads = (settings.folder / "uploads").resolve()
+    for path in folders:
+        for one in (path, *path.parents):
+            if one.name.startswith("hub-") and one.parent.resolve() == uploads:
+                shutil.rmtree(one, ignore_errors=True)

@@ -1,0 +1,124 @@
+"""Where imported rows belong: rounds, contexts and people, found or made."""
+
+import random
+import secrets
+from typing import Any
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.datasets import rows
+from dynabench.datasets.rows import Row
+from dynabench.db import now
+from dynabench.rounds import queries
+from dynabench.rounds.contexts import digest
+from dynabench.rounds.tables import Context, Round, Target, TaskVersion
+from dynabench.settings import Settings
+
+NOBODY = "import"  # stands for the author of examples that name none
+
+
+def version(session: Session, task_id: str, number: int) -> tuple[TaskVersion, bool]:
+    """The version of the config with this number, and whether there is one; else the newest."""
+    found = session.scalar(queries.versions(task_id).where(TaskVersion.number == number))
+    if found is not None:
+        return found, True
+    return session.scalars(queries.versions(task_id).limit(1)).one(), False
+
+
+def round_of(session: Session, task_id: str, row: Row, of: TaskVersion, known: dict[str, int]) -> int:
+    """The closed round for a row: one for each number in the file, under the same number where that is free.
+
+    `known` holds those made so far. Targets and arms grow as rows name them.
+    """
+    key = str(row.round)
+    if key in known:
+        found = session.get_one(Round, known[key])
+    else:
+        taken = set(session.scalars(select(Round.number).where(Round.task_id == task_id)))
+        number = row.round if row.round and row.round not in taken else max(taken, default=0) + 1
+        ensemble = row.condition.ensemble
+        found = Round(
+            task_id=task_id, number=number, version_id=of.id, state="closed", fooled_when=ensemble, arms=[],
+            opened_at=now(), closed_at=now(),
+        )  # fmt: skip
+        session.add(found)
+        session.flush()
+        known[key] = found.id
+    _condition(session, found, row)
+    return found.id
+
+
+def _condition(session: Session, found: Round, row: Row) -> None:
+    condition = row.condition
+    asked = [(target.model, target.version) for target in condition.targets]
+    if asked and not found.targets:
+        found.targets = [
+            Target(position=place, model=model, version=version) for place, (model, version) in enumerate(asked)
+        ]
+    elif asked and [(target.model, target.version) for target in found.targets] != asked:
+        raise errors.Invalid({"condition.targets": "Other examples of this round have other targets."})
+    if condition.ensemble != found.fooled_when:
+        raise errors.Invalid({"condition.ensemble": "Other examples of this round have another rule."})
+    if condition.arm:
+        arm = {"name": condition.arm, "share": condition.share or 1, "targets": "round" if asked else "none"}
+        known = {one["name"]: one for one in found.arms}
+        if known.get(condition.arm, arm)["targets"] != arm["targets"]:
+            raise errors.Invalid({"condition.targets": "Other examples of this arm were told otherwise."})
+        if condition.arm not in known:
+            found.arms = [*found.arms, arm]
+
+
+def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], str]]) -> list[int]:
+    """The ids of clean contexts with their tags, in order; those that the task lacks are added."""
+    keys = [digest(values) for values, _ in wanted]
+    ids = _known(session, task_id, keys)
+    new = {
+        key: {"task_id": task_id, "digest": key, "values": values, "tag": tag,
+              "draw": random.randint(0, queries.KEYS)}
+        for key, (values, tag) in zip(keys, wanted, strict=True) if key not in ids
+    }  # fmt: skip
+    if new:
+        session.execute(insert(Context), list(new.values()))
+        ids |= _known(session, task_id, list(new))
+    return [ids[key] for key in keys]
+
+
+def _known(session: Session, task_id: str, keys: list[str]) -> dict[str, int]:
+    found = select(Context.digest, Context.id).where(Context.task_id == task_id, Context.digest.in_(set(keys)))
+    return {row.digest: row.id for row in session.execute(found)}
+
+
+def people(session: Session, settings: Settings, names: set[str]) -> dict[str, int]:
+    """Accounts that nobody can log in to, one for each pseudonym; other names are made pseudonyms first."""
+    called = {name: pseudonym(settings, name) for name in names}
+    wanted = set(called.values())
+    ids = _placeholders(session, wanted)
+    if missing := wanted - ids.keys():
+        taken = {name.lower() for name in session.scalars(
+            select(Person.username).where(func.lower(Person.username).in_(missing)))}  # fmt: skip
+        session.execute(insert(Person), [_placeholder(name, name in taken) for name in sorted(missing)])
+        ids |= _placeholders(session, missing)
+    return {name: ids[called[name]] for name in names}
+
+
+def pseudonym(settings: Settings, name: str) -> str:
+    """The pseudonym that stands in a file, or one for whatever else a file calls somebody."""
+    return name if rows.PSEUDONYM.fullmatch(name) else rows.foreign_pseudonym(settings, name or NOBODY)
+
+
+def _placeholders(session: Session, names: set[str]) -> dict[str, int]:
+    statement = select(Person.imported_as, Person.id).where(Person.imported_as.in_(names))
+    return {str(name): person for name, person in session.execute(statement)}
+
+
+def _placeholder(name: str, taken: bool) -> dict[str, Any]:
+    """An empty hash is no password's; the address cannot be written to (RFC 2606)."""
+    username = f"{name[:30]}-{secrets.token_hex(4)}" if taken else name
+    at = now()
+    return {
+        "username": username, "email": f"{username}@imported.invalid", "password_hash": "", "pseudonym": "",
+        "imported_as": name, "admin": False, "terms": "imported", "agreed_at": at, "created_at": at,
+    }  # fmt: skip

@@ -1,0 +1,140 @@
+"""What to do with a file: what its rows become, and how they are read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from dynabench import errors
+from dynabench.datasets.imports import mapping, own, reading, squad, translating
+from dynabench.datasets.imports.finished import Numbered
+from dynabench.datasets.imports.mapping import Mapping
+from dynabench.datasets.rows import Row
+from dynabench.rounds import contexts
+from dynabench.security import unstorable
+from dynabench.tasks import TaskConfig
+
+Into = Literal["examples", "contexts", "seeds"]
+INTO = ("examples", "contexts", "seeds")
+FORMATS = ("auto", "own", "squad", *mapping.PRESETS, "mapping")
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A row that cannot be stored, and why; `values` as the file has them."""
+
+    number: int
+    message: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How rows are read: `format` as in `FORMATS`, `into` what they become, `source` what the file is called."""
+
+    into: Into
+    format: str
+    source: str
+    mapping: Mapping | None = None
+
+    def examples(self, row: contexts.Row, config: TaskConfig) -> Iterator[Numbered | Bad | str]:
+        """The finished examples in a row of the file (an article of SQuAD has many); texts are notes."""
+        given = reading.values(row)
+        if row.error:
+            yield Bad(row.number, row.error, {})
+            return
+        try:
+            for document in self._documents(given, config):
+                if isinstance(document, Row):
+                    yield Numbered(row.number, document)
+                    continue
+                if isinstance(document, str):
+                    yield Bad(row.number, document, _brief(given))
+                    continue
+                if document.pop("more", False):
+                    yield squad.MORE
+                if wrong := next(unstorable(document), None):
+                    raise errors.Invalid({wrong: "This cannot be stored: remove control characters or nesting."})
+                yield Numbered(row.number, Row.model_validate(document))
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            yield Bad(row.number, f"{where}: {first['msg']}", _brief(given))
+        except (errors.Invalid, errors.Unavailable) as problem:
+            yield Bad(row.number, problem.detail, _brief(given))
+        except translating.Passed as problem:
+            yield Bad(row.number, str(problem), _brief(given))
+
+    def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[Row | dict[str, Any] | str]:
+        if self.format == "own":
+            yield own.row(given)
+        elif self.format == "squad":
+            for found in squad.questions(given, config):
+                yield found if isinstance(found, str) else _completed(found, config, self.source)
+        elif self.mapping is not None:
+            yield translating.translate(given, self.mapping, config, self.source)
+
+    def contexts(self, row: contexts.Row, config: TaskConfig) -> Iterator[contexts.Row]:
+        """The contexts in a row of the file."""
+        if row.error:
+            yield row
+            return
+        given = reading.values(row)
+        if self.format == "own":
+            yield contexts.Row(row.number, *_part(own.row(given)))
+        elif self.format == "squad":
+            name = config.context[0].name if config.context else "passage"
+            yield from (contexts.Row(row.number, {name: text}, tag) for text, tag in squad.passages(given))
+        elif self.mapping is not None:
+            values, tag = translating.context_of(given, self.mapping, config)
+            yield contexts.Row(row.number, values, tag)
+
+
+def _part(row: Row) -> tuple[dict[str, Any], str]:
+    return row.context.values, row.context.tag
+
+
+def _completed(found: dict[str, Any], config: TaskConfig, source: str) -> dict[str, Any]:
+    more = found.pop("more")
+    return translating.complete(found, config, source) | {"more": more}
+
+
+def _brief(values: dict[str, Any]) -> dict[str, Any]:
+    """A row for the list of refused ones: long parts cut."""
+    return {str(name)[:100]: value if isinstance(value, int | float) else str(value)[:500]
+            for name, value in list(values.items())[:50]}  # fmt: skip
+
+
+def recognise(first: dict[str, Any]) -> str:
+    """The format that a file's first row looks like; `mapping` where it is none that we know."""
+    names = first.keys()
+    if own.is_ours(first):
+        return "own"
+    if squad.is_squad(first):
+        return "squad"
+    if "hypothesis" in names and names & {"premise", "context"}:
+        return "anli"
+    if "sentence" in names and names & {"gold_label", "label_distribution"}:
+        return "dynasent"
+    if "text" in names and "label" in names and names & {"acl.id", "level"}:
+        return "dynahate"
+    if "text" in names and names & {"matched_id", "matched_text", "round_base"}:
+        return "hatemoji"
+    return "mapping"
+
+
+def make(into: str, form: str, source: str, document: object = None, first: dict[str, Any] | None = None) -> Plan:
+    """The plan for a file whose first row is `first`. Raises `Invalid` under `into`, `format` or `mapping`."""
+    if into not in INTO:
+        raise errors.Invalid({"into": f"Choose one of {', '.join(INTO)}."})
+    if form not in FORMATS:
+        raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
+    if document:
+        return Plan(into, "mapping", source, Mapping.parse(document))  # type: ignore[arg-type]
+    if form == "auto":
+        form = recognise(first or {})
+    if form == "mapping":
+        raise errors.Invalid({"mapping": "This file is of no kind that is known. Say which column is which field."})
+    chosen = mapping.preset(form) if form in mapping.PRESETS else None
+    return Plan(into, form, source, chosen)  # type: ignore[arg-type]

@@ -1,0 +1,133 @@
+"""Imports as owners see them: what a file looks like, starting, how it goes."""
+
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.collection.seeds import SeedRow
+from dynabench.datasets import waiting
+from dynabench.datasets.imports import batches, hub, reading
+from dynabench.datasets.imports.finished import Numbered
+from dynabench.datasets.imports.plan import Bad, make
+from dynabench.datasets.rows import Row
+from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
+from dynabench.rounds import contexts
+from dynabench.rounds import service as rounds
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+
+KIND = "import_data"
+SHOWN = 8  # rows of a preview
+LISTED = 50
+LOOKED_THROUGH = 1_000  # imports of all tasks among which a task's are found
+
+
+def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
+    """The beginning of a file under a plan; `problem` says why there is none yet."""
+    name = waiting.named(path)
+    rows = list(islice(reading.rows(path, name), 50))
+    columns = list(dict.fromkeys(column for row in rows for column in reading.values(row)))
+    file = path.name.partition("--")[0]
+    shown: list[PreviewRow] = []
+    form, problem = body.format, ""
+    try:
+        first = next((reading.values(row) for row in rows if isinstance(row.values, dict)), None)
+        if first is None:
+            raise errors.Invalid({"file": "There is no row in this file that can be read."})
+        plan = make(body.into, body.format, name, body.mapping, first)
+        form = plan.format
+        for batch in batches.cut(path, plan, config, size=SHOWN):
+            items = sorted([*batch.good, *batch.bad], key=lambda one: one.number)
+            shown = [_shown(one, config) for one in items]
+            break
+    except errors.Problem as refused:
+        problem = refused.detail
+    return PreviewOut(file=file, name=name, format=form, columns=columns[:100], rows=shown, problem=problem)
+
+
+def _shown(one: Any, config: TaskConfig) -> PreviewRow:
+    if isinstance(one, Bad):
+        return PreviewRow(row=one.number, error=one.message)
+    values = _values(one)
+    return PreviewRow(row=one.number, values=values, error=_refusal(values, config))
+
+
+def _values(one: Any) -> dict[str, Any]:
+    if isinstance(one, Numbered):
+        return _brief(one.row)
+    if isinstance(one, SeedRow):
+        return {"context": one.context, "input": one.input, "answer": one.answer, "tag": one.tag}
+    row: contexts.Row = one
+    return {"context": row.values, "tag": row.tag}
+
+
+def _brief(row: Row) -> dict[str, Any]:
+    said = {"explanation": row.explanation.values} if row.explanation else {}
+    return {
+        "context": row.context.values, "tag": row.context.tag, "input": row.input, "answer": row.answer,
+        "fooled": row.fooled, "predictions": len(row.predictions), "votes": [vote.vote for vote in row.validations],
+        "round": row.round, "uid": row.uid, "made_from": row.made_from, **said,
+    }  # fmt: skip
+
+
+def _refusal(values: dict[str, Any], config: TaskConfig) -> str:
+    """Why the task would not take these values."""
+    try:
+        context = config.clean_context(values["context"])
+        if "input" in values:
+            written = config.clean_input(values["input"], context)
+            if values.get("answer") is not None:
+                config.clean_answer(values["answer"], context=context, input=written)
+    except errors.Invalid as problem:
+        return problem.detail
+    return ""
+
+
+def start(session: Session, person: Person, settings: Settings, task: str, file: str, body: PlanIn) -> jobs.Job:
+    """Ask for the import of a file that waits (owners). Raises `Invalid` where nothing tells how to read it."""
+    rounds.require_owner(session, person, task)
+    path = waiting.find(settings, task, file)
+    plan = batches.plan_for(path, waiting.named(path), body.into, body.format, body.mapping)
+    mapping = plan.mapping.model_dump(mode="json") if plan.mapping else None
+    payload = {"name": plan.source, "into": plan.into, "format": plan.format, "mapping": mapping}
+    stored = waiting.take(settings, path)
+    return _enqueue(session, person, task, payload | {"file": str(stored)})
+
+
+def start_hub(session: Session, person: Person, task: str, body: HubIn) -> jobs.Job:
+    """Ask for the import of a dataset of the hub (owners); it is downloaded by the worker."""
+    rounds.require_owner(session, person, task)
+    wanted = hub.Wanted(body.dataset, body.config, body.split, body.revision)
+    if body.format != "auto" or body.mapping:
+        make(body.into, body.format, body.dataset, body.mapping)
+    else:
+        make(body.into, "own", body.dataset)
+    payload = {"name": body.dataset, "into": body.into, "format": body.format, "mapping": body.mapping}
+    return _enqueue(session, person, task, payload | {"hub": asdict(wanted)})
+
+
+def _enqueue(session: Session, person: Person, task: str, payload: dict[str, Any]) -> jobs.Job:
+    return jobs.enqueue(session, KIND, payload | {"task": task, "person": person.id}, person.id)
+
+
+def listed(session: Session, person: Person, task: str) -> list[jobs.Job]:
+    """A task's newest imports (owners)."""
+    rounds.require_owner(session, person, task)
+    statement = select(jobs.Job).where(jobs.Job.kind == KIND).order_by(jobs.Job.created_at.desc())
+    found = session.scalars(statement.limit(LOOKED_THROUGH))
+    return [job for job in found if job.payload.get("task") == task][:LISTED]
+
+
+def job_of(session: Session, person: Person, task: str, job: str) -> jobs.Job:
+    """An import of the task, for its owners."""
+    rounds.require_owner(session, person, task)
+    found = session.get(jobs.Job, job)
+    if found is None or found.kind != KIND or found.payload.get("task") != task:
+        raise errors.NotFound(f"There is no import {job!r} of this task.")
+    return found

@@ -1,0 +1,57 @@
+"""Files that were sent to be imported: kept under `uploads/<task>/data` until their import is started, or for a day."""
+
+import re
+import uuid
+from collections.abc import AsyncIterable
+from pathlib import Path
+from uuid import UUID
+
+from anyio import open_file
+
+from dynabench import errors
+from dynabench.datasets.imports import reading
+from dynabench.rounds import waiting
+from dynabench.settings import Settings
+
+FOLDER = "data"
+
+
+def named(path: Path) -> str:
+    """What the file was called when it was sent."""
+    return path.name.partition("--")[2]
+
+
+async def keep(settings: Settings, task: str, name: str, parts: AsyncIterable[bytes]) -> Path:
+    """Store what is sent under a new id. Raises `Invalid` under `name` for a kind of file that is not read."""
+    try:
+        reading.kind(name)
+    except errors.Invalid as problem:
+        raise errors.Invalid({"name": problem.fields["file"]}) from None
+    place = waiting.folder(settings, task, FOLDER)
+    waiting.sweep(place)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
+    path = place / f"{uuid.uuid4()}--{plain}"
+    try:
+        async with await open_file(path, "xb") as file:
+            async for part in parts:
+                await file.write(part)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def find(settings: Settings, task: str, file: str) -> Path:
+    """The waiting file with this id; `NotFound` where it was thrown away or never was."""
+    try:
+        found = list((settings.folder / "uploads" / task / FOLDER).glob(f"{UUID(file)}--*"))
+    except ValueError:
+        found = []
+    if not found:
+        raise errors.NotFound("This file is not here any more. Send it again.")
+    return found[0]
+
+
+def take(settings: Settings, path: Path) -> Path:
+    """Move a waiting file to where jobs have theirs: it is no longer swept, its job deletes it."""
+    return path.rename(waiting.folder(settings) / path.name)

@@ -1,0 +1,179 @@
+"""What moderators look at: flagged examples that wait for them, what was hidden, what was dismissed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import projections, search
+from dynabench.collection.search import Filters, Seen
+from dynabench.collection.tables import Example
+from dynabench.rounds import people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.stats.verdict import Verdict
+from dynabench.validation import queries
+from dynabench.validation.tables import Dismissal, Validation
+
+QUEUES = {
+    "waiting": Filters(review="waiting", retracted=False),
+    "hidden": Filters(hidden=True),
+    "dismissed": Filters(review="dismissed"),
+}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One vote that flags: by whom, with what the task asks besides."""
+
+    id: int
+    by: str
+    values: dict[str, Any]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something a moderator did about an example; `by` is empty for the operator at the command line."""
+
+    kind: str  # hidden, restored, dismissed or reopened
+    by: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Case:
+    """An example before the moderators: who flagged it, what was done; `banned` is the reason of its author's ban."""
+
+    seen: Seen
+    flags: list[Flag]
+    steps: list[Step]
+    banned: str | None
+
+
+def queue(
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    which: str = "waiting",
+    before: int | None = None,
+    limit: int = 20,
+) -> tuple[list[Case], int | None]:
+    """A page of the queue `which` (`QUEUES`), newest examples first, with the cursor of the next."""
+    if which not in QUEUES:
+        raise errors.Invalid({"which": f"Choose one of {', '.join(QUEUES)}."})
+    page = search.find(session, person, task_id, QUEUES[which], before=before, limit=limit)
+    return cases(session, task_id, page.items), page.next
+
+
+def cases(session: Session, task_id: str, items: Sequence[Seen]) -> list[Case]:
+    """Examples with their flags and what was done about them: four statements, index probes for each."""
+    ids = [each.example.id for each in items]
+    flags: dict[int, list[Flag]] = defaultdict(list)
+    for vote, voter in session.execute(queries.flags_on(ids)):
+        flags[vote.example_id].append(Flag(vote.id, voter.public_name, vote.values, vote.at))
+    steps: dict[int, list[Step]] = defaultdict(list)
+    for hiding, by in session.execute(queries.hidings_of(ids)):
+        kind = "hidden" if hiding.hidden else "restored"
+        steps[hiding.example_id].append(Step(kind, _name(by), hiding.reason, hiding.at))
+    for look, by in session.execute(queries.dismissals_of(ids)):
+        kind = "dismissed" if look.dismissed else "reopened"
+        steps[look.example_id].append(Step(kind, _name(by), look.reason, look.at))
+    bans = {
+        row.person_id: row.reason
+        for row in session.execute(queries.bans_of(task_id, [each.author.id for each in items]))
+    }
+    return [
+        Case(
+            each,
+            flags[each.example.id],
+            sorted(steps[each.example.id], key=lambda step: step.at),
+            bans.get(each.author.id),
+        )
+        for each in items
+    ]
+
+
+def _name(person: Person | None) -> str:
+    return person.public_name if person else ""
+
+
+def case(session: Session, person: Person | None, task_id: str, example_id: int) -> Case:
+    """One example of a task, hidden or not, for its owners and moderators."""
+    people.require_moderator(session, person, task_id)
+    found = [each for each in search.seen(session, [example_id]) if each.round.task_id == task_id]
+    if not found:
+        raise errors.NotFound(f"Task {task_id!r} has no example {example_id}.")
+    return cases(session, task_id, found)[0]
+
+
+def dismiss(session: Session, actor: Person | None, example_id: int, reason: str) -> None:
+    """Find the flags on an example groundless: it leaves the queue until somebody flags it again."""
+    _set(session, actor, example_id, reason, dismissed=True)
+
+
+def reopen(session: Session, actor: Person | None, example_id: int, reason: str = "") -> None:
+    """Put an example back before the moderators whose flags were dismissed."""
+    _set(session, actor, example_id, reason or "looked at again", dismissed=False)
+
+
+def _set(session: Session, actor: Person | None, example_id: int, reason: str, *, dismissed: bool) -> None:
+    found = session.get(Example, example_id)
+    of = session.get_one(Round, found.round_id) if found else None
+    if found is None or of is None or (actor is not None and rounds.role(session, actor, of.task_id) is None):
+        raise errors.NotFound(f"There is no example {example_id} that you may see.")
+    people.require_moderator(session, actor, of.task_id)
+    said = people.clean_reason(reason)
+    projections.locked(session, example_id)
+    votes = session.scalars(queries.votes(example_id)).all()
+    if not any(vote.vote == Verdict.FLAGGED for vote in votes):
+        raise errors.Conflict("Nobody has flagged this example.")
+    if (review(session, example_id, votes) == "dismissed") == dismissed:
+        return
+    session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))
+    session.flush()
+    search.change(session, example_id, review=review(session, example_id, votes))
+    kind = "flags.dismissed" if dismissed else "flags.reopened"
+    rounds.act(session, actor, kind, task=of.task_id, example=example_id, reason=said)
+
+
+def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -> None:
+    """Let moderators find an example whose flags, among the `votes` that stand, have changed."""
+    state = review(session, example_id, votes)
+    search.change(session, example_id, flagged=state != "none", review=state)
+
+
+def review(session: Session, example_id: int, votes: Sequence[Validation]) -> str:
+    """Where the moderators are with an example: `none` without flags, `dismissed` if no flag came since, `waiting`."""
+    flags = [vote.at for vote in votes if vote.vote == Verdict.FLAGGED]
+    if not flags:
+        return "none"
+    last = session.scalars(queries.last_dismissal(example_id)).first()
+    return "dismissed" if last is not None and last.dismissed and max(flags) <= last.at else "waiting"
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A vote as moderators see it; `undone` ones count no more."""
+
+    by: str
+    vote: str
+    blind_answer: dict[str, Any] | None
+    by_owner: bool
+    values: dict[str, Any]
+    at: datetime
+    undone: bool
+
+
+def votes(session: Session, example_id: int) -> list[Vote]:
+    """All votes on an example, in order."""
+    return [
+        Vote(voter.public_name, vote.vote, vote.blind_answer, vote.by_owner, vote.values, vote.at, undone)
+        for vote, voter, undone in session.execute(queries.all_votes(example_id))
+    ]

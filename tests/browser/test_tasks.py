@@ -1,0 +1,239 @@
+"""Extracted answers, hate speech with perturbations, and seeds, played with the real models."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dynabench.client import Client
+from tests.browser.people import PHONE, WIDE, example_on, find_in_queue, strip
+from tests.browser.test_looks import looks_well
+
+pytestmark = pytest.mark.browser
+
+PLAIN = "They serve dumplings on Mondays and noodles on every other day."
+TURNED = "They serve dumplings on Mondays and good advice on every other day."
+QUESTION = "Which words does the passage begin with?"
+
+
+def words(page: Page) -> list[str]:
+    """The passage word by word, as it can be marked."""
+    return page.locator(".span-passage .span-word").all_inner_texts()
+
+
+def what_it_says(page: Page, visitor: Client) -> list[dict[str, Any]]:
+    """What the target answers to the question on the passage that the page shows, asked in the sandbox."""
+    context = int(page.locator("#create-form [name=context_id]").input_value())
+    first = page.locator(".span-passage .span-check").first.get_attribute("value") or ""
+    start, end = map(int, first.split(":"))
+    claim = {"answer": [{"start": start, "end": end}]}
+    told = visitor.create_example("qa", context, {"question": QUESTION}, claim, sandbox=True)
+    said: list[dict[str, Any]] = told["predictions"][0]["answer"]["answer"]
+    return said
+
+
+def away_from(page: Page, said: list[dict[str, Any]]) -> int:
+    """The index of a word with its next one that share nothing with what the model says."""
+    taken = {word.lower() for span in said for word in re.findall(r"\w+", span["text"])}
+    found = words(page)
+    return next(
+        index
+        for index, (one, other) in enumerate(pairwise(found))
+        if one.isalpha() and other.isalpha() and not {one.lower(), other.lower()} & ({"the", "a", "an"} | taken)
+    )
+
+
+def mark_by_keys(page: Page, index: int) -> str:
+    """From the keyboard alone: into the passage, to the word, its start and its end; the marked text."""
+    page.locator("body").press("a")
+    page.keyboard.press("Home")
+    for _ in range(index):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    found = words(page)
+    return f"{found[index]} {found[index + 1]}"
+
+
+def test_an_answer_is_marked_by_keyboard_alone_and_fools_the_model(guest, visitor):
+    ada, bela = guest("ada").page, guest("bela").page
+    ada.goto("/tasks/qa/create")
+    marked = mark_by_keys(ada, away_from(ada, what_it_says(ada, visitor)))
+    expect(ada.locator(".picked-text")).to_have_text(marked)
+    expect(ada.locator("#announcer")).to_have_text(f"Answer: {marked}")
+    ada.keyboard.press("Escape")
+    expect(ada.locator(".picked-text")).to_have_count(0)
+    mark_by_keys(ada, away_from(ada, what_it_says(ada, visitor)))
+    ada.get_by_role("textbox", name="Question").fill(QUESTION)
+    ada.keyboard.press("Control+Enter")
+    expect(ada.get_by_role("heading", name="You fooled qa-minilm")).to_be_focused()
+    expect(ada.locator(".answer-head")).to_contain_text(marked)
+    expect(ada.locator(".passage .by-people").first).to_contain_text(marked.split()[0])
+    expect(ada.locator(".passage .by-models").first).to_be_visible()
+    expect(ada.locator("#result .bar-row")).to_have_count(3)
+    strip(ada)
+    ada.get_by_role("button", name="where it ends").click()
+    expect(ada.get_by_role("button", name="where it ends")).to_be_focused()
+    expect(ada.locator(".strip-key").first).to_contain_text("end")
+    looks_well(ada)
+    example = example_on(ada)
+    ada.get_by_label("Why is your answer right?").fill("It stands there.")
+    ada.get_by_role("button", name="Save explanation").click()
+    expect(ada.get_by_text("Saved. Thank you.")).to_be_focused()
+
+    find_in_queue(bela, "qa", example)
+    expect(bela.locator(".item-passage .by-people")).to_have_text(marked)
+    expect(bela.locator("main")).not_to_contain_text("qa-minilm")
+    looks_well(bela)
+    bela.set_viewport_size(WIDE)
+    bela.keyboard.press("2")
+    correct = bela.get_by_role("group", name="What is the answer?")
+    expect(correct.locator(".span-check").first).to_be_focused()
+    bela.keyboard.press("Enter")
+    expect(correct.locator(".picked-text")).to_have_text(words(bela)[0])
+    bela.keyboard.press("Control+Enter")
+    expect(bela.locator(".last")).to_contain_text("you say it is not correct")
+    expect(bela.locator(".last .by-models").first).to_be_visible()
+    bela.locator(".last token-strip").scroll_into_view_if_needed()
+    strip(bela)
+
+
+def test_an_answer_is_drawn_with_the_mouse_and_agrees_with_the_model(guest, visitor):
+    page = guest("chen").page
+    page.goto("/tasks/qa/create")
+    said = what_it_says(page, visitor)[0]
+    boxes = page.locator(".span-passage .span-check")
+    spans = [tuple(map(int, (box.get_attribute("value") or "").split(":"))) for box in boxes.all()]
+    inside = [index for index, (start, end) in enumerate(spans) if start < said["end"] and said["start"] < end]
+    labels = page.locator(".span-passage .span-word")
+    labels.nth(inside[0]).scroll_into_view_if_needed()
+    first, last = labels.nth(inside[0]).bounding_box(), labels.nth(inside[-1]).bounding_box()
+    assert first
+    assert last
+    page.mouse.move(first["x"] + 2, first["y"] + first["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(last["x"] + last["width"] - 2, last["y"] + last["height"] / 2, steps=6)
+    page.mouse.up()
+    expect(page.locator(".picked-text")).to_have_text(said["text"])
+    page.get_by_role("textbox", name="Question").fill(QUESTION)
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.get_by_role("heading", name="qa-minilm got it.")).to_be_focused()
+    page.reload()
+    expect(page.locator(".picked-text")).to_have_text(said["text"])  # the draft keeps it
+
+
+def test_an_answer_without_scripts(guest):
+    page = guest("hugo", java_script_enabled=False).page
+    page.goto("/tasks/qa/create")
+    page.get_by_role("textbox", name="Question").fill(QUESTION)
+    found = words(page)
+    for index in (0, 2):
+        page.locator(".span-passage .span-word").nth(index).click()
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.locator(".answer-head")).to_contain_text(" ".join(found[:3]))
+
+
+def accept_warning(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Before you go on")).to_be_visible()
+    page.get_by_role("button", name="I have read this, go on").click()
+    expect(page.get_by_role("heading", name="Before you go on")).to_have_count(0)
+
+
+def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
+    author = guest("ada")
+    ada = author.page
+    ada.goto("/tasks/hate/create")
+    looks_well(ada)
+    ada.set_viewport_size(WIDE)
+    accept_warning(ada)
+    assert ada.url.endswith("/tasks/hate/create")
+    statement = ada.get_by_role("textbox", name="Statement")
+    statement.fill(PLAIN)
+    ada.locator("#create-form").get_by_label("not hateful").check()
+    ada.get_by_role("button", name="Ask the models").click()
+    expect(ada.get_by_role("heading", name=re.compile("got it|You fooled"))).to_be_focused()
+    expect(ada.get_by_label("Whom does it attack?")).to_have_count(0)  # asked of hateful ones alone
+    origin = example_on(ada)
+
+    ada.locator(".answer-foot").get_by_role("button", name="Make a perturbation").click()
+    expect(ada.locator(".start")).to_contain_text(PLAIN)
+    expect(ada.locator(".goal")).to_contain_text("hateful")
+    expect(statement).to_be_focused()
+    expect(statement).to_have_value(PLAIN)
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator("#create-form .field-error")).to_contain_text("Change the text")
+    author.forgive("422")
+    author.forgive("Response Status Error Code 422")
+    statement.fill(TURNED)
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(".change del")).to_contain_text("noodles")
+    expect(ada.locator(".change ins")).to_contain_text("good advice")
+    expect(ada.locator(".change")).to_contain_text("characters")
+    expect(ada.locator(".change")).to_contain_text(f"from your example {origin}")
+    expect(ada.locator(".try").first).to_contain_text("perturbed")
+    strip(ada)
+    ada.get_by_label("Whom does it attack?").select_option("several of these")
+    ada.get_by_label("Which groups?").fill("Cooks and guests")
+    ada.get_by_label("animosity").check()
+    looks_well(ada)
+    ada.get_by_role("button", name="Save explanation").click()
+    expect(ada.get_by_text("Saved. Thank you.")).to_be_focused()
+    example = example_on(ada)
+
+    bela = guest("bela", viewport=PHONE).page
+    bela.goto("/tasks/hate/validate")
+    accept_warning(bela)
+    find_in_queue(bela, "hate", example)
+    if bela.get_by_text("Are they right?").count():
+        bela.get_by_role("button", name="Correct", exact=False).first.click()
+    else:
+        bela.locator("form.vote").get_by_role("button", name=re.compile("not hateful")).click()
+    expect(bela.locator(".last")).to_contain_text("hate-minilm")
+    expect(bela.locator(".last .bar-row").first).to_be_visible()
+
+
+def test_nothing_of_a_task_with_a_warning_is_shown_in_public(guest):
+    page = guest().page
+    page.goto("/")
+    card = page.locator(".task-card").filter(has_text="Hate speech")
+    expect(card).to_contain_text("content warning")
+    expect(page.locator(".specimen").filter(has_text="Hate speech")).to_have_count(0)
+    page.goto("/tasks/hate")
+    expect(page.locator(".specimen")).to_have_count(0)
+    page.goto("/tasks/hate/create")
+    page.get_by_role("link", name="Go back").click()
+    assert page.url.endswith("/tasks/hate")
+
+
+def test_the_warning_is_accepted_without_scripts_and_remembered(guest):
+    page = guest("ines", java_script_enabled=False).page
+    page.goto("/tasks/hate/validate")
+    accept_warning(page)
+    assert page.url.endswith("/tasks/hate/validate")
+    page.goto("/tasks/hate/create?sandbox=1")
+    expect(page.get_by_role("textbox", name="Statement")).to_be_visible()
+
+
+def test_a_seed_is_shown_with_what_the_models_say_and_then_what_was_changed(guest):
+    page = guest("dora").page
+    page.goto("/tasks/sentiment/create")
+    for _ in range(30):
+        if page.locator(".start .model-reading").count():
+            break
+        context = page.locator("#create-form [name=handout]").input_value()
+        page.get_by_role("button", name="Another one").click()
+        expect(page.locator("#create-form [name=handout]")).not_to_have_value(context)
+    expect(page.locator(".model-reading").first).to_contain_text(re.compile(r"reads this as .* \d+%", re.DOTALL))
+    seed = page.locator(".start-text").inner_text()
+    expect(page.get_by_role("textbox", name="Statement")).to_have_value(seed)
+    looks_well(page)
+    first, rest = seed.split(" ", 1)
+    page.get_by_role("textbox", name="Statement").fill(f"Hardly {rest}")
+    page.locator("#create-form").get_by_label("negative").check()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".change del")).to_contain_text(first)
+    expect(page.locator(".change ins")).to_contain_text("Hardly")
+    expect(page.locator(".change .badge").first).to_contain_text("character")

@@ -1,0 +1,143 @@
+"""The config on the owner's pages: checked by line, previewed, kept in versions; new tasks; the log."""
+
+import csv
+import html
+import io
+import re
+
+import pytest
+
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+HERE = "/tasks/nli/manage/config"
+
+
+@pytest.fixture
+def source(owner):
+    return owner.get("/api/v1/tasks/nli/versions/1").json()["config"]
+
+
+def save(page, text, base=1, **how):
+    return page.submit(HERE, page="/settings", config=text, base=str(base), **({"then": "save"} | how))
+
+
+class TestTheEditor:
+    def test_it_shows_the_newest_version_and_what_annotators_would_see(self, owner, enter, source):
+        shown = enter(owner).get(HERE).text
+        assert "Save as version 2" in shown
+        assert "What annotators would see" in shown
+        assert 'name="preview.input.hypothesis"' in shown
+
+    def test_problems_are_named_by_line_and_the_text_is_kept(self, owner, enter, source):
+        page = enter(owner)
+        bad = source.replace("type: choice", "type: wish", 1)
+        line = 1 + bad[: bad.index("type: wish")].count("\n")
+        answer = save(page, bad)
+        assert answer.status_code == 422
+        assert f'data-line="{line}"' in answer.text
+        assert "type: wish" in answer.text
+        assert [each["number"] for each in owner.get("/api/v1/tasks/nli/versions").json()["items"]] == [1]
+
+    def test_it_is_checked_as_one_types_without_being_saved(self, owner, enter, source):
+        page = enter(owner)
+        fine = page.submit(HERE, page="/settings", htmx=True, config=source, then="check")
+        assert fine.text.lstrip().startswith('<section id="check"')
+        assert "What annotators would see" in fine.text
+        wrong = page.submit(HERE, page="/settings", htmx=True, config="id: [", then="check")
+        assert "This is not YAML" in wrong.text
+
+    def test_another_id_is_another_task(self, owner, enter, source):
+        answer = save(enter(owner), source.replace("id: nli", "id: nlj", 1))
+        assert answer.status_code == 422
+        assert "This must stay nli" in answer.text
+
+    def test_line_ends_of_browsers_make_no_new_version(self, owner, enter, source):
+        answer = save(enter(owner), source.replace("\n", "\r\n"))
+        assert answer.status_code == 303
+        assert len(owner.get("/api/v1/tasks/nli/versions").json()["items"]) == 1
+
+    def test_two_owners_do_not_overwrite_each_other_unknowingly(self, owner, enter, source):
+        page = enter(owner)
+        assert save(page, source.replace("name: ", "name: New ", 1)).status_code == 303
+        late = save(page, source.replace("name: ", "name: Late ", 1), base=1)
+        assert late.status_code == 409
+        assert "saved version 2 while you were writing" in late.text
+        assert 'name="base" value="2"' in late.text
+
+
+class TestVersions:
+    def test_a_version_shows_what_changed_and_can_be_downloaded(self, owner, enter, source):
+        page = enter(owner)
+        changed = source.replace("name: ", "name: Very ", 1)
+        saved = save(page, changed)
+        assert saved.headers["location"] == f"{HERE}?saved=2"
+        shown = page.get(saved.headers["location"]).text
+        assert "Saved as version 2." in shown
+        diff = page.get(f"{HERE}/versions/2").text
+        assert 'class="diff-new"' in diff
+        assert "name: Very " in diff
+        file = page.get(f"{HERE}/versions/2.yaml")
+        assert file.text == changed
+        assert file.headers["content-disposition"] == 'attachment; filename="nli-2.yaml"'
+        rows = owner.get("/api/v1/tasks/nli/versions").json()["items"]
+        assert [(each["number"], each["by"], each["rounds"]) for each in rows] == [(2, "root", []), (1, None, [1])]
+        assert page.get(f"{HERE}/versions/9").status_code == 404
+
+
+class TestANewTask:
+    def test_admins_create_one_from_the_text_that_is_offered(self, admin, enter):
+        page = enter(admin)
+        shown = page.get("/tasks/new")
+        assert "What annotators would see" in shown.text
+        text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
+        made = page.submit("/tasks/new", page="/settings", config=text, then="save")
+        assert made.headers["location"] == "/tasks/my-task/manage", made.text
+        again = page.submit("/tasks/new", page="/settings", config=text, then="save")
+        assert again.status_code == 422
+        assert "There is a task my-task already." in again.text
+
+    def test_or_from_a_file(self, admin, enter):
+        page = enter(admin)
+        file = b"id: filed\nname: Filed\ninput: [{name: t, type: text}]\n"
+        file += b"answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
+        headers = {"X-CSRF-Token": page.token("/settings")}
+        data = {"config": "", "then": "save"}
+        made = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", file)}, headers=headers)
+        assert made.headers["location"] == "/tasks/filed/manage", made.text
+        bad = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", b"\xff\xfe")}, headers=headers)
+        assert "not valid UTF-8" in bad.text
+
+    def test_everybody_else_is_turned_away_and_no_task_may_be_called_new(self, ada, admin, enter):
+        assert enter(ada).get("/tasks/new").status_code == 403
+        config = "id: new\nname: New\ninput: [{name: t, type: text}]\n"
+        config += "answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
+        refused = admin.post("/api/v1/tasks", json={"config": config})
+        assert refused.status_code == 422
+        assert "id" in refused.json()["fields"]
+
+
+class TestTheLog:
+    def test_acts_are_listed_with_names_and_filtered_by_kind(self, owner, ada, enter):
+        owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "expert"})
+        page = enter(owner)
+        shown = page.get("/tasks/nli/manage/log").text
+        assert "task.role" in shown
+        assert '<span class="muted">role</span> expert</span>' in shown
+        assert "ada" in shown
+        assert "the operator" in shown  # who set the task up
+        only = page.get("/tasks/nli/manage/log", params={"kind": "round.opened"}).text
+        assert "<code>task.role</code>" not in only
+        rows = list(csv.DictReader(io.StringIO(page.get("/tasks/nli/manage/log.csv").text)))
+        assert rows[0]["kind"] == "task.role"
+        assert rows[0]["by"] == "root"
+        assert "person ada" in rows[0]["about"]
+
+    def test_long_logs_come_page_by_page(self, owner, enter):
+        for n in range(60):
+            row = {"values": {"premise": f"Number {n}."}}
+            owner.post("/api/v1/tasks/nli/contexts", json={"contexts": [row]})
+        page = enter(owner)
+        first = page.get("/tasks/nli/manage/log").text
+        assert first.count("<code>contexts.uploaded</code>") == 50
+        following = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+        assert page.get(following).text.count("<code>contexts.uploaded</code>") == 10
+        assert len(list(csv.reader(io.StringIO(page.get("/tasks/nli/manage/log.csv").text)))) > 60

@@ -1,0 +1,198 @@
+"""What an export holds, and what it never does."""
+
+import csv
+import io
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import update
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import hiding
+from dynabench.collection.tables import Prediction
+from dynabench.datasets import exports
+from dynabench.datasets.formats import FORMATS, gzipped
+from dynabench.datasets.rows import COLUMNS, Row, pseudonym
+from dynabench.datasets.shapes import guarded, unguarded
+from dynabench.rounds.tables import Round
+from tests.datasets import world as made
+from tests.datasets.world import export, looked_at, rows, said, written
+
+
+def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settings):
+    author, judge = world.person(), world.person()
+    origin = written(world, author, "It is dry.", fooled=False)
+    key = written(world, author, "It is very dry.", made_from=origin, edit_distance=5, start="perturb", attempt=3)
+    world.vote(world.owner, key, "correct", owner=True)
+    said(world, key, {})
+    [first, row] = rows(world.db, settings)
+    assert tuple(row) == (*COLUMNS, "attributions")
+    assert Row.model_validate(row).uid == row["uid"]
+    assert (row["task"], row["task_version"], row["round"]) == ("checks", 1, 1)
+    assert row["context"] == {"values": {"premise": "It rains."}, "tag": ""}
+    assert (row["input"], row["answer"]) == ({"hypothesis": "It is very dry."}, {"label": "contradiction"})
+    assert (row["fooled"], row["made_from"], row["edit_distance"], row["attempt"]) == (True, first["uid"], 5, 3)
+    assert row["condition"]["targets"] == [{"model": "m", "version": "1"}]
+    assert row["predictions"][0]["answer"] == {"label": "neutral"}
+    assert row["predictions"][0]["fooled"] is True
+    [vote] = row["validations"]
+    assert (vote["vote"], vote["by_owner"], row["verdict"]) == ("correct", True, "correct")
+    assert row["author"] == pseudonym(settings, author) != vote["validator"] == pseudonym(settings, world.owner)
+    assert row["explanation"]["values"] == {}
+    assert judge.username not in json.dumps([first, row])
+
+
+def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):
+    author, judge = world.person(), world.person()
+    gone, hidden, kept = (written(world, author, f"It is dry, {n}.") for n in range(3))
+    child = written(world, author, "It is dry, child.", made_from=gone)
+    world.retract(gone)
+    world.db.write(hiding.hide, world.owner, hidden, "rude")
+    world.vote(world.owner, kept, "incorrect", owner=True)
+    world.undo(world.owner, kept)
+    found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
+    assert set(found) == {"It is dry, 2.", "It is dry, child."}
+    assert found["It is dry, 2."]["validations"] == []
+    assert found["It is dry, child."]["made_from"] is None, "a retracted example is not even named"
+    assert child
+    assert judge
+
+
+def test_names_mails_and_numbers_of_people_are_nowhere(world, settings):
+    author = world.person()
+    world.db.write(
+        lambda session: session.execute(
+            update(Person).where(Person.id == author.id).values(username="zelda-quux", email="zelda@quux.example")
+        )
+    )
+    written(world, author, "It is dry.")
+    for form in FORMATS:
+        content = export(world.db, settings, form)
+        assert b"zelda" not in content
+        assert b"author_id" not in content
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_without_examples_has_its_columns(world, settings, form):
+    content = export(world.db, settings, form, attributions=False)
+    if form == "csv":
+        assert next(csv.reader(io.StringIO(content.decode("utf-8-sig"))))[:2] == ["uid", "task"]
+    elif form == "parquet":
+        assert pq.read_schema(io.BytesIO(content)).names == [*COLUMNS, "exact"]
+    else:
+        assert content == b""
+
+
+def test_attributions_come_when_asked_for(world, settings):
+    key = written(world, world.person(), "It is dry.")
+    looked_at(world, key)
+    row = json.loads(export(world.db, settings, "jsonl"))
+    assert row["attributions"][0]["fields"]["hypothesis"][0]["weight"] == -0.123456789012345678
+    assert "attributions" not in json.loads(export(world.db, settings, "jsonl", attributions=False))
+
+
+def test_parquet_has_nested_columns(world, settings):
+    written(world, world.person(), "It is dry.")
+    table = pq.read_table(io.BytesIO(export(world.db, settings, "parquet")))
+    [row] = table.to_pylist()
+    assert row["input"]["hypothesis"] == "It is dry."
+    assert row["predictions"][0]["answer"]["label"] == "neutral"
+    assert row["exact"] is None
+    assert str(table.schema.field("at").type) == "timestamp[us, tz=UTC]"
+
+
+def test_a_value_that_no_column_holds_is_kept_whole(world, settings):
+    key = written(world, world.person(), "It is dry.")
+    more = {"answer": {"label": "neutral", "because": [1, {"a": None}]}}
+    world.db.write(lambda session: session.execute(update(Prediction).values(**more)))
+    [row] = pq.read_table(io.BytesIO(export(world.db, settings, "parquet"))).to_pylist()
+    assert row["predictions"][0]["answer"] == {"label": "neutral"}
+    assert json.loads(row["exact"])["predictions"][0] | more == json.loads(row["exact"])["predictions"][0]
+    assert key
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "'quoted'", "", "plain", "＝1"])
+def test_a_spreadsheet_takes_no_text_for_a_formula(text):
+    cell = guarded(text)
+    assert unguarded(cell) == text
+    assert cell[:1] not in {"=", "+", "-", "@", "\t", "＝"}
+    assert cell, "an empty text is no empty cell"
+
+
+def test_pages_of_any_size_tell_the_same(world, settings, monkeypatch):
+    people = [world.person() for _ in range(3)]
+    for number in range(11):
+        written(world, people[number % 3], f"It is dry, {number}.", fooled=number % 2 == 0)
+    whole = export(world.db, settings, "jsonl")
+    for size in (1, 3, 11):
+        monkeypatch.setattr(exports, "PAGE", size)
+        assert export(world.db, settings, "jsonl") == whole
+    assert len(whole.splitlines()) == 11
+
+
+def test_an_export_sees_one_moment(world, settings, monkeypatch):
+    monkeypatch.setattr(exports, "PAGE", 2)
+    author = world.person()
+    for number in range(5):
+        written(world, author, f"It is dry, {number}.")
+    what = world.db.read(exports.scope, None, "checks")
+    pages = exports.records(world.db, settings, what)
+    first = next(pages)
+    written(world, author, "It came later.")
+    world.vote(world.owner, 5, "correct", owner=True)
+    later = [record for page in pages for record in page]
+    assert len(first) + len(later) == 5
+    assert all('"validations":[]' in exports.line(record) for record in later)
+
+
+def test_an_export_that_is_given_up_ends_its_transaction(world, settings):
+    for number in range(3):
+        written(world, world.person(), f"It is dry, {number}.")
+    pages = exports.records(world.db, settings, world.db.read(exports.scope, None, "checks"))
+    next(pages)
+    pages.close()
+    assert world.db.engine.pool.checkedout() == 0
+
+
+def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, monkeypatch):
+    author = world.person()
+
+    def second(session):
+        other = Round(task_id="checks", number=2, version_id=world.version_id, state="closed")
+        session.add(other)
+        session.flush()
+        return other.id
+
+    other = world.db.write(second)
+    for number in range(60):
+        written(world, author, f"It is dry, {number}.", round_id=world.round_id if number % 12 == 0 else other)
+    what = world.db.read(exports.scope, None, "checks", 1)
+    records = [record for page in exports.records(world.db, settings, what) for record in page]
+    assert [json.loads(exports.line(record))["input"]["hypothesis"] for record in records] == [
+        f"It is dry, {number}." for number in range(0, 60, 12)
+    ]
+    assert all(json.loads(exports.line(record))["predictions"] for record in records)
+
+
+def test_only_released_rounds_are_for_everybody(world):
+    member, read = world.person(), world.db.read
+    with pytest.raises(errors.Forbidden):
+        read(exports.scope, member, "checks")
+    with pytest.raises(errors.Unauthenticated):
+        read(exports.visitor_scope, "checks")
+    assert read(exports.scope, world.owner, "checks").rounds
+    world.state("released")
+    assert read(exports.scope, member, "checks", 1).rounds
+    assert read(exports.visitor_scope, "checks").rounds
+    with pytest.raises(errors.NotFound):
+        read(exports.scope, world.owner, "checks", 7)
+
+
+def test_gzip_holds_the_same(world, settings):
+    import gzip
+
+    written(world, world.person(), "It is dry.")
+    plain = made.export(world.db, settings, "csv")
+    assert gzip.decompress(b"".join(gzipped([plain[:100], plain[100:]]))) == plain

@@ -1,0 +1,237 @@
+"""import(export(x)) == x for everything but people, who become the same pseudonyms; in every format."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, select
+
+from dynabench import errors
+from dynabench.accounts import passwords
+from dynabench.accounts.tables import Person
+from dynabench.collection.tables import Example, Standing, TagTally, Tally, VerdictEvent
+from dynabench.datasets.formats import FORMATS
+from dynabench.db import Database
+from dynabench.migrations import metadata
+from dynabench.rounds.tables import Round
+from dynabench.validation.rebuild import rebuild
+from tests.datasets.world import bring, export, fresh, looked_at, rows, said, written
+from tests.validation.world import World
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Cn", "Co", "Zl", "Zp"]), min_size=1,
+                max_size=40)  # fmt: skip
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["write", "write", "write", "vote", "vote", "answer", "owner", "undo", "retract", "explain",
+                         "perturb", "look"]),
+        st.integers(0, 3), st.integers(0, 30), st.booleans(), TEXTS,
+    ), min_size=1, max_size=25,
+)  # fmt: skip
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing history is short as it is; shrinking it takes minutes
+SOURCES = ("person", "expert", "program", "owner")
+
+
+def play(world, steps, arms):
+    """A history: what is refused changes nothing."""
+    people = [world.person() for _ in range(4)]
+    keys = []
+    for act, who, which, flag, text in steps:
+        key = keys[which % len(keys)] if keys else None
+        try:
+            if act == "write" or (act == "perturb" and key is None):
+                clean = world.config.clean_input({"hypothesis": text})
+                arm = arms[which % len(arms)] if arms else ""
+                how = {"fooled": flag, "source": SOURCES[which % 4], "attempt": which + 1, "arm": arm}
+                keys.append(written(world, people[who], clean["hypothesis"], **how))
+            elif act == "perturb":
+                keys.append(written(world, people[who], f"perturbed {which}", made_from=key, edit_distance=which))
+            elif key is not None:
+                _later(world, act, people[who], key, flag, text)
+        except (errors.Conflict, errors.Forbidden, errors.Invalid):
+            continue
+
+
+def _later(world, act, person, key, flag, text):
+    label = "correct" if flag else "incorrect"
+    if act == "vote":
+        world.vote(person, key, label, **({} if flag else {"corrected": "neutral"}))
+    elif act == "answer":
+        if (item := world.next(person)) and item.mode == "answer":
+            world.answer(person, item.example_id, "contradiction" if flag else "entailment")
+        elif item:
+            world.vote(person, item.example_id, label)
+    elif act == "owner":
+        world.vote(world.owner, key, label, owner=True)
+    elif act == "undo":
+        world.undo(person, key)
+    elif act == "retract":
+        world.retract(key)
+    elif act == "explain":
+        said(world, key, {})
+    elif act == "look":
+        looked_at(world, key, label=text[:50])
+
+
+def counts(db, task="checks"):
+    """Standings and tallies by what they are about, without ids."""
+
+    def read(session):
+        names = {one.id: one.imported_as for one in session.scalars(select(Person))}
+        uids = {one.id: one.uid for one in session.scalars(select(Example))}
+        numbers = {one.id: one.number for one in session.scalars(select(Round))}
+        found = []
+        for one in session.scalars(select(Standing)):
+            state = (one.fooled, one.verdict, one.votes, one.open, one.blind, one.blind_right, one.targets)
+            found.append(("standing", uids[one.example_id], numbers[one.round_id], *state, one.targets_right))
+        for table in (Tally, TagTally):
+            for one in session.scalars(select(table)):
+                sums = (one.examples, one.fooled, one.validated, one.resolved)
+                found.append((table.__name__, numbers[one.round_id], names[one.person_id], one.source, *sums))
+        return sorted(found, key=repr)
+
+    return db.read(read)
+
+
+def check(world, deployment, elsewhere, other, place: Path):
+    """Bring the world's export into another database in each format, and look."""
+    before = rows(world.db, deployment)
+    for form in FORMATS:
+        path = place / f"export.{form}"
+        path.write_bytes(export(world.db, deployment, form))
+        if not before:
+            continue
+        db = elsewhere()
+        fresh(db, world.source)
+        state, refused = bring(db, other, path)
+        assert refused == []
+        assert state.notes == {}
+        assert (state.created, state.waiting) == (len(before), [])
+        assert rows(db, other) == before, form
+        again, _ = bring(db, other, path)
+        assert (again.created, again.duplicates, again.rounds) == (0, len(before), {})
+        first = counts(db)
+        for round_id in db.read(lambda session: list(session.scalars(select(Round.id)))):
+            db.write(rebuild, round_id)
+        assert counts(db) == first, "what was counted on the way in is what a recount says"
+        here = {one[1]: one for one in counts_of_kept(world.db)}
+        assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")
+        db.close()
+
+
+def counts_of_kept(db):
+    return [one for one in counts(db) if one[0] == "standing"]
+
+
+@pytest.fixture(scope="module")
+def template(sqlite_template):
+    return sqlite_template
+
+
+@settings(max_examples=12, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, mode=st.sampled_from(["judge", "mixed", "answer"]), arms=st.sampled_from([[], ["control", "seeded"]]))
+def test_any_history_comes_back(template, steps, mode, arms):
+    from dynabench.settings import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        place, numbers = Path(folder), iter(range(100))
+
+        def empty():
+            path = place / f"{next(numbers)}.sqlite"
+            shutil.copy(template, path)
+            return Database(f"sqlite:///{path}")
+
+        world = World(empty(), mode=mode)
+        if arms:
+            _arms(world)
+        play(world, steps, arms)
+        here, there = (Settings(home=place / name, secret=name) for name in ("here", "there"))
+        check(world, here, empty, there, place)
+        world.db.close()
+
+
+def _arms(world):
+    arms = [
+        {"name": "control", "share": 1, "targets": "none"},
+        {"name": "seeded", "share": 2.5, "targets": "round", "start": "seed"},
+    ]
+    world.db.write(lambda session: setattr(session.get_one(Round, world.round_id), "arms", arms))
+
+
+def test_a_rich_history_comes_back_on_both_databases(world, settings, elsewhere, other_settings, tmp_path):
+    people = [world.person() for _ in range(3)]
+    _arms(world)
+    first = written(world, people[0], '=HYPERLINK("x"), “quoted”', arm="seeded", start="seed", edit_distance=0)
+    written(world, people[1], "שלום 🌧 'tis", made_from=first, arm="control", fooled=False)
+    third = written(world, people[1], "It is\u00a0dry; -1", source="expert", attempt=9)
+    gone = written(world, people[2], "Gone.")
+    written(world, people[2], "From what is gone.", made_from=gone)
+    world.retract(gone)
+    said(world, third, {})
+    looked_at(world, third)
+    for person in people:
+        if item := world.next(person):
+            if item.mode == "answer":
+                world.answer(person, item.example_id, "contradiction")
+                world.undo(person, item.example_id)
+                world.answer(person, item.example_id, "neutral")
+            else:
+                world.vote(person, item.example_id, "incorrect", corrected="neutral")
+    world.vote(world.owner, third, "correct", owner=True)
+    before = rows(world.db, settings)
+    path = tmp_path / "export.jsonl"
+    for number, form in enumerate(FORMATS):
+        path = tmp_path / f"export.{form}"
+        path.write_bytes(export(world.db, settings, form))
+        if number:
+            _forget(elsewhere)
+        fresh(elsewhere, world.source)
+        state, refused = bring(elsewhere, other_settings, path)
+        assert (refused, state.notes, state.created) == ([], {}, 4)
+        assert rows(elsewhere, other_settings) == before
+
+
+def _forget(db):
+    def empty(session):
+        for table in reversed(metadata().sorted_tables):
+            session.execute(delete(table))
+
+    db.write(empty)
+
+
+def test_people_of_an_import_cannot_log_in_and_are_called_by_their_pseudonym(
+    world, settings, elsewhere, other_settings, tmp_path
+):
+    author = world.person()
+    key = written(world, author, "It is dry.")
+    world.vote(world.owner, key, "correct", owner=True)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(export(world.db, settings, "jsonl"))
+    fresh(elsewhere, world.source)
+    bring(elsewhere, other_settings, path)
+    row = json.loads(path.read_text())
+    people = elsewhere.read(lambda session: list(session.scalars(select(Person))))
+    assert {one.imported_as for one in people} == {row["author"], row["validations"][0]["validator"]}
+    assert all(one.public_name == one.imported_as for one in people)
+    assert not any(passwords.check(one.password_hash, guess, 1) for one in people for guess in ("", "x"))
+    assert not any(one.admin for one in people)
+    events = elsewhere.read(lambda session: list(session.scalars(select(VerdictEvent.verdict))))
+    assert events == ["correct"]
+
+
+def test_rounds_keep_their_numbers_where_these_are_free(world, settings, elsewhere, other_settings, tmp_path):
+    written(world, world.person(), "It is dry.")
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(export(world.db, settings, "jsonl"))
+    fresh(elsewhere, world.source)
+    version = elsewhere.read(lambda session: session.scalars(select(Round.version_id)).first())
+    assert version is None
+    bring(elsewhere, other_settings, path)
+    more = json.loads(path.read_text()) | {"uid": "another"}
+    path.write_text(json.dumps(more))
+    bring(elsewhere, other_settings, path)
+    found = elsewhere.read(lambda session: [(one.number, one.state) for one in session.scalars(select(Round))])
+    assert sorted(found) == [(1, "closed"), (2, "closed")], "what comes later is a round of its own"

@@ -1,0 +1,96 @@
+"""Histories of a task to be exported: a round with arms, starts, blind votes, undone votes, origins, explanations."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench.collection.tables import Example, Explanation, Handout, StoredAttribution
+from dynabench.datasets import exports
+from dynabench.datasets.formats import FORMATS
+from dynabench.datasets.imports import batches, direct
+from dynabench.datasets.imports.finished import State
+from dynabench.datasets.imports.plan import Bad
+from dynabench.db import Database
+from dynabench.rounds.tables import Round, Task, TaskVersion
+from dynabench.settings import Settings
+from tests.validation.world import World
+
+BEGUN = datetime(2026, 3, 1, 9, 30, 15, 250_000, tzinfo=UTC)
+
+
+def written(world: World, author: Any, text: str, **columns: Any) -> int:
+    """An example with a text of its own, written some seconds after a handout; returns its id."""
+    number = next(world.numbers)
+    at = BEGUN + timedelta(seconds=7.25 * number)
+    example = world.example(author, input={"hypothesis": text}, at=at, seconds=number / 3, **columns)
+
+    def hand_out(session: Session) -> None:
+        found = session.get_one(Example, example)
+        handout = session.get_one(Handout, found.handout_id)
+        handout.at, handout.start, handout.arm = at - timedelta(seconds=found.seconds), found.start, found.arm
+
+    world.db.write(hand_out)
+    return example
+
+
+def said(world: World, example: int, values: dict[str, Any]) -> None:
+    """What the author says of an example."""
+    world.db.write(lambda session: session.add(Explanation(example_id=example, values=values, at=BEGUN)))
+
+
+def looked_at(world: World, example: int, label: str = "neutral") -> None:
+    """The words that the target looked at."""
+    words = {"hypothesis": [{"text": "It", "start": 0, "end": 2, "weight": -0.123456789012345678}]}
+    row = StoredAttribution(
+        example_id=example, model="m", method="occlusion", label=label, fields=words, completeness_error=None
+    )
+    world.db.write(lambda session: session.add(row))
+
+
+def fresh(db: Database, source: str, task: str = "checks") -> None:
+    """The same task in another database, without any round."""
+
+    def make(session: Session) -> None:
+        session.add(Task(id=task))
+        session.flush()
+        version = TaskVersion(task_id=task, number=1, source=source)
+        session.add(version)
+        session.flush()
+        session.get_one(Task, task).version_id = version.id
+
+    db.write(make)
+
+
+def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
+    """A task's export as a file's bytes."""
+    what = db.read(exports.scope, None, task, attributions=attributions)
+    return b"".join(FORMATS[form].write(exports.records(db, settings, what), what))
+
+
+def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[str, Any]]:
+    """A task's examples as exports tell them."""
+    return [json.loads(line) for line in export(db, settings, "jsonl", task=task).splitlines()]
+
+
+def bring(
+    db: Database, settings: Settings, path: Path, task: str = "checks", into: str = "examples", form: str = "auto",
+    mapping: object = None,
+) -> tuple[State, list[Bad]]:  # fmt: skip
+    """Import a file as the command does."""
+    plan = batches.plan_for(path, path.name, into, form, mapping)
+    return direct.run(db, settings, task, path, plan, lambda _: None)
+
+
+def recount(db: Database, world_rows: Callable[[], Any], task: str = "checks") -> None:
+    """Counters are what a recount says."""
+    from dynabench.validation.rebuild import rebuild
+
+    before = world_rows()
+    for number in db.read(lambda session: list(session.scalars(select(Round.id).where(Round.task_id == task)))):
+        db.write(rebuild, number)
+    assert world_rows() == before
