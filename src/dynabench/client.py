@@ -137,6 +137,45 @@ class Client:
             total["errors"] += [{**error, "row": error["row"] + start} for error in part["errors"]]
         return total
 
+    # people
+
+    def people(self, task: str) -> list[Json]:
+        """Everybody with a role in a task or a ban from it, for its owners and moderators."""
+        return list(self.pages(f"/tasks/{task}/people"))
+
+    def set_role(self, task: str, username: str, role: str | None) -> Json:
+        """Make somebody owner, moderator, expert or annotator of a task; None takes the role away."""
+        return cast(Json, self.request("POST", f"/tasks/{task}/roles", json={"username": username, "role": role}))
+
+    def invite(self, task: str, role: str, *, uses: int = 1, days: int = 7, note: str = "") -> Json:
+        """A link that makes whoever accepts it something to a task: `{id, link, secret, ...}`, shown this once."""
+        body = {"role": role, "uses": uses, "days": days, "note": note}
+        return cast(Json, self.request("POST", f"/tasks/{task}/invitations", json=body))
+
+    def accept_invitation(self, secret: str) -> Json:
+        """Accept an invitation by the last part of its link."""
+        return cast(Json, self.request("POST", "/invitations/accept", json={"secret": secret}))
+
+    def ban(self, task: str, person: int, reason: str) -> None:
+        """Let somebody, by their number, neither write nor check for a task any more; they read the reason."""
+        self.request("POST", f"/tasks/{task}/bans", json={"person": person, "reason": reason})
+
+    def lift_ban(self, task: str, person: int) -> None:
+        """Lift a ban."""
+        self.request("DELETE", f"/tasks/{task}/bans/{person}")
+
+    def warn(self, task: str, person: int, text: str) -> None:
+        """Show somebody a warning on their next pages."""
+        self.request("POST", f"/tasks/{task}/warnings", json={"person": person, "text": text})
+
+    def withdraw(self, confirm: str, task: str | None = None, number: int | None = None) -> int:
+        """Take back all that you wrote and that is not released, of a task or round where given; how many it was.
+
+        `confirm` is your username; the token needs the scope `account`.
+        """
+        body = {"confirm": confirm, "task": task, "round": number}
+        return int(self.request("POST", "/me/withdrawal", json=body)["withdrawn"])
+
     # examples
 
     def next_context(self, task: str) -> Json:
