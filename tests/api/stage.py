@@ -44,6 +44,8 @@ class Stage:
         self.example = self.write(author, self.given, "This is not so.")
         upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
         self.job = upload.json()["id"]
+        data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
+        self.data_job = data.json()["id"]
         self.browsers = {role: self.browser(role) for role in ("anon", *NAMES)}
 
     def _found(self, session: Session, invited: bool) -> None:
@@ -73,6 +75,10 @@ class Stage:
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default `example`."""
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.job}
+        if "/contexts/" not in path and "imports/{job}" in path:
+            known["job"] = self.data_job
+        if "{file}" in path:
+            known["file"] = "gone"
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
         if "contexts/files/{id}" in path:

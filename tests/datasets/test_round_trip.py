@@ -31,7 +31,11 @@ STEPS = st.lists(
         st.integers(0, 3), st.integers(0, 30), st.booleans(), TEXTS,
     ), min_size=1, max_size=25,
 )  # fmt: skip
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing history is short as it is; shrinking it takes minutes
+PHASES = (
+    Phase.explicit,
+    Phase.reuse,
+    Phase.generate,
+)  # a failing history is short as it is; shrinking it takes minutes
 SOURCES = ("person", "expert", "program", "owner")
 
 
@@ -131,8 +135,15 @@ def template(sqlite_template):
     return sqlite_template
 
 
-@settings(max_examples=12, deadline=None, phases=PHASES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(steps=STEPS, mode=st.sampled_from(["judge", "mixed", "answer"]), arms=st.sampled_from([[], ["control", "seeded"]]))
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=PHASES,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(
+    steps=STEPS, mode=st.sampled_from(["judge", "mixed", "answer"]), arms=st.sampled_from([[], ["control", "seeded"]])
+)
 def test_any_history_comes_back(template, steps, mode, arms):
     from dynabench.settings import Settings
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def import_(
     task: str,
     source: Annotated[str, typer.Argument(help="A file, a dataset's folder, or hub:ID of a dataset.")],

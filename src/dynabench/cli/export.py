@@ -1,6 +1,7 @@
 """`dynabench export`: a task's examples as a file."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from dynabench.settings import get_settings
 app = typer.Typer(help="Write a task's examples to a file.")
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def export(
     task: str,
     number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
@@ -53,9 +54,10 @@ def export(
 
         parts = FORMATS[kind].write(counted(), what)
         parts = gzipped(parts) if name.endswith(".gz") else parts
-        with output.open("wb") if output else sys.stdout.buffer as file:
+        with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
             for part in parts:
                 file.write(part)
+            file.flush()
     told = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
     text = f"{written} rows of {task} in {output}."
     if as_json or output is not None:

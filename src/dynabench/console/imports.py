@@ -150,7 +150,11 @@ async def progress(request: Request, task: str, job: str, owner: Owning) -> Resp
 async def download(request: Request, task: str, job: str, owner: Owning) -> Response:
     """All rows that an import left out, with line and reason, as the file had them: to be mended and sent again."""
     db: Database = request.app.state.db
-    found = await db.aread(uploads.job_of, owner, task, job)
+    return await refused_file(db, await db.aread(uploads.job_of, owner, task, job))
+
+
+async def refused_file(db: Database, found: jobs.Job) -> Response:
+    """The rows that a job left out as a CSV file."""
     columns = await to_thread.run_sync(_columns, db, found.id)
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in Path(_name(found)).stem)[:60]
     return downloads.csv_file(

@@ -42,13 +42,13 @@ async def keep(settings: Settings, task: str, name: str, parts: AsyncIterable[by
 
 
 def find(settings: Settings, task: str, file: str) -> Path:
-    """The waiting file with this id; `NotFound` where it was thrown away or never was."""
+    """The waiting file with this id; `Invalid` where it was thrown away or never was."""
     try:
         found = list((settings.folder / "uploads" / task / FOLDER).glob(f"{UUID(file)}--*"))
     except ValueError:
         found = []
     if not found:
-        raise errors.NotFound("This file is not here any more. Send it again.")
+        raise errors.Invalid({"file": "This file is not here any more. Send it again."})
     return found[0]
 
 

@@ -3,6 +3,7 @@
 Nothing here unpickles, follows a path in a file, or runs code that came with data.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -88,11 +89,9 @@ def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
 
 
 def _tsv(stream: BinaryIO) -> Iterator[Row]:
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-    reader = csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+    reader = csv.DictReader(codecs.iterdecode(stream, "utf-8-sig", "replace"), delimiter="\t", quoting=csv.QUOTE_NONE)
     for record in reader:
         yield Row(reader.line_num, {name: value for name, value in record.items() if name and value is not None})
-    text.detach()
 
 
 def _json(stream: BinaryIO) -> Iterator[Row]:

@@ -1,0 +1,160 @@
+"""What the task's owner takes out and brings in: exports, and imports of examples, contexts and seeds."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.console import frame, imports
+from dynabench.console.access import Owning
+from dynabench.datasets import service, waiting
+from dynabench.datasets.api import config_for
+from dynabench.datasets.formats import FORMATS
+from dynabench.datasets.imports.mapping import PRESETS
+from dynabench.datasets.imports.plan import INTO
+from dynabench.datasets.schemas import HubIn, PlanIn
+from dynabench.db import Database
+from dynabench.rounds import listing, queries
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter()
+PIECE = 1024 * 1024
+
+
+def _own(session: Session, person: Person, task: str) -> dict[str, Any]:
+    held = [each for each in session.scalars(queries.rounds(task)) if each.state != "draft"]
+    return {"imports": service.listed(session, person, task)[:10], "rounds": held}
+
+
+async def _page(request: Request, task: str, owner: Person, status: int = 200, **values: Any) -> Response:
+    db: Database = request.app.state.db
+    known = {"formats": list(FORMATS), "errors": {}, "given": {}, "hub": request.app.state.settings.hub_url}
+    known |= {"presets": PRESETS, "into": INTO, **await db.aread(_own, owner, task)}
+    return await frame.page(request, task, "console/data.html", "data", status=status, **(known | values))
+
+
+@router.get("/tasks/{task}/manage/data", name="manage_data")
+async def show(request: Request, task: str, owner: Owning) -> Response:
+    """Exports of the task and its rounds, files and datasets to bring in, and what was brought in."""
+    return await _page(request, task, owner)
+
+
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    while piece := await file.read(PIECE):
+        yield piece
+
+
+@router.post("/tasks/{task}/manage/data/files", name="send_data")
+async def send(request: Request, task: str, owner: Owning) -> Response:
+    """Keep the file and show what is in it."""
+    async with request.form() as form:
+        file = form.get("file")
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise errors.Invalid({"file": "Choose a file first."})
+            path = await waiting.keep(request.app.state.settings, task, file.filename[-200:], _pieces(file))
+        except errors.Invalid as problem:
+            message = problem.fields.get("name") or problem.fields.get("file") or problem.detail
+            return await _page(request, task, owner, 422, errors={"file": message})
+    address = request.app.url_path_for("map_data", task=task, file=path.name.partition("--")[0])
+    return RedirectResponse(str(address), status_code=303)
+
+
+def _plan(given: Any) -> PlanIn:
+    mapping = str(given.get("mapping", ""))[:100_000].strip()
+    into, form = str(given.get("into", "examples"))[:20], str(given.get("format", "auto"))[:20]
+    return PlanIn(into=into, format=form, mapping=mapping or None)
+
+
+async def _preview(request: Request, task: str, owner: Person, file: str, given: Any) -> Response:
+    db: Database = request.app.state.db
+    config = await db.aread(config_for, owner, task)
+    path = waiting.find(request.app.state.settings, task, file)
+    found = await to_thread.run_sync(service.preview, path, config, plan := _plan(given))
+    values = {
+        "found": found, "plan": plan, "into": INTO, "presets": PRESETS, "fields": _fields(config),
+        "address": str(request.app.url_path_for("map_data", task=task, file=file)),
+    }  # fmt: skip
+    part = "console/_data_preview.html" if wants_fragment(request) else None
+    status = 422 if found.problem and request.method == "POST" else 200
+    return await frame.page(request, task, "console/data_file.html", "data", status=status, fragment=part, **values)
+
+
+def _fields(config: Any) -> list[str]:
+    """The names that a mapping may give columns to."""
+    groups = (("context", "context"), ("input", "input"), ("answer", "answer"), ("explanation", "ask"))
+    return [f"{shown}.{field.name}" for shown, group in groups for field in config.fields(group)]
+
+
+@router.get("/tasks/{task}/manage/data/files/{file}", name="map_data")
+async def look(request: Request, task: str, file: str, owner: Owning) -> Response:
+    """The first rows under what the file looks like, or under the choices in the query."""
+    return await _preview(request, task, owner, file, request.query_params)
+
+
+@router.post("/tasks/{task}/manage/data/files/{file}", name="import_data")
+async def start(request: Request, task: str, file: str, owner: Owning) -> Response:
+    """Import the whole file, in the background; or (`then` = look) show the first rows anew."""
+    form = await request.form()
+    if form.get("then") == "look":
+        return await _preview(request, task, owner, file, form)
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    waiting.find(settings, task, file)
+    try:
+        job = await db.awrite(service.start, owner, settings, task, file, _plan(form))
+    except errors.Invalid:
+        return await _preview(request, task, owner, file, form)
+    return RedirectResponse(str(request.app.url_path_for("data_import", task=task, job=job.id)), status_code=303)
+
+
+@router.post("/tasks/{task}/manage/data/hub", name="import_hub")
+async def start_hub(request: Request, task: str, owner: Owning) -> Response:
+    """Import a dataset of the hub, in the background."""
+    form = await request.form()
+    db: Database = request.app.state.db
+    given = {name: str(form.get(name, ""))[:100].strip() for name in ("dataset", "config", "split", "revision")}
+    try:
+        body = HubIn(**given, **_plan(form).model_dump())
+        job = await db.awrite(service.start_hub, owner, task, body)
+    except errors.Invalid as problem:
+        return await _page(request, task, owner, 422, errors=problem.fields, given=given)
+    return RedirectResponse(str(request.app.url_path_for("data_import", task=task, job=job.id)), status_code=303)
+
+
+def _found(session: Session, person: Person, task: str, job: str) -> tuple[jobs.Job, Any]:
+    found = service.job_of(session, person, task, job)
+    return found, listing.refused(session, job, "", imports.BAD_SHOWN)
+
+
+@router.get("/tasks/{task}/manage/data/imports/{job}", name="data_import")
+async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
+    """How an import goes, and which rows it left out."""
+    db: Database = request.app.state.db
+    found, refused = await db.aread(_found, owner, task, job)
+    told = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)
+    values = {
+        "job": found,
+        "told": told,
+        "counts": told["result"] or told["progress"] or (found.done or {}).get("state") or {},
+        "left": imports.left(found, told),
+        "refused": refused.items,
+        "here": str(request.app.url_path_for("data_import", task=task, job=job)),
+        "back": str(request.app.url_path_for("manage_data", task=task)),
+        "download": str(request.app.url_path_for("refused_data", task=task, job=job)),
+    }
+    part = "console/_import.html" if wants_fragment(request) else None
+    return await frame.page(request, task, "console/data_import.html", "data", fragment=part, **values)
+
+
+@router.get("/tasks/{task}/manage/data/imports/{job}/refused.csv", name="refused_data")
+async def download(request: Request, task: str, job: str, owner: Owning) -> Response:
+    """All rows that an import left out, with number and reason."""
+    db: Database = request.app.state.db
+    return await imports.refused_file(db, await db.aread(service.job_of, owner, task, job))

@@ -1,0 +1,93 @@
+"""A dataset of the hub, over its real client and a server of ours that speaks its protocol."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from dynabench import errors
+from dynabench.datasets.imports import hub
+from dynabench.settings import Settings
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+CARD = "---\nconfigs:\n- config_name: default\n  data_files: [{split: train, path: train.jsonl}]\n---\n"
+ROW = json.dumps({"premise": "It rains.", "hypothesis": "It is wet.", "label": "e"})
+FILES = {"README.md": CARD.encode(), "train.jsonl": ROW.encode(), "load.py": b"raise SystemExit"}
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The few routes that listing and downloading a dataset need."""
+
+    asked: list[str] = []  # noqa: RUF012
+
+    def do_HEAD(self) -> None:
+        self.answer(head=True)
+
+    def do_GET(self) -> None:
+        self.answer(head=False)
+
+    def answer(self, head: bool) -> None:
+        self.asked.append(f"{self.path} {self.headers.get('authorization')}")
+        listing = [{"type": "file", "path": name, "size": len(held), "oid": "0"} for name, held in FILES.items()]
+        if self.path.startswith("/api/datasets/some/data/tree/"):
+            self.send(json.dumps(listing).encode(), head, {"Content-Type": "application/json"})
+        elif self.path.startswith("/datasets/some/data/resolve/"):
+            held = FILES.get(self.path.rpartition("/")[2])
+            if held is None:
+                self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)
+            else:
+                etag = f'"{hashlib.sha1(held, usedforsecurity=False).hexdigest()}"'
+                self.send(held, head, {"ETag": etag, "X-Repo-Commit": COMMIT})
+        else:
+            self.send(b"", head, {"X-Error-Code": "RepoNotFound"}, 404)
+
+    def send(self, body: bytes, head: bool, headers: dict[str, str], status: int = 200) -> None:
+        self.send_response(status)
+        for name, value in (headers | {"Content-Length": str(len(body))}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if not head:
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    Hub.asked.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path):
+    settings = Settings(home=tmp_path, hub_url=address)
+    [path] = hub.download(settings, hub.Wanted("some/data"), tmp_path / "hub")
+    assert path.read_bytes() == FILES["train.jsonl"]
+    assert not (tmp_path / "hub" / "load.py").exists()
+    assert not any("load.py" in asked for asked in Hub.asked)
+    assert all(asked.endswith(" None") for asked in Hub.asked), "no token leaves"
+
+
+def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_path):
+    with pytest.raises(errors.NotFound):
+        hub.download(Settings(home=tmp_path, hub_url=address), hub.Wanted("no/such"), tmp_path / "a")
+    with pytest.raises(errors.Unavailable, match="does not answer"):
+        gone = Settings(home=tmp_path, hub_url="http://127.0.0.1:9")
+        hub.download(gone, hub.Wanted("some/data"), tmp_path / "b")
+    with pytest.raises(errors.Unavailable, match="calls no hub"):
+        hub.download(Settings(home=tmp_path, hub_url=""), hub.Wanted("some/data"), tmp_path / "c")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b/c", "http://elsewhere/x", "x y"])
+def test_only_ids_of_datasets_are_asked_for(name):
+    with pytest.raises(errors.Invalid):
+        hub.Wanted(name)
