@@ -42,9 +42,7 @@ async def _page(
 
 
 @router.get("/tasks/{task}/manage/config", name="manage_config")
-async def config(
-    request: Request, task: str, owner: Owning, after: After = "", saved: Against = None
-) -> Response:
+async def config(request: Request, task: str, owner: Owning, after: After = "", saved: Against = None) -> Response:
     """The newest config in an editor, what it looks like, and the versions before."""
     notice = f"Saved as version {saved}. Rounds that were drafted before keep theirs." if saved else ""
     return await _page(request, task, after=after, notice=notice)
@@ -91,9 +89,7 @@ async def download(request: Request, task: str, n: VersionNumber, owner: Owning)
 
 
 @router.get("/tasks/{task}/manage/config/versions/{n}", name="config_version")
-async def version(
-    request: Request, task: str, n: VersionNumber, owner: Owning, against: Against = None
-) -> Response:
+async def version(request: Request, task: str, n: VersionNumber, owner: Owning, against: Against = None) -> Response:
     """One version, and what changed from another one, by default from the one before."""
 
     def read(session: Session) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from dynabench.console import config, contexts, health, log
+from dynabench.console import config, contexts, examples, figures, health, log, moderation
 
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, contexts, config, log)
+SECTIONS = (health, contexts, examples, figures, moderation, config, log)
 
 for _section in SECTIONS:
     router.include_router(_section.router)
