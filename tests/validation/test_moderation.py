@@ -149,10 +149,11 @@ def test_filters_hold_together_and_pages_go_on_where_the_last_ended(world):
 )
 def test_hostile_questions_find_nothing_or_are_refused(world, hostile):
     world.example(world.person())
-    try:
+    if any(character.isalnum() for character in hostile):
         assert ids(world, q=hostile) == []
-    except errors.Invalid as refused:
-        assert set(refused.fields) == {"q"}
+    else:
+        with pytest.raises(errors.Invalid, match="q"):
+            ids(world, q=hostile)
 
 
 @pytest.mark.parametrize("much", ["x" * 10_000, " ".join(f"word{n}" for n in range(100)), "!?"])

@@ -9,7 +9,18 @@ from sqlalchemy.orm import Session
 from dynabench import errors, security
 from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
-from dynabench.collection import attributions, boards, hiding, loop, queries, schemas, seeds, service
+from dynabench.collection import (
+    attributions,
+    boards,
+    figures_api,
+    hiding,
+    loop,
+    queries,
+    schemas,
+    search,
+    seeds,
+    service,
+)
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.rounds import contexts, people
@@ -65,23 +76,22 @@ async def create_example(
 
 @router.get("/tasks/{task}/examples")
 async def list_examples(
-    request: Request,
-    task: str,
-    person: Member,
-    mine: bool = False,
-    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
-    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    request: Request, task: str, person: Member, asked: Annotated[schemas.ExampleQuery, Query()]
 ) -> schemas.ExamplePage:
-    """Your examples of a task, newest first; its owners leave out `mine` to see everybody's."""
+    """Your examples of a task (`mine`), newest first; its owners and moderators search everybody's."""
     db: Database = request.app.state.db
 
     def read(session: Session) -> schemas.ExamplePage:
+        if not asked.mine:
+            found = search.find(session, person, task, asked.filters(), before=asked.after or None, limit=asked.limit)
+            items = [service.told(each, author=each.author.public_name) for each in found.items]
+            return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
+        if set(asked.model_fields_set) - {"mine", "after", "limit"}:
+            raise errors.Invalid({"mine": "Filters are for the task's owners and moderators, who see everybody's."})
         rounds.task(session, task)
-        if not mine and rounds.role(session, person, task) != "owner":
-            raise errors.Forbidden("Only the task's owners see everybody's examples. Add ?mine=1 for your own.")
-        found = session.scalars(queries.examples(task, person.id if mine else None, after, limit + 1)).all()
-        items = [service.full(session, each) for each in found[:limit]]
-        return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+        mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
+        items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]
+        return schemas.ExamplePage(items=items, next=str(items[-1].id) if len(mine) > asked.limit else None)
 
     return await db.aread(read)
 
@@ -225,3 +235,6 @@ async def board(
     return await db.aread(
         lambda session: boards.board(session, rounds.round_of(session, task, n), viewer, start, limit)
     )
+
+
+router.include_router(figures_api.router)

@@ -319,3 +319,13 @@ def called(name: str, *, usernames: bool) -> Select[int]:
     return (
         found if usernames else found.where(or_(Person.pseudonym == "", func.lower(Person.pseudonym) == name.lower()))
     )
+
+
+def made_from(example_id: int, limit: int = 50) -> Select[int]:
+    """Ids of examples that were made from another one: an index range."""
+    return select(Example.id).where(Example.made_from == example_id).order_by(Example.id).limit(limit)
+
+
+def attributions_of(example_id: int) -> Select[StoredAttribution]:
+    """All that was kept of what models looked at in an example: one index range."""
+    return select(StoredAttribution).where(StoredAttribution.example_id == example_id).order_by(StoredAttribution.id)

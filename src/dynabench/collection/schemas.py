@@ -1,9 +1,11 @@
 """What the JSON API of collection takes and gives."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from dynabench.collection.search import Filters
 
 Values = dict[str, Any]
 Id = Annotated[int, Field(ge=1, le=2**53)]
@@ -98,10 +100,11 @@ class OutcomeOut(BaseModel):
 
 
 class ExampleOut(OutcomeOut):
-    """A stored example, for its author and the task's owners."""
+    """A stored example, for its author and the task's owners; `author` is named in lists of everybody's."""
 
     task: str
     round: int
+    author: str | None = None
     context_id: int
     context: Values
     input: Values
@@ -120,6 +123,86 @@ class ExamplePage(BaseModel):
     """A page of examples; `next` is the cursor of the page after it."""
 
     items: list[ExampleOut]
+    next: str | None
+
+
+class ExampleQuery(Strict):
+    """What is looked for among a task's examples; all of it must hold.
+
+    `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation, `since` and
+    `until` UTC days, `perturbed` examples that another one was made from.
+    """
+
+    mine: bool = False
+    after: int = Field(0, ge=0, le=2**53)
+    limit: int = Field(50, ge=1, le=100)
+    q: str = Field("", max_length=1000)
+    round: int | None = Field(None, ge=1, le=2**31 - 1)
+    author: str = Field("", max_length=100)
+    verdict: Literal["", "pending", "correct", "incorrect", "flagged", "disputed"] = ""
+    fooled: bool | None = None
+    source: Literal["", "person", "expert", "owner", "program"] = ""
+    start: Literal["", "blank", "prompt", "seed", "perturb"] = ""
+    arm: str | None = Field(None, max_length=40)
+    tag: str | None = Field(None, max_length=100)
+    flagged: bool | None = None
+    retracted: bool | None = None
+    hidden: Literal["no", "yes", "any"] = "no"
+    made_from: bool | None = None
+    perturbed: bool | None = None
+    since: date | None = None
+    until: date | None = None
+
+    def filters(self) -> Filters:
+        """As `collection.search` takes them."""
+        asked = self.model_dump(exclude={"mine", "after", "limit", "hidden"})
+        return Filters(**asked, hidden={"no": False, "yes": True, "any": None}[self.hidden])
+
+
+class LineOut(BaseModel):
+    """The figures of one value of a breakdown; `clustered` intervals allow for one person's examples being alike."""
+
+    value: str
+    examples: int
+    fooled: int
+    validated: int
+    resolved: int
+    retracted: int
+    hidden: int
+    people: int
+    mer: "RateOut"
+    vmer: "RateOut"
+    vmer_resolved: "RateOut"
+    clustered: dict[str, "RateOut"]
+
+
+class FiguresOut(BaseModel):
+    """A round's figures and one breakdown of them."""
+
+    by: str
+    who: str
+    total: LineOut
+    items: list[LineOut]
+
+
+class AnnotatorOut(BaseModel):
+    """One person's figures in a round."""
+
+    name: str
+    examples: int
+    fooled: int
+    validated: int
+    resolved: int
+    retracted: int
+    hidden: int
+    mer: "RateOut"
+    vmer: "RateOut"
+
+
+class AnnotatorsOut(BaseModel):
+    """A page of annotators; `next` is the cursor of the page after it."""
+
+    items: list[AnnotatorOut]
     next: str | None
 
 

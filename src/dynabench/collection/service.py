@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, projections, queries, search
 from dynabench.collection.drafts import Draft
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
+from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Handout, Prediction, Retraction, Seed, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.db import now
@@ -193,16 +194,19 @@ def retract(session: Session, person: Person, example_id: int) -> None:
 
 def full(session: Session, example: Example) -> ExampleOut:
     """An example with all that its author and the owners may know."""
-    standing = session.get_one(Standing, example.id)
-    of = session.get_one(Round, example.round_id)
-    said = session.scalar(queries.explanation(example.id))
-    config = rounds.config_of(session, example.version_id)
+    return told(search.seen(session, [example.id])[0])
+
+
+def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
+    """The same of an example that was found; `author` is the name that whoever asks knows them by."""
+    example, standing = seen.example, seen.standing
     return ExampleOut(
         **outcome(example).model_dump(),
-        task=of.task_id,
-        round=of.number,
+        task=seen.round.task_id,
+        round=seen.round.number,
+        author=author,
         context_id=example.context_id,
-        context=config.shown_context(session.get_one(Context, example.context_id).values),
+        context=seen.config.shown_context(seen.context.values),
         input=example.input,
         answer=example.answer,
         made_from=example.made_from,
@@ -211,6 +215,6 @@ def full(session: Session, example: Example) -> ExampleOut:
         verdict=standing.verdict,
         retracted=standing.retracted,
         hidden=standing.hidden,
-        explanation=said.values if said else None,
+        explanation=seen.explanation,
         at=example.at,
     )

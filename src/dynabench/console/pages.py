@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter
 
-from dynabench.console import config, contexts, data, health, log, people, rounds
+from dynabench.console import config, contexts, data, examples, figures, health, log, moderation, people, rounds
 
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, rounds, contexts, people, data, config, log)
+SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, log)
 
 for _section in SECTIONS:
     router.include_router(_section.router)

@@ -12,7 +12,7 @@ from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.security import RowId
-from dynabench.validation import places, service
+from dynabench.validation import moderation_api, places, service
 from dynabench.validation.schemas import (
     BallotIn,
     FlagList,
@@ -97,3 +97,6 @@ async def read_statistics(
 def _statistics(session: Session, task: str, number: int, sources: list[Source] | None) -> StatisticsOut:
     found = rounds.round_of(session, task, number)
     return StatisticsOut.told(task, number, statistics(session, found, sources=sources))
+
+
+router.include_router(moderation_api.router)

@@ -1,0 +1,83 @@
+"""Flagged examples and what to do about them and their authors."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import hiding
+from dynabench.console import examples, frame
+from dynabench.console.access import Moderating
+from dynabench.rounds import people
+from dynabench.security import RowId
+from dynabench.validation import moderation
+
+router = APIRouter()
+
+SHOWN = 10
+Which = Literal["waiting", "hidden", "dismissed"]
+Act = Literal["hide", "restore", "dismiss", "reopen", "warn", "ban", "lift"]
+
+
+@router.get("/tasks/{task}/manage/moderation", name="manage_moderation")
+async def queue(
+    request: Request,
+    task: str,
+    person: Moderating,
+    which: Which = "waiting",
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+) -> Response:
+    """Examples that wait for a moderator; those that are hidden; those whose flags were dismissed."""
+
+    def read(session: Session) -> dict[str, Any]:
+        cases, more = moderation.queue(session, person, task, which, after or None, SHOWN)
+        return {"cases": cases, "next": more}
+
+    values = await request.app.state.db.aread(read)
+    shown: dict[str, Any] = {"which": which, "after": after, "said": examples.said, "texts": examples.texts}
+    return await frame.page(
+        request, task, "console/moderation.html", "moderation", errors={}, values={}, **shown, **values
+    )
+
+
+@router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
+async def act(request: Request, task: str, id: RowId, act: Act, person: Moderating) -> Response:
+    """Do something about an example or its author; then the page that it was asked from, or the form with its error."""
+    form = await request.form()
+    reason = str(form.get("reason", ""))
+    try:
+        await request.app.state.db.awrite(done, person, task, id, act, reason)
+    except errors.Invalid as problem:
+        known = await request.app.state.db.aread(examples.everything, person, task, id)
+        tried = {"act": act, "reason": reason}
+        shown: dict[str, Any] = {"said": examples.said, "texts": examples.texts, "errors": problem.fields}
+        return await frame.page(
+            request, task, "console/example.html", "examples", status=422, values=tried, **shown, **known
+        )
+    back = "manage_moderation" if form.get("back") == "queue" else "manage_example"
+    known = {"task": task} if back == "manage_moderation" else {"task": task, "id": id}
+    return RedirectResponse(str(request.app.url_path_for(back, **known)), status_code=303)
+
+
+def done(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
+    """What a button says, for a reason; refuses where the example is not the task's."""
+    found = moderation.case(session, person, task, id)
+    author = found.seen.author.id
+    said = people.clean_reason(reason) if act not in ("restore", "reopen", "lift") else reason
+    if act == "hide":
+        hiding.hide(session, person, id, said)
+    elif act == "restore":
+        hiding.restore(session, person, id, said)
+    elif act == "dismiss":
+        moderation.dismiss(session, person, id, said)
+    elif act == "reopen":
+        moderation.reopen(session, person, id, said)
+    elif act == "warn":
+        people.warn(session, person, task, author, said)
+    elif act == "ban":
+        people.ban(session, person, task, author, said)
+    else:
+        people.lift(session, person, task, author)

@@ -1,0 +1,146 @@
+"""The console's pages of examples, figures and moderation, as owners and moderators use them."""
+
+import csv
+import io
+
+import pytest
+
+from tests.collection import conftest as world
+from tests.collection.conftest import draw, send, written
+
+host, rules, admin, owner, ada, bob, client = (
+    world.host,
+    world.rules,
+    world.admin,
+    world.owner,
+    world.ada,
+    world.bob,
+    world.client,
+)
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture
+def made(ada, bob, owner):
+    """Three examples by ada, of which bob flags the second; ids in order."""
+    found = []
+    for text in ("The otter is not asleep.", "A rude sentence not to keep.", "Nobody swims here, not even ducks."):
+        answer = send(ada, written(draw(ada), text))
+        assert answer.status_code == 201, answer.text
+        found.append(answer.json()["id"])
+    flagged = bob.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged"})
+    if flagged.status_code != 200:
+        flagged = owner.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged", "as_owner": True})
+    assert flagged.status_code in (200, 201), flagged.text
+    return found
+
+
+@pytest.fixture
+def mine(owner, browser):
+    opened = browser()
+    assert opened.log_in(owner.name).status_code == 303
+    return opened
+
+
+def test_the_owner_finds_examples_by_words_and_filters(mine, owner, made):
+    page = mine.get("/tasks/nli/manage/examples", params={"q": "otter", "author": "ada", "fooled": ""})
+    assert page.status_code == 200
+    assert "The otter is not asleep." in page.text
+    assert "Nobody swims" not in page.text
+    none = mine.get("/tasks/nli/manage/examples?q=zebra")
+    assert "Nothing found" in none.text
+    found = owner.get("/api/v1/tasks/nli/examples", params={"flagged": "true", "limit": 1}).json()
+    assert [each["id"] for each in found["items"]] == [made[1]]
+    assert found["items"][0]["author"] == "ada"
+    first = owner.get("/api/v1/tasks/nli/examples?limit=2").json()
+    rest = owner.get(f"/api/v1/tasks/nli/examples?limit=2&after={first['next']}").json()
+    assert [each["id"] for each in (*first["items"], *rest["items"])] == made[::-1]
+    assert rest["next"] is None
+
+
+@pytest.mark.parametrize("query", ["q=%21%21", "round=x", "since=yesterday", "verdict=maybe", "q=" + "a+" * 600])
+def test_what_makes_no_sense_is_told_beside_its_field(mine, owner, query):
+    page = mine.get(f"/tasks/nli/manage/examples?{query}")
+    assert page.status_code == 422
+    assert 'aria-invalid="true"' in page.text or "has-error" in page.text
+    assert owner.get(f"/api/v1/tasks/nli/examples?{query}").status_code == 422
+
+
+def test_ones_own_examples_take_no_filters(ada, made):
+    assert len(ada.get("/api/v1/tasks/nli/examples?mine=1").json()["items"]) == 3
+    assert ada.get("/api/v1/tasks/nli/examples?mine=1&q=otter").status_code == 422
+    assert ada.get("/api/v1/tasks/nli/examples").status_code == 403
+
+
+def test_an_example_has_a_page_with_all_that_is_known(mine, made):
+    page = mine.get(f"/tasks/nli/manage/examples/{made[1]}")
+    assert page.status_code == 200
+    for part in ("A rude sentence not to keep.", "nli-a", "flagged", "ada"):
+        assert part in page.text
+    assert mine.get(f"/tasks/sentiment/manage/examples/{made[1]}").status_code == 404
+
+
+def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):
+    queue = mine.get("/tasks/nli/manage/moderation")
+    assert "A rude sentence" in queue.text
+    without = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", back="queue")
+    assert without.status_code == 422
+    assert "Say why" in without.text
+    hidden = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", reason="rude", back="queue")
+    assert hidden.headers["location"].endswith("/tasks/nli/manage/moderation")
+    assert "A rude sentence" not in mine.get("/tasks/nli/manage/moderation").text
+    assert "A rude sentence" in mine.get("/tasks/nli/manage/moderation?which=hidden").text
+    assert made[1] not in [each["id"] for each in owner.get("/api/v1/tasks/nli/examples").json()["items"]]
+    figures = owner.get("/api/v1/tasks/nli/rounds/1/figures").json()
+    assert (figures["total"]["examples"], figures["total"]["hidden"]) == (2, 1)
+    mine.submit(f"/tasks/nli/manage/examples/{made[1]}/restore", page="/settings")
+    assert owner.get("/api/v1/tasks/nli/rounds/1/figures").json()["total"]["examples"] == 3
+    log = mine.get("/tasks/nli/manage/log").text
+    assert "example.hidden" in log
+    assert "rude" in log
+
+
+def test_the_author_is_warned_banned_and_let_in_again(mine, ada, made):
+    base = f"/tasks/nli/manage/examples/{made[0]}"
+    for act in ("warn", "ban"):
+        assert mine.submit(f"{base}/{act}", page="/settings", reason="be kind").status_code == 303
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403
+    assert "The author is banned: be kind" in mine.get(base).text
+    assert mine.submit(f"{base}/lift", page="/settings").status_code == 303
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
+
+
+def test_flags_are_dismissed_through_the_api(owner, made):
+    waiting = owner.get("/api/v1/tasks/nli/moderation").json()["items"]
+    assert [(case["example"]["id"], len(case["flags"])) for case in waiting] == [(made[1], 1)]
+    assert owner.post(f"/api/v1/examples/{made[1]}/dismiss", json={"reason": "fine"}).json()["dismissed"]
+    assert owner.get("/api/v1/tasks/nli/moderation").json()["items"] == []
+    assert len(owner.get("/api/v1/tasks/nli/moderation?which=dismissed").json()["items"]) == 1
+
+
+@pytest.mark.parametrize("view", ["conditions", "day", "tag", "annotator"])
+@pytest.mark.parametrize("who", ["people", "experts", "programs"])
+def test_figures_are_shown_each_way(mine, made, view, who):
+    page = mine.get(f"/tasks/nli/manage/figures?view={view}&who={who}")
+    assert page.status_code == 200
+    assert "MER" in page.text
+
+
+def test_tables_of_figures_are_downloaded(mine, made):
+    for by in ("arm", "start", "source", "tag", "day", "annotator"):
+        answer = mine.get(f"/tasks/nli/manage/figures.csv?by={by}")
+        assert answer.status_code == 200, answer.text
+        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        expected = {"source": "person", "annotator": "ada", "start": "blank"}
+        assert sum(int(row["examples"]) for row in rows) == 3
+        assert expected.get(by, rows[0][by]) == rows[0][by]
+    assert mine.get("/tasks/nli/manage/figures.csv?by=mood").status_code == 404
+
+
+def test_annotators_come_in_pages_in_the_order_asked_for(owner, ada, bob, made):
+    send(bob, written(draw(bob), "Not one word."))
+    first = owner.get("/api/v1/tasks/nli/rounds/1/annotators?sort=examples&limit=1").json()
+    second = owner.get(f"/api/v1/tasks/nli/rounds/1/annotators?sort=examples&limit=1&after={first['next']}").json()
+    assert [first["items"][0]["name"], second["items"][0]["name"]] == ["ada", "bob"]
+    assert second["next"] is None
+    assert owner.get("/api/v1/tasks/nli/rounds/1/annotators?sort=height").status_code == 422
