@@ -153,7 +153,12 @@ def _put(session: Session, round_id: int, groups: Groups) -> None:
     )
     before = {(row.name, row.value): np.frombuffer(row.counts, ROW) for row in session.execute(known)}
     rows = [
-        {"round_id": round_id, "name": group[0], "value": group[1], "counts": _sum([*_one(before, group), new]).tobytes()}
+        {
+            "round_id": round_id,
+            "name": group[0],
+            "value": group[1],
+            "counts": _sum([*_one(before, group), new]).tobytes(),
+        }
         for group, new in sorted(groups.items())
     ]
     if rows:

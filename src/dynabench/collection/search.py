@@ -83,7 +83,13 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
 
 
 def find(
-    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None = None, limit: int = 50
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    filters: Filters,
+    *,
+    before: int | None = None,
+    limit: int = 50,
 ) -> Page:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
