@@ -155,6 +155,92 @@ def create(page: Page, client: Client) -> None:
     expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
 
 
+def ask_questions(author: Client) -> None:
+    """Questions on the passages that `screenshots.yaml` knows; the answer is marked where it stands last."""
+    left = {each["passage"]: each["questions"] for each in SAID["questions"]}
+    for _ in range(120):
+        context = author.next_context("qa")
+        passage = context["values"]["passage"]
+        known = next((beginning for beginning in left if passage.startswith(beginning)), None)
+        for question, answer in left.pop(known, {}).items() if known else ():
+            start = passage.rindex(answer)
+            span = {"start": start, "end": start + len(answer)}
+            author.create_example("qa", context["id"], {"question": question}, {"answer": [span]})
+        if not left:
+            return
+
+
+def mark(page: Page, answer: str) -> None:
+    """From the keyboard: the first and the last word of an answer."""
+    words = page.locator(".span-passage .span-word")
+    texts, wanted = words.all_inner_texts(), answer.split()
+    first = next(at for at in range(len(texts)) if texts[at : at + len(wanted)] == wanted)
+    page.locator(".span-passage .span-check").nth(first).focus()
+    page.keyboard.press("Enter")
+    page.locator(".span-passage .span-check").nth(first + len(wanted) - 1).focus()
+    page.keyboard.press("Enter")
+
+
+def question(page: Page, client: Client) -> None:
+    """A question, its answer marked in the passage, and the model's."""
+    for _ in range(1500):
+        if client.next_context("qa")["values"]["passage"].startswith(SAID["question"]["passage"]):
+            break
+    page.goto("/tasks/qa/create")
+    mark(page, SAID["question"]["answer"])
+    page.get_by_role("textbox", name="Question").fill(SAID["question"]["text"])
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("token-strip .strip").first).to_be_visible()
+
+
+def seed(page: Page) -> None:
+    """A sentence to start from, with what the models say, and one word of it changed."""
+    page.goto("/tasks/sentiment/create")
+    for _ in range(60):
+        if page.locator(".start .model-reading").count():
+            break
+        given = page.locator("#create-form [name=handout]").input_value()
+        page.get_by_role("button", name="Another one").click()
+        expect(page.locator("#create-form [name=handout]")).not_to_have_value(given)
+    text = page.get_by_role("textbox", name="Statement")
+    text.fill("As far as I recall, " + text.input_value()[0].lower() + text.input_value()[1:])
+    page.locator("#create-form").get_by_label("neutral").check()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("token-strip .strip").first).to_be_visible()
+
+
+def perturbation(page: Page) -> None:
+    """An own example of hate speech, in harmless words, and how it was turned around."""
+    page.get_by_role("button", name="I have read this, go on").click()
+    for text in SAID["perturbation"]:
+        page.get_by_role("textbox", name="Statement").fill(text)
+        if page.locator("#create-form").get_by_label("not hateful").count():
+            page.locator("#create-form").get_by_label("not hateful").check()
+        page.keyboard.press("Control+Enter")
+        expect(page.locator(".try-text").first).to_have_text(text)
+        if text != SAID["perturbation"][-1]:
+            page.locator(".answer-foot").get_by_role("button", name="Make a perturbation").click()
+            expect(page.locator(".start-text")).to_have_text(text)
+    expect(page.locator("token-strip .strip").first).to_be_visible()
+
+
+def look_at_tasks(page: Page, sofia: Client) -> None:
+    """Extracted answers, seeds, warnings, perturbations; what the models said, after a vote."""
+    page.goto("/tasks/qa/validate")
+    shoot(page, "validate-answer")
+    page.get_by_role("button", name="Correct", exact=False).first.click()
+    expect(page.locator(".last")).to_be_visible()
+    shoot(page, "validate-voted")
+    question(page, sofia)
+    shoot(page, "create-answer")
+    seed(page)
+    shoot(page, "create-seed")
+    page.goto("/tasks/hate/create")
+    shoot(page, "warning")
+    perturbation(page)
+    shoot(page, "create-perturbation")
+
+
 def look(page: Page, sofia: Client) -> None:
     """Every page."""
     for name, path in (("login", "/login"), ("register", "/register"), ("not-found", "/tasks/nothing-of-the-kind")):
@@ -169,6 +255,7 @@ def look(page: Page, sofia: Client) -> None:
     shoot(page, "validate-blind")
     create(page, sofia)
     shoot(page, "create")
+    look_at_tasks(page, sofia)
     log_in_again(page, "maren")
     for name, path in (
         ("task", "/tasks/nli"),
@@ -194,6 +281,7 @@ def main() -> None:
         made = people(base)
         authors = [made[name] for name in PEOPLE]
         check(authors, write(authors))
+        ask_questions(made["maren"])
         browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(base_url=base, reduced_motion="reduce")
         look(page, made["sofia"])

@@ -14,7 +14,7 @@ from tests.web.pages import PAGES
 def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
     request = SimpleNamespace(url=SimpleNamespace(path=path), state=SimpleNamespace(role=None))
-    around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False}
+    around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False, "notices": []}
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
     return environment().get_template(template).render({**around, **made, **values, **more})
 

@@ -81,7 +81,8 @@ class TokenStrip extends HTMLElement {
 
   draw(answer) {
     const fields = answer.fields ?? Object.fromEntries(Object.entries(answer).filter(([, value]) => Array.isArray(value)));
-    const label = answer.label ?? this.getAttribute("label") ?? "";
+    const explained = answer.label ?? this.getAttribute("label") ?? "";
+    const label = (this.parts.length && { start: _("its start"), end: _("its end") }[explained]) || explained;
     const names = Object.keys(fields);
     const lines = names.map((name) => this.line(name, fields[name], label, names.length > 1));
     this.readout = make("span", { class: "strip-readout", "aria-hidden": "true" });
