@@ -101,4 +101,6 @@ def test_news_go_into_the_sets_every_so_many_rows(world):
         world.write(search_index.tell, 400, [f"word{number}"])
     left = world.read(lambda session: len(session.scalars(select(SearchNews.id)).all()))
     assert left < search_index.FOLD
-    assert world.read(lambda s: list(search_index.matching(s, [["word0"], [f"word{search_index.FOLD + 2}"]], None))) == [400]
+    assert world.read(
+        lambda s: list(search_index.matching(s, [["word0"], [f"word{search_index.FOLD + 2}"]], None))
+    ) == [400]

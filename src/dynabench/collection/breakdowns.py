@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection.breakdown_tables import Breakdown, TallyNews
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds import arms
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 
 NAMES = ("all", "day", "start", "arm", "tag")
@@ -35,14 +35,17 @@ LOCK = 7267420  # on PostgreSQL one transaction at a time counts news in
 Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
 
+_NEWS = insert(TallyNews).returning(TallyNews.id)  # built once, and past the unit of work: one with each example
 
-def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int]) -> None:
-    """Count a change of the `Tally` row with this key, of an example whose context has this tag."""
-    of = session.get_one(Round, key["round_id"])
-    known = [key["person_id"], _kind(of.arms, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
+
+def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int], conditions: list[Any]) -> None:
+    """Count a change of the `Tally` row with this key, of an example whose context has this tag.
+
+    `conditions` are the round's arms.
+    """
+    known = [key["person_id"], _kind(conditions, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
     told = json.dumps([*known, *(counts[name] for name in COUNTS)], separators=(",", ":"))
-    row = insert(TallyNews).values(round_id=key["round_id"], told=told).returning(TallyNews.id)
-    if session.execute(row).scalar_one() % FOLD == 0:
+    if session.connection().execute(_NEWS, {"round_id": key["round_id"], "told": told}).scalar_one() % FOLD == 0:
         fold(session)
 
 
@@ -153,7 +156,12 @@ def _put(session: Session, round_id: int, groups: Groups) -> None:
     )
     before = {(row.name, row.value): np.frombuffer(row.counts, ROW) for row in session.execute(known)}
     rows = [
-        {"round_id": round_id, "name": group[0], "value": group[1], "counts": _sum([*_one(before, group), new]).tobytes()}
+        {
+            "round_id": round_id,
+            "name": group[0],
+            "value": group[1],
+            "counts": _sum([*_one(before, group), new]).tobytes(),
+        }
         for group, new in sorted(groups.items())
     ]
     if rows:

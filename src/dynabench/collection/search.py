@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import queries, search_index, terms
+from dynabench.collection.place import Place
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -83,7 +84,13 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
 
 
 def find(
-    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None = None, limit: int = 50
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    filters: Filters,
+    *,
+    before: int | None = None,
+    limit: int = 50,
 ) -> Page:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
@@ -118,7 +125,11 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "author": row.author_id,
         **{name: getattr(row, name) for name in ("round", "fooled", "source", "start", "arm", "tag")},
         "made": row.made_from is not None,
-        **{"verdict": Verdict.PENDING, "retracted": False, "hidden": False, "flagged": False, "perturbed": False},
+        "verdict": Verdict.PENDING,
+        "retracted": False,
+        "hidden": False,
+        "flagged": False,
+        "perturbed": False,
         **changing,
     }
     texts = terms.strings([row.context, row.input, row.answer, *explanations])
@@ -127,11 +138,10 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
     return [*found, *(terms.facet(name, value) for name, value in facets.items()), *day]
 
 
-def add(session: Session, example: Example) -> None:
+def add(session: Session, example: Example, place: Place) -> None:
     """Let a new example be found; what it was made from is found as such."""
-    of, context = session.get_one(Round, example.round_id), session.get_one(Context, example.context_id)
     known = {name: getattr(example, name) for name in WRITTEN}
-    row = SimpleNamespace(**known, task_id=of.task_id, round=of.number, context=context.values, tag=context.tag)
+    row = SimpleNamespace(**known, task_id=place.task_id, round=place.round, context=place.context, tag=place.tag)
     search_index.tell(session, example.id, describe(row))
     if example.made_from is not None:
         change(session, example.made_from, perturbed=True)

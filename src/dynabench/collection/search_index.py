@@ -34,14 +34,16 @@ CHANGING: dict[str, tuple[str, ...]] = {
 }
 _RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
 
+_NEWS = insert(SearchNews).returning(SearchNews.id)  # built once, and past the unit of work: one with each example
+
 News = tuple[int, Iterable[str]]
 Question = Sequence[Sequence[str]]  # every group must be met by one of its terms
 
 
 def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
     """Let an example be found under more terms from now on; a changing facet takes the place of its old value."""
-    row = insert(SearchNews).values(example_id=example_id, terms=joined(terms)).returning(SearchNews.id)
-    if session.execute(row).scalar_one() % FOLD == 0:
+    row = {"example_id": example_id, "terms": joined(terms)}
+    if session.connection().execute(_NEWS, row).scalar_one() % FOLD == 0:
         fold(session)
 
 
