@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import text
 from starlette.middleware import Middleware
@@ -74,11 +75,13 @@ class App(FastAPI):
         document = super().openapi()
         document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
         for route in iter_route_contexts(self.routes):
-            dependant = getattr(route, "dependant", None)
-            for method in () if dependant is None else route.methods or ():
+            dependant: Dependant | None = getattr(route, "dependant", None)
+            if dependant is None:
+                continue
+            for method in route.methods or ():
                 operation = document["paths"].get(route.path, {}).get(method.lower(), {})
                 if "security" in operation:
-                    token = {auth.scheme.scheme_name: sorted(set(auth.scopes_of(dependant, method)))}
+                    token = {auth.scheme.scheme_name: sorted(auth.scopes_of(dependant, method))}
                     # Where no login is needed a token is looked at all the same.
                     operation["security"] = [token] if auth.needs_login(dependant) else [token, {}]
         return document

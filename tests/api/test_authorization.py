@@ -1,9 +1,11 @@
-"""Who may use which route. A route without an entry here fails the build.
+"""Who may use which route. A route without an entry here fails the build, and so does one of the API without a scope.
 
-Each route is then really called by everybody: who may not is turned away, who may gets past the door.
+Each route is then really called by everybody: who may not is turned away, who may gets past the door. A route is one
+line: who may (`MAY`), a body with which it gets as far as its rules, and where the usual one does not fit (`scope_of`)
+the scope that tokens need. In bodies, `{context}` is a context that ada was given and `{mia}` the number of a person.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,28 +13,35 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
-from sqlalchemy import select, update
 from starlette.routing import Mount
 
-from dynabench.accounts.tables import Person, Token
+from dynabench.accounts import auth
+from dynabench.accounts.tables import SCOPES
 from dynabench.db import Database
-from dynabench.rounds import service as rounds
+from tests.api.stage import NAMES, Stage
 from tests.collection import conftest as world
-from tests.conftest import Browser, Caller
+from tests.conftest import Caller
 
 host, rules = world.host, world.rules
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # the door is the same on both
 
-EVERYBODY = {"anon", "member", "author", "owner", "admin"}
+EVERYBODY = {"anon", *NAMES}
+MEMBERS = set(NAMES)
 MAY = {
     "anyone": EVERYBODY,
-    "member": EVERYBODY - {"anon"},
+    "member": MEMBERS,
+    "unbanned": EVERYBODY - {"banned"},  # writing: visitors have the sandbox
+    "seated": MEMBERS - {"banned"},  # checking
     "involved": {"author", "owner", "admin"},  # in the example that `author` wrote
-    "others": {"member", "owner", "admin"},  # anybody but its author
+    "overseeing": {"author", "moderator", "owner", "admin"},  # the same, and whoever looks after what is written
+    "welcome": MEMBERS - {"banned"},  # to what makes people members of a task
+    "others": MEMBERS - {"author", "banned"},  # anybody who may check but its author
     "author": {"author"},
+    "moderator": {"moderator", "owner", "admin"},
     "owner": {"owner", "admin"},
     "admin": {"admin"},
 }
+SEATED = {"unbanned", "seated", "others"}  # in tasks for invited people these are for people with a role alone
 NEW_TASK = """
 id: another
 name: Another
@@ -44,13 +53,25 @@ ACCOUNT = {"email": "new@example.org", "password": "correct horse battery", "use
 
 @dataclass(frozen=True)
 class Route:
-    """Who may use a route (see `MAY`), and a body with which it gets as far as its rules."""
+    """Who may use a route, with what it is called, and which scope it needs of tokens (see `scope_of`).
+
+    `hidden` says that the route shows hidden examples to those who may use it.
+    """
 
     who: str
     json: Any = None
-    form: dict[str, str] | None = None
+    form: dict[str, Any] | None = None
     params: dict[str, str] | None = None
     content: bytes | None = None
+    scope: str = ""
+    hidden: bool = False
+
+
+def scope_of(method: str, route: Route) -> str:
+    """The scope that a route of the API needs: `read` for GET, else by who may, where the line says nothing else."""
+    if route.scope or method == "GET":
+        return route.scope or "read"
+    return "manage" if route.who in ("moderator", "owner", "admin") else "annotate"
 
 
 SANDBOX = {"context_id": "{context}", "input": {"hypothesis": "It is not so."}, "answer": {"label": "neutral"}}
@@ -67,14 +88,26 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/settings"): Route("member"),
     ("POST", "/settings/profile"): Route("member", form={"pseudonym": ""}),
     ("POST", "/settings/password"): Route("member", form={"current": "", "password": ""}),
-    ("POST", "/settings/tokens"): Route("member", form={"name": "laptop"}),
+    ("POST", "/settings/tokens"): Route("member", form={"name": "laptop", "scopes": ["read"]}),
     ("POST", "/settings/tokens/{id}/revoke"): Route("member", form={}),
+    ("POST", "/settings/notices/{id}/seen"): Route("member", form={}),
+    ("GET", "/settings/examples"): Route("member"),
+    ("POST", "/settings/examples"): Route("member", form={"confirm": ""}),
+    ("GET", "/settings/delete"): Route("member"),
     ("POST", "/settings/delete"): Route("member", form={"name": ""}),
-    ("POST", "/api/v1/accounts"): Route("anyone", json=ACCOUNT),
-    ("POST", "/api/v1/tokens"): Route("anyone", json={"username": "mia", "password": "correct horse battery"}),
+    ("POST", "/api/v1/accounts"): Route("anyone", json=ACCOUNT, scope="account"),
+    ("POST", "/api/v1/tokens"): Route(
+        "anyone", json={"username": "mia", "password": "correct horse battery", "scopes": ["read"]}, scope="account"
+    ),
     ("GET", "/api/v1/me"): Route("member"),
-    ("PATCH", "/api/v1/me"): Route("member", json={}),
-    ("GET", "/api/v1/tokens"): Route("member"),
+    ("PATCH", "/api/v1/me"): Route("member", json={}, scope="account"),
+    ("POST", "/api/v1/me/password"): Route("member", json={"current": "", "password": ""}, scope="account"),
+    ("GET", "/api/v1/me/notices"): Route("member"),
+    ("POST", "/api/v1/me/notices/{id}/seen"): Route("member", scope="account"),
+    ("GET", "/api/v1/me/examples"): Route("member"),
+    ("POST", "/api/v1/me/withdrawal"): Route("member", json={"confirm": ""}, scope="account"),
+    ("POST", "/api/v1/me/deletion"): Route("member", json={"confirm": "", "password": ""}, scope="account"),
+    ("GET", "/api/v1/tokens"): Route("member", scope="account"),
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
@@ -94,40 +127,46 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/files"): Route("owner", params={"name": "c.jsonl"}, content=b"{}\n"),
     ("GET", "/api/v1/tasks/{task}/contexts/files/{job}"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
+    ("GET", "/api/v1/tasks/{task}/people"): Route("moderator"),
+    ("POST", "/api/v1/tasks/{task}/warnings"): Route("moderator", json={"person": "{mia}", "text": "Be kind."}),
+    ("POST", "/api/v1/tasks/{task}/bans"): Route("moderator", json={"person": "{bea}", "reason": "Spam."}),
+    ("GET", "/api/v1/tasks/{task}/invitations"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/invitations"): Route("owner", json={"role": "expert"}),
+    ("DELETE", "/api/v1/tasks/{task}/invitations/{id}"): Route("owner"),
     # collection
-    ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/examples"): Route("anyone", json=SANDBOX | {"sandbox": True}),
+    ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("unbanned"),
+    ("POST", "/api/v1/tasks/{task}/examples"): Route("unbanned", json=SANDBOX | {"sandbox": True}),
     ("GET", "/api/v1/tasks/{task}/examples"): Route("owner"),
     ("GET", "/api/v1/examples/{id}"): Route("involved"),
     ("POST", "/api/v1/examples/{id}/explanations"): Route("author", json={"why_correct": "Because."}),
     ("GET", "/api/v1/examples/{id}/attributions"): Route("involved"),
     ("POST", "/api/v1/attributions"): Route(
-        "anyone", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
+        "unbanned", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
     ("POST", "/api/v1/tasks/{task}/seeds"): Route("owner", json={"seeds": []}),
     ("POST", "/api/v1/tasks/{task}/seeds/examples"): Route("owner", json={"round": 1}),
-    ("POST", "/api/v1/examples/{id}/hide"): Route("owner", json={"reason": "spam"}),
-    ("POST", "/api/v1/examples/{id}/restore"): Route("owner", json={}),
+    ("POST", "/api/v1/examples/{id}/hide"): Route("moderator", json={"reason": "spam"}),
+    ("POST", "/api/v1/examples/{id}/restore"): Route("moderator", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
     ("GET", "/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/tasks/{task}/people"): Route("anyone"),
-    ("GET", "/tasks/{task}/create"): Route("anyone"),
-    ("POST", "/tasks/{task}/create"): Route("anyone", form={"context_id": "{context}", "sandbox": "true"}),
-    ("POST", "/tasks/{task}/context"): Route("anyone", form={}),
+    ("GET", "/tasks/{task}/create"): Route("unbanned"),
+    ("POST", "/tasks/{task}/create"): Route("unbanned", form={"context_id": "{context}", "sandbox": "true"}),
+    ("POST", "/tasks/{task}/context"): Route("unbanned", form={}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
-    ("POST", "/api/v1/tasks/{task}/validations/next"): Route("member"),
-    ("GET", "/api/v1/tasks/{task}/flags"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
+    ("GET", "/api/v1/tasks/{task}/flags"): Route("moderator"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
-    ("GET", "/tasks/{task}/validate"): Route("member"),
+    ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
     ("POST", "/api/v1/examples/{id}/validations/undo"): Route("member"),
     ("POST", "/api/v1/examples/{id}/skip"): Route("others"),
     ("POST", "/tasks/{task}/validate/{id}"): Route("others", form={"vote": "correct"}),
-    ("POST", "/tasks/{task}/validate/{id}/undo"): Route("member", form={}),
+    ("POST", "/tasks/{task}/validate/{id}/undo"): Route("seated", form={}),
     ("POST", "/tasks/{task}/validate/{id}/skip"): Route("others", form={}),
     # console
     ("GET", "/tasks/{task}/manage"): Route("owner"),
@@ -146,11 +185,15 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}"): Route("owner"),
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
-    # what ends something
+    # what changes who may, or ends something
+    ("GET", "/join/{secret}"): Route("anyone"),
+    ("POST", "/join/{secret}"): Route("welcome", form={}),
+    ("POST", "/api/v1/invitations/accept"): Route("welcome", json={"secret": "{secret}"}),
+    ("DELETE", "/api/v1/tasks/{task}/bans/{id}"): Route("moderator"),
     ("POST", "/api/v1/examples/{id}/retract"): Route("author"),
     ("POST", "/examples/{id}/retraction"): Route("author", form={}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/close"): Route("owner"),
-    ("DELETE", "/api/v1/tokens/{id}"): Route("member"),
+    ("DELETE", "/api/v1/tokens/{id}"): Route("member", scope="account"),
     ("DELETE", "/api/v1/tasks/{task}/contexts/{id}"): Route("owner"),
     ("POST", "/login"): Route("anyone", form={"username": "mia", "password": "correct horse battery"}),
     ("POST", "/logout"): Route("anyone", form={}),
@@ -175,89 +218,19 @@ def test_every_route_says_who_may_use_it(app: FastAPI):
     assert not gone, f"no such route any more: {gone}"
 
 
-class Stage:
-    """A task with an open round, an example in it, and everybody at the door."""
-
-    def __init__(self, client: Any, database: Database, person: Callable[[str], Caller]) -> None:
-        self.client, self.database = client, database
-        names = {"admin": "root", "owner": "olga", "author": "ada", "member": "mia"}
-        self.callers: dict[str, Caller] = {role: person(name) for role, name in names.items()}
-        root, owner = self.callers["admin"], self.callers["owner"]
-        database.write(lambda s: s.execute(update(Person).where(Person.id == root.id).values(admin=True)))
-        database.write(world.seed)
-        database.write(rounds.set_role, None, "nli", owner.name, "owner")
-        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
-        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
-        self.given = world.draw(self.callers["author"])
-        written = world.written(
-            self.given, "This is not so." if self.given["goal"]["label"] != "contradiction" else "So."
-        )
-        self.example = world.send(self.callers["author"], written).json()["id"]
-        upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
-        self.job = upload.json()["id"]
-        self.browsers = {role: self.browser(role) for role in ("anon", *names)}
-
-    def browser(self, role: str) -> Browser:
-        opened = Browser(self.client)
-        if role != "anon":
-            assert opened.log_in(self.callers[role].name).status_code == 303
-        return opened
-
-    def address(self, path: str, role: str) -> str:
-        """The route with real things in place of its parameters."""
-        number = self.token_of(role) if "tokens" in path else self.example
-        number = self.given["id"] if "/contexts/{id}" in path else number
-        if "contexts/files/{id}" in path:
-            number = self.file_of_contexts()
-        filled = path.format(task="nli", n=1, number=1, id=number, job=self.job)
-        assert "{" not in filled
-        return filled
-
-    def file_of_contexts(self) -> str:
-        """A file that waits until its columns are told apart."""
-        browser = self.browsers["owner"]
-        headers = {"X-CSRF-Token": browser.token("/settings")}
-        sent = {"file": ("c.csv", b"premise\nIt rains.\n")}
-        answer = browser.client.post("/tasks/nli/manage/contexts/files", files=sent, headers=headers)
-        return str(answer.headers["location"]).rpartition("/")[2].partition("?")[0]
-
-    def token_of(self, role: str) -> int:
-        """A token to lose: a second one of the caller's own."""
-        if role == "anon":
-            return 1
-        caller = self.callers[role]
-        proof = {"username": caller.name, "password": "correct horse battery", "name": "spare"}
-        self.client.post("/api/v1/tokens", json=proof)
-        newest = (
-            select(Token.id).where(Token.person_id == caller.id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
-        )
-        return self.database.read(lambda session: session.scalars(newest).first()) or 0
-
-    def call(self, method: str, path: str, role: str) -> httpx2.Response:
-        """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""
-        route, address = ROUTES[method, path], self.address(path, role)
-        if path.startswith("/api/"):
-            how = {"json": self.filled(route.json), "params": route.params, "content": route.content}
-            how = {name: value for name, value in how.items() if value is not None}
-            caller = self.client if role == "anon" else self.callers[role]
-            return caller.request(method, address, **how)
-        browser = self.browsers[role]
-        if method == "GET":
-            return browser.get(address)
-        return browser.submit(
-            address, page="/login" if role == "anon" else "/settings", **self.filled(route.form or {})
-        )
-
-    def filled(self, body: Any) -> Any:
-        return body | {"context_id": self.given["id"]} if isinstance(body, dict) and "context_id" in body else body
+@pytest.fixture
+def stage(client: Any, database: Database, person: Callable[[str], Caller]) -> Iterator[Stage]:
+    made = Stage(client, database, person)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def stage(client: Any, database: Database, person: Callable[[str], Caller]) -> Any:
-    made = Stage(client, database, person)
+def invited(client: Any, database: Database, person: Callable[[str], Caller]) -> Iterator[Stage]:
+    """The stage of a task for invited people."""
+    made = Stage(client, database, person, invited=True)
     yield made
-    for browser in made.browsers.values():
-        browser.client.close()
+    made.close()
 
 
 def turned_away(answer: httpx2.Response, role: str, path: str) -> bool:
@@ -275,26 +248,84 @@ def let_in(answer: httpx2.Response) -> bool:
     return answer.status_code in (200, 201, 202, 204, 303, 409, 422) and not to_login
 
 
-@pytest.mark.parametrize("role", sorted(EVERYBODY - {"admin"}))
-def test_who_may_not_is_turned_away(stage: Stage, role: str):
+def walk(stage: Stage, role: str, may: Callable[[Route], bool]) -> list[str]:
+    """Call every route as `role`; what went otherwise than `may` says."""
     wrong = []
     for (method, path), route in ROUTES.items():
-        if role not in MAY[route.who]:
-            answer = stage.call(method, path, role)
-            if not turned_away(answer, role, path):
-                wrong.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
-    assert not wrong
+        answer = stage.call(method, path, role, route)
+        fine = let_in(answer) if may(route) else turned_away(answer, role, path)
+        if not fine:
+            meant = "may" if may(route) else "may not"
+            wrong.append(f"{role} {meant} {method} {path}: {answer.status_code} {answer.text[:200]}")
+    return wrong
 
 
 @pytest.mark.parametrize("role", sorted(EVERYBODY))
-def test_who_may_gets_in(stage: Stage, role: str):
+def test_who_may_gets_in_and_who_may_not_is_turned_away(stage: Stage, role: str):
+    assert not walk(stage, role, lambda route: role in MAY[route.who])
+
+
+@pytest.mark.parametrize("role", ["anon", "member", "author", "expert", "moderator", "owner", "banned"])
+def test_a_task_for_invited_people_is_for_people_with_a_role(invited: Stage, role: str):
+    outside = role in ("anon", "member")
+    assert not walk(invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED))
+
+
+def test_every_route_of_the_api_declares_the_scope_that_tokens_need(app: FastAPI):
     wrong = []
-    for (method, path), route in ROUTES.items():
-        if role in MAY[route.who]:
-            answer = stage.call(method, path, role)
+    for context in iter_route_contexts(app.routes):
+        for method in (context.methods or set()) - {"HEAD"}:
+            if (context.path or "").startswith("/api/v1/"):
+                declared = sorted(auth.scopes_of(context.dependant, method))
+                if declared != [meant := scope_of(method, ROUTES[method, context.path])]:
+                    wrong.append(f"{method} {context.path}: declares {declared}, is meant to need {meant}")
+    assert not wrong
+
+
+def api_routes() -> list[tuple[str, str, Route]]:
+    return [(method, path, route) for (method, path), route in ROUTES.items() if path.startswith("/api/v1/")]
+
+
+def somebody_who_may(route: Route) -> str:
+    return next(role for role in ("owner", "author", "admin", "member") if role in MAY[route.who])
+
+
+def test_a_token_without_the_scope_is_refused_by_name(stage: Stage):
+    tokens = {
+        (role, lacking): stage.token(role, *(scope for scope in SCOPES if scope != lacking))
+        for role in ("owner", "author", "admin", "member")
+        for lacking in SCOPES
+    }
+    wrong = []
+    for method, path, route in api_routes():
+        role, needed = somebody_who_may(route), scope_of(method, route)
+        answer = stage.program(method, path, role, route, tokens[role, needed])
+        if answer.status_code != 403 or answer.json().get("scope") != needed:
+            wrong.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_token_with_nothing_but_the_scope_gets_in(stage: Stage, scope: str):
+    tokens = {role: stage.token(role, scope) for role in ("owner", "author", "admin", "member")}
+    wrong = []
+    for method, path, route in api_routes():
+        if scope_of(method, route) == scope:
+            role = somebody_who_may(route)
+            answer = stage.program(method, path, role, route, tokens[role])
             if not let_in(answer):
                 wrong.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
     assert not wrong
+
+
+def test_tokens_open_no_page(stage: Stage):
+    opened = []
+    for method, path in ROUTES:
+        if not path.startswith("/api/") and "anon" not in MAY[ROUTES[method, path].who]:
+            answer = stage.callers["admin"].request(method, stage.address(path, "admin"))
+            if not turned_away(answer, "anon", path):
+                opened.append(f"{method} {path}: {answer.status_code}")
+    assert not opened
 
 
 def test_cookies_alone_change_nothing_without_the_forms_token(stage: Stage):

@@ -8,7 +8,7 @@ from dynabench.models import catalog, spec
 from dynabench.models.training import recipes
 from dynabench.settings import Settings
 
-NAMES = ["hate-minilm", "hate-ngram", "nli-minilm", "nli-ngram", "sentiment-minilm", "sentiment-ngram"]
+NAMES = ["hate-minilm", "hate-ngram", "nli-minilm", "nli-ngram", "qa-minilm", "sentiment-minilm", "sentiment-ngram"]
 
 
 def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():
@@ -17,6 +17,7 @@ def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():
     for entry in entries:
         card = (entry.folder / "README.md").read_text()
         assert all(f"## {part}" in card for part in ("Scores", "Data", "Training", "Limits", "Licence"))
+    assert spec.read(catalog.BUILTIN / "qa-minilm").scores["SQuAD 1.1 dev"].f1 >= 0.767
     hate = spec.read(catalog.BUILTIN / "hate-minilm").scores
     assert min(hate[name].macro_f1 for name in recipes.load("hate-minilm").floor) >= 0.70
     assert spec.read(catalog.BUILTIN / "nli-minilm").scores["SNLI test"].accuracy >= 0.78

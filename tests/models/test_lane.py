@@ -64,6 +64,23 @@ def test_long_inputs_share_no_batch_with_short_ones_and_the_oldest_goes_first():
     asyncio.run(story())
 
 
+def test_a_batch_holds_no_more_than_its_room_and_one_call_always_fits():
+    async def story():
+        gate = Gate()
+        lane = Lane("test", gate, Figures(), room=500)
+        calls = [asyncio.create_task(lane.submit(0, 10))]
+        await started(gate)
+        calls += [asyncio.create_task(lane.submit(value, 200)) for value in range(1, 6)]
+        calls.append(asyncio.create_task(lane.submit(6, 900)))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await asyncio.gather(*calls) == [0, 2, 4, 6, 8, 10, 12]
+        assert gate.batches == [[0], [1, 2], [3, 4], [5], [6]]
+        await lane.close()
+
+    asyncio.run(story())
+
+
 def test_a_full_queue_refuses_at_once_and_recovers():
     async def story():
         gate, figures = Gate(), Figures()

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request
 
 from dynabench import security
 from dynabench.accounts import entry, notices, rules, schemas, service
-from dynabench.accounts.auth import Member, Viewer, scope
+from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
 from dynabench.errors import Invalid
 
@@ -81,6 +81,7 @@ async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None)
 
 
 @router.get("/tokens")
+@needs("account")
 async def list_tokens(request: Request, person: Member) -> schemas.TokenList:
     """Your tokens that still work."""
     rows: list[Any] = await request.app.state.db.aread(service.tokens, person.id)

@@ -1,8 +1,8 @@
 """Who sends a request: dependencies that handlers name in their signatures."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
@@ -14,6 +14,7 @@ from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
 from dynabench.errors import Forbidden, Unauthenticated
 
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 USED_EVERY = timedelta(minutes=1)
 scheme = HTTPBearer(auto_error=False, description="An API token from `POST /api/v1/tokens` or the settings page.")
 
@@ -68,45 +69,51 @@ Admin = Annotated[Person, Depends(_admin)]
 
 
 class Scope:
-    """A dependency: what a token must be allowed on these routes. Cookies may do all that their person may.
+    """A dependency of routers: what a token must be allowed there. Cookies may do all that their person may.
 
-    `name` for requests that change something, `reading` for those that do not. Every route of the JSON API has one:
-    `APIRouter(dependencies=[Depends(auth.scope("annotate"))])`, or a stricter one of its own besides.
+    `read` for requests that change nothing, `name` for the others, or what the handler says with `needs`. Every
+    router of the JSON API has one: `APIRouter(dependencies=[Depends(auth.scope("annotate"))])`.
     """
 
-    def __init__(self, name: str, reading: str) -> None:
-        self.name, self.reading = name, reading
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def needed(self, method: str) -> str:
-        """The scope that a request with this method needs."""
-        return self.reading if method in security.SAFE_METHODS else self.name
+    def needed(self, method: str, handler: object) -> str:
+        """The scope that a request with this method to this handler needs."""
+        return _own_scopes.get(handler) or ("read" if method in security.SAFE_METHODS else self.name)
 
     async def __call__(self, request: Request, _: Viewer) -> None:
         """Refuse a token that lacks the scope."""
-        require_scope(request, self.needed(request.method))
+        scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
+        if scopes is not None and name not in scopes:
+            text = f"This token lacks the scope “{name}”. Make one that has it in the settings or with POST /tokens."
+            raise Forbidden(text, scope=name)
 
 
-def scope(name: str, reading: str = "read") -> Scope:
-    """See `Scope`; the names are those of `SCOPES`."""
-    if not {name, reading} <= set(SCOPES):
-        raise ValueError(f"{name} and {reading} must be among {SCOPES}")
-    return Scope(name, reading)
+_own_scopes: dict[object, str] = {}
 
 
-def require_scope(request: Request, name: str) -> None:
-    """Refuse a token that lacks the scope `name`; for what only some requests of a route do."""
-    scopes = getattr(request.state, "scopes", None)
-    if scopes is not None and name not in scopes:
-        text = f"This token lacks the scope “{name}”. Make one that has it, on the settings page or with POST /tokens."
-        raise Forbidden(text, scope=name)
+def scope(name: str) -> Scope:
+    """See `Scope`; `name` is one of `SCOPES`."""
+    if name not in SCOPES:
+        raise ValueError(f"{name} is not among {SCOPES}")
+    return Scope(name)
 
 
-def scopes_of(dependant: Dependant, method: str) -> Iterator[str]:
-    """The scopes that a route with these dependencies asks of tokens."""
-    if isinstance(dependant.call, Scope):
-        yield dependant.call.needed(method)
-    for each in dependant.dependencies:
-        yield from scopes_of(each, method)
+def needs(name: str) -> Callable[[Handler], Handler]:
+    """A decorator for handlers whose scope is not that of their router; it stands below `@router.post(...)`."""
+
+    def mark(handler: Handler) -> Handler:
+        _own_scopes[handler] = scope(name).name
+        return handler
+
+    return mark
+
+
+def scopes_of(dependant: Dependant, method: str) -> set[str]:
+    """The scopes that a route, given as its dependencies, asks of tokens: one for each route of the JSON API."""
+    found = [each.call for each in dependant.dependencies]
+    return {call.needed(method, dependant.call) for call in found if isinstance(call, Scope)}
 
 
 def needs_login(dependant: Dependant) -> bool:

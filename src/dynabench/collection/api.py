@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench import errors, security
-from dynabench.accounts.auth import Member, Viewer, scope
+from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, boards, hiding, loop, queries, schemas, seeds, service
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts
+from dynabench.rounds import contexts, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Upload
 from dynabench.rounds.schemas import Number, RowError, UploadOut
@@ -38,6 +38,8 @@ async def next_context(
     With `perturb` one's own example again, to be edited minimally so that its answer becomes the goal.
     """
     state = request.app.state
+    if viewer is None:
+        await state.db.aread(people.require_seat, None, task)
     if body is None or body.perturb is None:
         return await loop.hand_out(state.db, state.host, viewer, task)
     if viewer is None:
@@ -115,6 +117,7 @@ async def retract(request: Request, id: security.RowId, person: Member) -> schem
 
 
 @router.post("/examples/{id}/hide")
+@needs("manage")
 async def hide(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
@@ -124,6 +127,7 @@ async def hide(
 
 
 @router.post("/examples/{id}/restore")
+@needs("manage")
 async def restore(
     request: Request, id: security.RowId, person: Member, body: schemas.HidingIn | None = None
 ) -> schemas.HidingOut:
@@ -133,6 +137,7 @@ async def restore(
 
 
 @router.post("/tasks/{task}/seeds", status_code=201)
+@needs("manage")
 async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: Member) -> UploadOut:
     """Add up to 1,000 seeds, texts to start from (owners). Good rows are kept, bad ones named, known ones counted."""
     rows = seeds.rows(body.seeds)
@@ -152,6 +157,7 @@ async def add_seeds(request: Request, task: str, body: schemas.SeedsIn, person: 
 
 
 @router.post("/tasks/{task}/seeds/examples", status_code=201)
+@needs("manage")
 async def seeds_of_round(
     request: Request, task: str, body: schemas.SeedlingsIn, person: Member
 ) -> schemas.SeedlingsOut:
@@ -194,7 +200,7 @@ async def draft_attributions(request: Request, body: schemas.AttributionIn, view
     throttle(request, viewer)
     db: Database = request.app.state.db
     host: Host = request.app.state.host
-    question = await attributions.settle(host, await db.aread(attributions.about_draft, body))
+    question = await attributions.settle(host, await db.aread(attributions.about_draft, viewer, body))
     return attributions.document(question.model, await attributions.explain(host, question))
 
 

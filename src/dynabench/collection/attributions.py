@@ -14,6 +14,7 @@ from dynabench.collection.schemas import AttributionIn
 from dynabench.collection.tables import StoredAttribution
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -59,8 +60,9 @@ def about_example(
     )
 
 
-def about_draft(session: Session, body: AttributionIn) -> Question:
+def about_draft(session: Session, person: Person | None, body: AttributionIn) -> Question:
     """The question about a draft, by one of the open round's targets."""
+    people.require_seat(session, person, body.task)
     current = rounds.open_round_of(session, body.task)
     targets = [each for each in current.targets if body.model in ("", each.model)]
     if not targets:

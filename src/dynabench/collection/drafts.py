@@ -15,7 +15,7 @@ from dynabench.collection import statements
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
-from dynabench.rounds import arms
+from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -91,23 +91,37 @@ def tries(session: Session, person_id: int, round_id: int, context_id: int, key:
 
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
     """Check what somebody wants to try against the open round's config; every refusal but the models' is here."""
+    if body.sandbox or person is None:
+        people.require_seat(session, person, task_id)
     if body.sandbox:
         return _sandbox(session, task_id, body)
     if person is None:
         raise errors.Unauthenticated("Log in to have your example recorded, or try it in the sandbox.")
-    request = request_digest(task_id, body)
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
-    given = session.connection().execute(statements.GIVEN, what).one_or_none()
-    known = tries(session, person.id, given.id or 0 if given else 0, body.context_id, key)
+    given: Any = session.connection().execute(statements.GIVEN, what).one_or_none()
+    collects = given is not None and given.id is not None
+    if collects:
+        people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+    else:
+        people.require_seat(session, person, task_id)
+    request = request_digest(task_id, body)
+    known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
     if again := earlier(known, request):
         return _again(session, again)
-    if given is None or given.id is None or given.context_id is None or given.handout_id is None:
+    if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    new = replace(_written(session, person, task_id, body, given), key=key, request=request)
+    refuse_repetition(known, new)
+    return new
+
+
+def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
+    """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
-    whole = Draft(
+    return Draft(
         task_id=task_id,
         round_id=given.id,
         round_number=given.number,
@@ -121,22 +135,22 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         inputs=config.model_inputs(given.context, written),
         sandbox=False,
         author_id=person.id,
-        handout=Given(
-            id=given.handout_id,
-            start=given.handout_start,
-            arm=given.handout_arm,
-            seed_id=given.handout_seed_id,
-            at=given.handout_at,
-            place=Place(task_id, given.number, given.arms, given.context, given.tag),
-        ),
+        handout=_handout(task_id, given),
         source=source_of("owner" if person.admin else given.role),
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
-        key=key,
-        request=request,
     )
-    refuse_repetition(known, whole)
-    return whole
+
+
+def _handout(task_id: str, given: Any) -> Given:
+    return Given(
+        id=given.handout_id,
+        start=given.handout_start,
+        arm=given.handout_arm,
+        seed_id=given.handout_seed_id,
+        at=given.handout_at,
+        place=Place(task_id, given.number, given.arms, given.context, given.tag),
+    )
 
 
 def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Problem:

@@ -101,6 +101,7 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
         if (
             config is None
             or config.content_warning
+            or config.annotators != "anyone"
             or config.goal != "chosen"
             or len(config.input) != 1
             or len(config.answer) != 1

@@ -20,9 +20,9 @@ from dynabench.collection.forms import Posted
 from dynabench.collection.schemas import HandoutOut
 from dynabench.collection.tables import Example
 from dynabench.db import Database
+from dynabench.rounds import people, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
-from dynabench.rounds import views
 from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
 from dynabench.web import render
@@ -66,12 +66,13 @@ async def _shown(
     """All that the create page shows; draws a context where there is none, or where a `fresh` one is wanted."""
     db: Database = request.app.state.db
     handout = None
-    if await db.aread(_collects, task):
+    if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
     return await db.aread(_bench, person, task, sandbox, posted, handout)
 
 
-def _collects(session: Session, task: str) -> bool:
+def _collects(session: Session, person: Person | None, task: str) -> bool:
+    people.require_seat(session, person, task)  # in the sandbox too
     return session.scalar(round_queries.open_round(task)) is not None
 
 

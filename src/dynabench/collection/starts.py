@@ -13,7 +13,7 @@ from dynabench.collection import queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.models.client import Answer
-from dynabench.rounds import arms, contexts
+from dynabench.rounds import arms, contexts, people
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -36,6 +36,8 @@ def hand_out(session: Session, person: Person | None, task_id: str, rng: random.
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
     `but` is the context that a visitor has now.
     """
+    if person is not None:
+        people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
     before = session.scalar(queries.current_handout(person.id, current.id)) if person else None
     handout, context, seed = _drawn(session, current, rng, before, but, alone=person is None)
@@ -85,6 +87,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
     """
     origin = service.own(session, person, example_id)
     current = session.get_one(Round, origin.round_id)
+    people.require_seat(session, person, current.task_id)
     standing = session.get_one(Standing, origin.id)
     config = rounds.config_of(session, current.version_id)
     if task_id not in ("", current.task_id):

@@ -39,7 +39,7 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
 
 
 def invite(
-    session: Session, actor: Person | None, task_id: str, role: str, *, note: str = "", uses: int = 1, days: int = 7
+    session: Session, actor: Person | None, task_id: str, role: str, note: str = "", uses: int = 1, days: int = 7
 ) -> tuple[Invitation, str]:
     """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`."""
     service.require_owner(session, actor, task_id)
@@ -98,7 +98,7 @@ def look(session: Session, person: Person | None, secret: str) -> Offer:
 def accept(session: Session, person: Person, secret: str) -> Offer:
     """Take an invitation. Whoever is as much or more to the task already stays that, and uses nothing up."""
     found = _working(session, secret, lock=True)
-    service.refuse_banned(session, person, found.task_id)
+    people.refuse_banned(session, person, found.task_id)
     offer = _offer(session, person, found)
     if offer.already is not None:
         return offer

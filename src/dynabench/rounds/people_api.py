@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from dynabench import security
-from dynabench.accounts.auth import Member, limited
+from dynabench.accounts.auth import Member, limited, needs
 from dynabench.db import Database
 from dynabench.rounds import invitations, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
@@ -166,8 +166,8 @@ async def list_invitations(request: Request, task: str, person: Member) -> Invit
 async def invite(request: Request, task: str, body: InvitationIn, person: Member) -> NewInvitation:
     """A link that makes whoever accepts it something to the task (owners)."""
     db: Database = request.app.state.db
-    how = {"note": body.note, "uses": body.uses, "days": body.days}
-    made, secret = await db.awrite(lambda session: invitations.invite(session, person, task, body.role, **how))
+    how = (person, task, body.role, body.note, body.uses, body.days)
+    made, secret = await db.awrite(invitations.invite, *how)
     return _new(request, made, secret)
 
 
@@ -185,6 +185,7 @@ async def revoke_invitation(request: Request, task: str, id: security.RowId, per
 
 
 @router.post("/invitations/accept", dependencies=[Depends(limited("join", 30, 60))])
+@needs("annotate")
 async def accept_invitation(request: Request, body: SecretIn, person: Member) -> JoinedOut:
     """Accept an invitation by the last part of its link; a stronger role that you have is kept."""
     db: Database = request.app.state.db

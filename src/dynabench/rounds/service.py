@@ -194,32 +194,6 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
     act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
 
 
-def require_seat(session: Session, person: Person | None, task_id: str) -> None:
-    """Refuse whoever may neither write nor check for a task: the banned, and in tasks for invited people the others.
-
-    Visitors (None) have no seat in those; elsewhere they have the sandbox. Two index probes beyond the task's config.
-    """
-    invited = getattr(task_config(session, task_id), "annotators", "anyone") == "invited"
-    if person is None:
-        if invited:
-            raise errors.Unauthenticated("This task is for invited people. Log in if you are one of them.")
-        return
-    if person.admin:
-        return
-    role, banned = session.execute(queries.seat(task_id, person.id)).one()
-    if banned is not None:
-        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
-    if invited and role is None:
-        raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
-
-
-def refuse_banned(session: Session, person: Person, task_id: str) -> None:
-    """Refuse somebody who is banned from the task, whoever is invited."""
-    _, banned = session.execute(queries.seat(task_id, person.id)).one()
-    if banned is not None and not person.admin:
-        raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
-
-
 def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
     """The model versions that `names` stand for (`name` or `name@version`), checked to fit the task.
 

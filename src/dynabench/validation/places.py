@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Standing
 from dynabench.db import now
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.verdict import Vote, places
@@ -49,6 +50,7 @@ def next_item(
     """
     if session.get_bind().dialect.name != "sqlite":  # there the whole writing transaction is alone
         session.execute(queries.serial(person.id))
+    people.require_seat(session, person, task_id)
     at = now()
     found = session.scalars(queries.rounds_to_validate(task_id)).all()
     if not found:

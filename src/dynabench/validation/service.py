@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import projections, search
 from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
 from dynabench.db import now
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import LABELS, Verdict, verdict
@@ -118,6 +119,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
+    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
     if session.get(Skip, (example_id, person.id)) is None:
@@ -179,6 +181,7 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
+    people.require_seat(session, person, case.round.task_id)
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
         raise errors.Forbidden("Only the task's owners decide alone.")
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own

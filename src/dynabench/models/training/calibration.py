@@ -51,7 +51,7 @@ def best(odds: Sequence[Floats], truth: Sequence[NDArray[np.bool_]]) -> float:
     )
     smooth = np.convolve(np.pad(means, WIDTH // 2, mode="edge"), np.full(WIDTH, 1 / WIDTH), "valid")
     top = np.flatnonzero(smooth >= smooth.max() - 1e-9)
-    return float(min(SHIFTS[top], key=abs))
+    return float(min(SHIFTS[top], key=abs)) + 0.0  # never "-0.0"
 
 
 def add(folder: Path, kind: str, shift: float) -> None:

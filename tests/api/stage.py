@@ -1,0 +1,162 @@
+"""A task with an open round, examples in it, and everybody at the door: what the authorization matrix is played on."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from dynabench.accounts import notices
+from dynabench.accounts.tables import Notice, Person, Token
+from dynabench.db import Database
+from dynabench.rounds import invitations, people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Invitation
+from dynabench.tasks import builtin
+from tests.collection import conftest as world
+from tests.conftest import PASSWORD, Browser, Caller
+
+NAMES = {
+    "member": "mia",  # somebody with an account
+    "author": "ada",  # an annotator, who wrote the example
+    "expert": "eva",
+    "moderator": "moe",
+    "owner": "olga",
+    "admin": "root",
+    "banned": "bea",  # an annotator who is banned
+}
+ROLES = {"author": "annotator", "expert": "expert", "moderator": "moderator", "owner": "owner", "banned": "annotator"}
+
+
+class Stage:
+    """Everybody of `NAMES`, with a token that may do all and a browser; `invited` closes the task to others."""
+
+    def __init__(self, client: Any, database: Database, person: Callable[[str], Caller], invited: bool = False) -> None:
+        self.client, self.database = client, database
+        self.callers: dict[str, Caller] = {role: person(name) for role, name in NAMES.items()}
+        self.ids = {NAMES[role]: caller.id for role, caller in self.callers.items()}
+        database.write(self._found, invited)
+        owner, root, author = self.callers["owner"], self.callers["admin"], self.callers["author"]
+        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
+        self.given = world.draw(author)
+        self.example = self.write(author, self.given, "This is not so.")
+        upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
+        self.job = upload.json()["id"]
+        self.browsers = {role: self.browser(role) for role in ("anon", *NAMES)}
+
+    def _found(self, session: Session, invited: bool) -> None:
+        world.seed(session)
+        session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
+        if invited:
+            source = next(each.source for each in builtin() if each.config.id == "nli")
+            rounds.save_task(session, None, f"{source}\nannotators: invited\n")
+        for role, name in ROLES.items():
+            rounds.set_role(session, None, "nli", NAMES[role], name)
+        people.ban(session, None, "nli", self.ids[NAMES["banned"]], "Spam.")
+
+    def write(self, author: Caller, given: dict[str, Any], text: str) -> int:
+        """An example that fools nli-a, which says contradiction where there is a “not”, else entailment."""
+        said = text if given["goal"]["label"] != "contradiction" else text.replace("not ", "")
+        made = world.send(author, world.written(given, said))
+        assert made.status_code == 201, made.text
+        return int(made.json()["id"])
+
+    def browser(self, role: str) -> Browser:
+        """The browser of this person, logged in."""
+        opened = Browser(self.client)
+        if role != "anon":
+            assert opened.log_in(NAMES[role]).status_code == 303
+        return opened
+
+    def address(self, path: str, role: str, number: int | None = None) -> str:
+        """The route with real things in place of its parameters; `number` is the example's, by default `example`."""
+        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.job}
+        if "{secret}" in path:
+            known["secret"] = self.invitation()[1]
+        if "contexts/files/{id}" in path:
+            known["id"] = self.file_of_contexts()
+        elif "{id}" in path:
+            kind = path[: path.index("/{id}")].rpartition("/")[2]
+            things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.given["id"]}
+            things |= {"invitations": lambda _: self.invitation()[0], "bans": lambda _: self.ids[NAMES["banned"]]}
+            known["id"] = things[kind](role) if kind in things else number or self.example
+        return path.format(**known)
+
+    def file_of_contexts(self) -> str:
+        """A file that waits until its columns are told apart."""
+        browser = self.browsers["owner"]
+        headers = {"X-CSRF-Token": browser.token("/settings")}
+        sent = {"file": ("c.csv", b"premise\nIt rains.\n")}
+        answer = browser.client.post("/tasks/nli/manage/contexts/files", files=sent, headers=headers)
+        return str(answer.headers["location"]).rpartition("/")[2].partition("?")[0]
+
+    def invitation(self) -> tuple[int, str]:
+        """The id and the secret of a new invitation."""
+
+        def make(session: Session) -> tuple[Invitation, str]:
+            return invitations.invite(session, None, "nli", "annotator", note="for the tests", uses=2)
+
+        made, secret = self.database.write(make)
+        return made.id, secret
+
+    def notice_of(self, role: str) -> int:
+        """Something that this person is told."""
+        if role == "anon":
+            return 1
+        person_id = self.callers[role].id
+        self.database.write(notices.tell, person_id, "warning", "Mind your step.")
+        newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
+        return self.database.read(lambda session: session.scalars(newest).first()) or 0
+
+    def token_of(self, role: str) -> int:
+        """A token to lose: a second one of the caller's own."""
+        if role == "anon":
+            return 1
+        caller = self.callers[role]
+        self.client.post("/api/v1/tokens", json={"username": caller.name, "password": PASSWORD, "name": "spare"})
+        newest = (
+            select(Token.id).where(Token.person_id == caller.id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
+        )
+        return self.database.read(lambda session: session.scalars(newest).first()) or 0
+
+    def call(self, method: str, path: str, role: str, route: Any) -> httpx2.Response:
+        """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""
+        if path.startswith("/api/"):
+            return self.program(method, path, role, route, None if role == "anon" else self.callers[role].token)
+        browser, address = self.browsers[role], self.address(path, role)
+        if method == "GET":
+            return browser.get(address, params=route.params)
+        page = "/login" if role == "anon" else "/settings"
+        return browser.submit(address, page=page, **self.filled(route.form or {}))
+
+    def program(self, method: str, path: str, role: str, route: Any, token: str | None) -> httpx2.Response:
+        """The route of the API with this token, or none, and with the parameters of `role`."""
+        how = {"json": self.filled(route.json), "params": route.params, "content": route.content}
+        how = {name: value for name, value in how.items() if value is not None}
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.client.request(method, self.address(path, role), headers=headers, **how)
+
+    def token(self, role: str, *scopes: str) -> str:
+        """A new token of this person's with these scopes."""
+        made = self.callers[role].post("/api/v1/tokens", json={"scopes": list(scopes)})
+        assert made.status_code == 201, made.text
+        return str(made.json()["token"])
+
+    def filled(self, body: Any) -> Any:
+        """A body with `{context}`, `{secret}`, `{name}` and people's ids such as `{mia}` filled in."""
+        if isinstance(body, dict):
+            return {name: self.filled(value) for name, value in body.items()}
+        if body == "{context}":
+            return self.given["id"]
+        if body == "{secret}":
+            return self.invitation()[1]
+        if isinstance(body, str) and body.startswith("{") and body[1:-1] in self.ids:
+            return self.ids[body[1:-1]]
+        return body
+
+    def close(self) -> None:
+        """Close the browsers."""
+        for browser in self.browsers.values():
+            browser.client.close()
