@@ -1,5 +1,7 @@
 """Seed starts, perturbations and the arms of a round, through the JSON API."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import func, select
 
@@ -232,3 +234,24 @@ def test_bad_arms_are_refused_by_their_name(feel, arms, field):
     answer = feel.post("/api/v1/tasks/feel/rounds", json={"targets": ["sentiment-a"], "draft": True, "arms": arms})
     assert answer.status_code == 422
     assert field in answer.json()["fields"]
+
+
+def test_a_request_sent_again_on_a_later_handout_of_its_context_gets_the_same_answer(feel, ada, rules, database):
+    target = rules.rules["sentiment-a"]
+    draw(ada, "feel")
+    given = draw(ada, "feel")  # by now the models have said what they say of both seeds
+    sent = body(given, "Sent twice.")
+    target.asked.clear()
+    target.gate.clear()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(send, ada, sent, "same", "feel")
+        assert target.asked.wait(5)
+        assert draw(ada, "feel")["handout"] != given["handout"]
+        target.asked.clear()
+        second = pool.submit(send, ada, sent, "same", "feel")
+        assert target.asked.wait(5)
+        target.gate.set()
+        one, two = first.result(), second.result()
+    assert (one.status_code, two.status_code) == (201, 201)
+    assert one.json() == two.json()
+    assert database.read(lambda s: s.scalar(select(func.count()).select_from(Example))) == 1

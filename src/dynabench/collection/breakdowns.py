@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection.breakdown_tables import Breakdown, TallyNews
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.rounds import arms
-from dynabench.rounds.tables import Context, Round
+from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 
 NAMES = ("all", "day", "start", "arm", "tag")
@@ -39,12 +39,14 @@ Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
 
 
-def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int]) -> None:
-    """Count a change of the `Tally` row with this key, of an example whose context has this tag."""
-    of = session.get_one(Round, key["round_id"])
-    known = [key["person_id"], _kind(of.arms, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
+def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int], conditions: list[Any]) -> None:
+    """Count a change of the `Tally` row with this key, of an example whose context has this tag.
+
+    `conditions` are the round's arms.
+    """
+    known = [key["person_id"], _kind(conditions, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
     told = json.dumps([*known, *(counts[name] for name in COUNTS)], separators=(",", ":"))
-    if session.execute(_NEWS, {"round_id": key["round_id"], "told": told}).scalar_one() % FOLD == 0:
+    if session.connection().execute(_NEWS, {"round_id": key["round_id"], "told": told}).scalar_one() % FOLD == 0:
         fold(session)
 
 

@@ -2,21 +2,36 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries
+from dynabench.collection import statements
+from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
-from dynabench.collection.tables import Example, Handout
+from dynabench.collection.tables import Example
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fooling import EnsembleRule
+
+
+@dataclass(frozen=True)
+class Given:
+    """The handout that a draft was written on."""
+
+    id: int
+    start: str
+    arm: str
+    seed_id: int | None
+    at: datetime
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -40,7 +55,7 @@ class Draft:
     inputs: dict[str, Any]
     sandbox: bool
     author_id: int = 0
-    handout_id: int = 0
+    handout: Given | None = None
     source: str = "person"
     made_from: int | None = None
     edit_distance: int | None = None
@@ -60,70 +75,124 @@ def source_of(role: str | None) -> str:
     return role if role in ("owner", "expert") else "person"
 
 
-def earlier(session: Session, person_id: int, key: str, request: str) -> Example | None:
-    """The example that this very request made before; `Conflict` where the key stands for another request."""
-    found = session.scalar(queries.by_key(person_id, key))
+def earlier(tries: Sequence[Any], request: str) -> int | None:
+    """The id of the example that this very request made before; `Conflict` where the key stands for another request."""
+    found = next((row for row in tries if row.same_key), None)
     if found is not None and found.request != request:
         raise errors.Conflict("This Idempotency-Key was used for another example. Use a new key for each example.")
-    return found
+    return None if found is None else int(found.id)
+
+
+def tries(session: Session, person_id: int, round_id: int, context_id: int, key: str) -> Sequence[Any]:
+    """What somebody wrote on a context in a round, and what their idempotency key stands for; see `statements`."""
+    what = {"person": person_id, "round": round_id, "context": context_id, "key": key}
+    return session.connection().execute(statements.TRIES, what).all()
 
 
 def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn, key: str) -> Draft:
     """Check what somebody wants to try against the open round's config; every refusal but the models' is here."""
-    people.require_seat(session, person, task_id)
+    if body.sandbox or person is None:
+        people.require_seat(session, person, task_id)
     if body.sandbox:
         return _sandbox(session, task_id, body)
     if person is None:
         raise errors.Unauthenticated("Log in to have your example recorded, or try it in the sandbox.")
+    what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
+    given: Any = session.connection().execute(statements.GIVEN, what).one_or_none()
+    collects = given is not None and given.id is not None
+    if collects:
+        people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+    else:
+        people.require_seat(session, person, task_id)
     request = request_digest(task_id, body)
-    if again := earlier(session, person.id, key, request):
-        return replace(_plain(session, session.get_one(Round, again.round_id), again), earlier=again.id)
-    current = rounds.open_round_of(session, task_id)
-    given = _handout(session, person, current, body)
-    checked = _checked(session, current, body, goal=given.goal)
-    changed = _edit_distance(checked, given)
-    if body.made_from is not None and body.made_from != given.made_from:
+    known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
+    if again := earlier(known, request):
+        return _again(session, again)
+    if not collects or given.context_id is None or given.handout_id is None:
+        raise _nothing_given(session, task_id, body.context_id)
+    new = replace(_written(session, person, task_id, body, given), key=key, request=request)
+    refuse_repetition(known, new)
+    return new
+
+
+def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
+    """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
+    config = rounds.config_of(session, given.version_id)
+    written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
+    if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
-    whole = replace(
-        checked,
+    return Draft(
+        task_id=task_id,
+        round_id=given.id,
+        round_number=given.number,
+        config=config,
+        version_id=given.version_id,
+        fooled_when=given.fooled_when,
+        targets=rounds.targets_of(session, given.id) if arms.asks(given.arms, given.handout_arm) else (),
+        context_id=body.context_id,
+        input=written,
+        answer=claimed,
+        inputs=config.model_inputs(given.context, written),
+        sandbox=False,
         author_id=person.id,
-        handout_id=given.id,
-        source=source_of(rounds.role(session, person, task_id)),
-        targets=arms.targets_of(current, given.arm),
-        made_from=body.made_from or given.made_from,
-        edit_distance=changed,
-        key=key,
-        request=request,
+        handout=_handout(task_id, given),
+        source=source_of("owner" if person.admin else given.role),
+        made_from=body.made_from or given.handout_made_from,
+        edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
     )
-    refuse_repetition(session, whole)
-    return whole
+
+
+def _handout(task_id: str, given: Any) -> Given:
+    return Given(
+        id=given.handout_id,
+        start=given.handout_start,
+        arm=given.handout_arm,
+        seed_id=given.handout_seed_id,
+        at=given.handout_at,
+        place=Place(task_id, given.number, given.arms, given.context, given.tag),
+    )
+
+
+def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Problem:
+    """Why there is no handout to write on: no such task, no open round, no such context, or never given."""
+    current = rounds.open_round_of(session, task_id)
+    context_of(session, task_id, context_id)
+    return errors.Conflict(
+        f"Context {context_id} was not given to you in round {current.number}. Ask for the next context and "
+        "write your example on that one."
+    )
 
 
 def _sandbox(session: Session, task_id: str, body: ExampleIn) -> Draft:
     if body.made_from is not None:
         raise errors.Invalid({"made_from": "The sandbox stores nothing, so leave this out."})
-    return _checked(session, rounds.open_round_of(session, task_id), body, goal=None)
-
-
-def _checked(session: Session, current: Round, body: ExampleIn, goal: dict[str, Any] | None) -> Draft:
+    current = rounds.open_round_of(session, task_id)
     config = rounds.config_of(session, current.version_id)
     context = context_of(session, current.task_id, body.context_id)
+    written, claimed = _cleaned(config, context.values, body, goal=None)
+    inputs = config.model_inputs(context.values, written)
+    base = _base(current, config, context.id)
+    return replace(base, input=written, answer=claimed, inputs=inputs, sandbox=True)
+
+
+def _cleaned(
+    config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Input and answer as they are stored."""
     written: dict[str, Any] = {}
     claimed: dict[str, Any] = {}
     wrong: dict[str, str] = {}
     try:
-        written = config.clean_input(body.input, context.values)
+        written = config.clean_input(body.input, context)
     except errors.Invalid as problem:
         wrong |= problem.fields
     try:
-        claimed = config.clean_answer(body.answer, goal=goal, context=context.values, input=written or body.input)
+        claimed = config.clean_answer(body.answer, goal=goal, context=context, input=written or body.input)
     except errors.Invalid as problem:
         wrong |= problem.fields
     if wrong:  # messages of both parts at once: the page shows each beside its field
         raise errors.Invalid(wrong)
-    inputs = config.model_inputs(context.values, written)
-    base = _base(current, config, context.id)
-    return replace(base, input=written, answer=claimed, inputs=inputs, sandbox=body.sandbox)
+    return written, claimed
 
 
 def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
@@ -143,9 +212,13 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
     )
 
 
-def _plain(session: Session, of: Round, example: Example) -> Draft:
+def _again(session: Session, example_id: int) -> Draft:
+    """The draft of an example that the same request made before."""
+    example = session.get_one(Example, example_id)
+    of = session.get_one(Round, example.round_id)
     base = _base(of, rounds.config_of(session, example.version_id), example.context_id)
-    return replace(base, input=example.input, answer=example.answer, author_id=example.author_id)
+    plain: dict[str, Any] = {"input": example.input, "answer": example.answer, "author_id": example.author_id}
+    return replace(base, earlier=example_id, **plain)
 
 
 def context_of(session: Session, task_id: str, context_id: int) -> Context:
@@ -156,40 +229,23 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
     return found
 
 
-def _edit_distance(checked: Draft, given: Handout) -> int | None:
+def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], written: dict[str, Any]) -> int | None:
     """How far the text is from the one that it began with; a seed or an own example has to be changed."""
-    if given.start == "blank":
+    if start == "blank":
         return None
-    changed = checked.config.edit_distance(given.initial, checked.input)
-    if not changed and given.start in ("seed", "perturb"):
-        raise errors.Invalid({f"input.{checked.config.input[0].name}": "Change the text: this is what you began with."})
+    changed = config.edit_distance(initial, written)
+    if not changed and start in ("seed", "perturb"):
+        raise errors.Invalid({f"input.{config.input[0].name}": "Change the text: this is what you began with."})
     return changed
 
 
-def _handout(session: Session, person: Person, current: Round, body: ExampleIn) -> Handout:
-    context_id = body.context_id
-    if body.handout is None:
-        found = session.scalar(queries.handout(person.id, current.id, context_id))
-    else:
-        found = session.get(Handout, body.handout)
-        if found and (found.person_id, found.round_id, found.context_id) != (person.id, current.id, context_id):
-            found = None
-    if found is None:
-        context_of(session, current.task_id, context_id)  # says so where there is no such context
-        raise errors.Conflict(
-            f"Context {context_id} was not given to you in round {current.number}. Ask for the next context and "
-            "write your example on that one."
-        )
-    return found
-
-
-def refuse_repetition(session: Session, new: Draft) -> None:
+def refuse_repetition(tries: Sequence[Any], new: Draft) -> None:
     """Refuse what its author wrote on the same context already, unless they took it back."""
-    for old, text, claim in session.execute(queries.written(new.author_id, new.round_id, new.context_id)):
-        if text == new.input and claim == new.answer:
+    for old in tries:
+        if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
             raise errors.Conflict(
                 "You tried exactly this on this context already. Change something, or ask for another context.",
-                example=old,
+                example=old.id,
             )
 
 

@@ -16,9 +16,9 @@ from sqlalchemy import Executable, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import breakdowns, search
+from dynabench.collection import breakdowns, search, statements
+from dynabench.collection.place import Place, place_of
 from dynabench.collection.tables import Example, Standing, TagTally, Tally
-from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
@@ -27,7 +27,7 @@ TAG_KEY = ("round_id", "tag", "person_id", "source")
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
 
 Table = type[Tally] | type[TagTally]
-Counted = tuple[Example, str, dict[str, int]]  # an example, its context's tag, what it adds
+Counted = tuple[Example, Place, dict[str, int]]  # an example, where it belongs, what it adds
 
 
 def draw(example_id: int) -> int:
@@ -80,12 +80,12 @@ def count_example(
     targets: int,
     targets_right: int,
     config: TaskConfig,
-    tag: str | None = None,
-) -> Standing:
+    place: Place | None = None,
+) -> None:
     """Count an example that was just written.
 
-    `targets` predictions were made on it and `targets_right` of them did not count as fooled. `tag` is its context's;
-    it is looked up where it is not given.
+    `targets` predictions were made on it and `targets_right` of them did not count as fooled. `place` is where it
+    belongs; it is looked up where it is not given.
     """
     session.flush()
     state: dict[str, Any] = {
@@ -94,21 +94,22 @@ def count_example(
         "retracted": False,
         "hidden": False,
     }
-    standing = Standing(
-        example_id=example.id,
-        round_id=example.round_id,
-        author_id=example.author_id,
-        open=is_open(config, targets=targets, **state),
-        draw=draw(example.id),
-        targets=targets,
-        targets_right=targets_right,
-        **state,
-    )
-    session.add(standing)
-    search.add(session, example)
-    known = _tag(session, example) if tag is None else tag
-    _add(session, [(example, known, tally_counts(**state))])
-    return standing
+    standing = {
+        "example_id": example.id,
+        "round_id": example.round_id,
+        "author_id": example.author_id,
+        "votes": 0,
+        "open": is_open(config, targets=targets, **state),
+        "draw": draw(example.id),
+        "blind": 0,
+        "blind_right": 0,
+        "targets": targets,
+        "targets_right": targets_right,
+    }
+    session.connection().execute(statements.NEW_STANDING, standing | state)
+    where = place or place_of(session, example)
+    search.add(session, example, where)
+    _add(session, [(example, where, tally_counts(**state))])
 
 
 def count_retraction(session: Session, *examples: Example) -> None:
@@ -167,19 +168,15 @@ def _change(session: Session, standing: Standing, before: dict[str, int]) -> Cou
     state = {"verdict": standing.verdict, "retracted": standing.retracted, "hidden": standing.hidden}
     search.change(session, standing.example_id, **state)
     change = {name: after[name] - before[name] for name in COUNTS}
-    return example, _tag(session, example) if any(change.values()) else "", change
-
-
-def _tag(session: Session, example: Example) -> str:
-    return session.scalars(select(Context.tag).where(Context.id == example.context_id)).one()
+    return example, place_of(session, example), change
 
 
 def _add(session: Session, changes: Iterable[Counted]) -> None:
     some = [change for change in changes if any(change[2].values())]
     add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
-    add_to_tallies(session, [tag_key(example, tag) | counts for example, tag, counts in some], TagTally)
-    for example, tag, counts in some:
-        breakdowns.tell(session, tally_key(example), tag, counts)
+    add_to_tallies(session, [tag_key(example, place.tag) | counts for example, place, counts in some], TagTally)
+    for example, place, counts in some:
+        breakdowns.tell(session, tally_key(example), place.tag, counts, place.arms)
 
 
 def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]], table: Table = Tally) -> None:
@@ -196,7 +193,8 @@ def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]], table: Tabl
             total[name] += row[name]
     values = [dict(zip(key, found, strict=True)) | sums[found] for found in sorted(sums)]
     if values:
-        session.execute(_upsert(session.get_bind().dialect.name, table), values)
+        connection = session.connection()
+        connection.execute(_upsert(connection.dialect.name, table), values)
 
 
 @cache  # putting the statement together takes longer than running it

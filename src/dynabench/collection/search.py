@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import queries, search_index, terms
+from dynabench.collection.place import Place
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -133,11 +134,10 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
     return [*found, *(terms.facet(name, value) for name, value in facets.items()), *day]
 
 
-def add(session: Session, example: Example) -> None:
+def add(session: Session, example: Example, place: Place) -> None:
     """Let a new example be found; what it was made from is found as such."""
-    of, context = session.get_one(Round, example.round_id), session.get_one(Context, example.context_id)
     known = {name: getattr(example, name) for name in WRITTEN}
-    row = SimpleNamespace(**known, task_id=of.task_id, round=of.number, context=context.values, tag=context.tag)
+    row = SimpleNamespace(**known, task_id=place.task_id, round=place.round, context=place.context, tag=place.tag)
     search_index.tell(session, example.id, describe(row))
     if example.made_from is not None:
         change(session, example.made_from, perturbed=True)

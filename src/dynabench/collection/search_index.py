@@ -45,8 +45,8 @@ Question = Sequence[Sequence[str]]  # every group must be met by one of its term
 
 def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
     """Let an example be found under more terms from now on; a changing facet takes the place of its old value."""
-    session.flush()
-    if session.execute(_NEWS, {"example_id": example_id, "terms": joined(terms)}).scalar_one() % FOLD == 0:
+    row = {"example_id": example_id, "terms": joined(terms)}
+    if session.connection().execute(_NEWS, row).scalar_one() % FOLD == 0:
         fold(session)
 
 

@@ -2,18 +2,17 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
-from sqlalchemy import update
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, lazyload
+from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, projections, queries, search
-from dynabench.collection.drafts import Draft
+from dynabench.collection import drafts, projections, queries, search, statements
+from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
-from dynabench.collection.tables import Example, Explanation, Handout, Prediction, Retraction, Seed, Standing
+from dynabench.collection.tables import Example, Explanation, Retraction, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.db import now
 from dynabench.rounds import service as rounds
@@ -25,87 +24,95 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
 
     The round is locked for sharing, so that one that closes is closed for those whose models still thought.
     """
-    alone = [lazyload(Round.targets)]  # nobody asks for them here: one statement less
-    current = session.get_one(Round, draft.round_id, with_for_update={"read": True}, options=alone)
-    handout = session.get_one(Handout, draft.handout_id, with_for_update=True)  # one try at a time: they are numbered
-    if again := drafts.earlier(session, draft.author_id, draft.key, draft.request):
-        return outcome(again)
-    if current.state != "open":
-        raise errors.Conflict(f"Round {current.number} closed while the models were thinking. Nothing was recorded.")
-    drafts.refuse_repetition(session, draft)
-    example = _example(session, draft, verdict, handout)
-    try:
-        with session.begin_nested():
-            session.add(example)
-            session.flush()
-    except IntegrityError:  # PostgreSQL: the key was used a moment ago, on another handout
-        drafts.earlier(session, draft.author_id, draft.key, draft.request)
-        raise
-    used = {"used": Context.used + 1, "fooled": Context.fooled + int(example.fooled)}
-    counted = update(Context).where(Context.id == example.context_id).values(used).returning(Context.tag)
-    tag = session.execute(counted, execution_options={"synchronize_session": False}).scalar_one()
-    if handout.seed_id:
-        session.execute(update(Seed).where(Seed.id == handout.seed_id).values(used=Seed.used + 1))
-    projections.count_example(
-        session,
-        example,
-        targets=len(verdict.flags),
-        targets_right=len(verdict.flags) - sum(verdict.flags),
-        config=draft.config,
-        tag=tag,
-    )
-    return outcome(example)
-
-
-def _example(session: Session, draft: Draft, verdict: Verdict, handout: Handout) -> Example:
-    at = now()
-    return Example(
-        round_id=draft.round_id,
-        context_id=draft.context_id,
-        handout_id=handout.id,
-        author_id=draft.author_id,
-        made_from=draft.made_from,
-        version_id=draft.version_id,
-        input=draft.input,
-        answer=draft.answer,
-        fooled=verdict.fooled,
-        source=draft.source,
-        start=handout.start,
-        arm=handout.arm,
-        edit_distance=draft.edit_distance,
-        attempt=(session.scalar(queries.attempts(handout.id)) or 0) + 1,
-        seconds=(at - handout.at) / timedelta(seconds=1),
-        latency_ms=verdict.latency_ms,
-        key=draft.key,
-        request=draft.request,
-        at=at,
-        predictions=_predictions(verdict),
-    )
-
-
-def _predictions(verdict: Verdict) -> list[Prediction]:
-    return [
-        Prediction(
-            position=position,
-            model=answer.model,
-            version=answer.version,
-            answer=answer.answer,
-            probabilities=answer.probabilities,
-            fooled=fooled,
-            latency_ms=answer.latency_ms,
+    connection, given = session.connection(), draft.handout
+    if given is None:
+        raise ValueError("a draft of the sandbox is not recorded")
+    state = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).scalar_one()
+    if connection.dialect.name != "sqlite":  # there the whole writing transaction is alone
+        connection.execute(statements.HANDOUT_LOCK, {"handout": given.id})
+    known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
+    if again := drafts.earlier(known, draft.request):
+        return recorded(session, again)
+    if state != "open":
+        raise errors.Conflict(
+            f"Round {draft.round_number} closed while the models were thinking. Nothing was recorded."
         )
+    drafts.refuse_repetition(known, draft)
+    row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
+    made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
+    if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
+        known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
+        return recorded(session, drafts.earlier(known, draft.request) or 0)
+    if verdict.answers:
+        connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
+    connection.execute(statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled)})
+    if given.seed_id:
+        connection.execute(statements.SEED_USED, {"seed": given.seed_id})
+    right = len(verdict.flags) - sum(verdict.flags)
+    example = Example(id=made, **row)
+    targets = len(verdict.flags)
+    projections.count_example(
+        session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
+    )
+    return _told(example, _shown(_said(verdict)))
+
+
+def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:
+    at = now()
+    return {
+        "uid": uuid4().hex,
+        "round_id": draft.round_id,
+        "context_id": draft.context_id,
+        "handout_id": given.id,
+        "author_id": draft.author_id,
+        "made_from": draft.made_from,
+        "version_id": draft.version_id,
+        "input": draft.input,
+        "answer": draft.answer,
+        "fooled": verdict.fooled,
+        "source": draft.source,
+        "start": given.start,
+        "arm": given.arm,
+        "edit_distance": draft.edit_distance,
+        "attempt": attempt,
+        "seconds": (at - given.at) / timedelta(seconds=1),
+        "latency_ms": verdict.latency_ms,
+        "key": draft.key,
+        "request": draft.request,
+        "at": at,
+    }
+
+
+def _said(verdict: Verdict) -> list[dict[str, Any]]:
+    """What the targets said, as rows of predictions."""
+    return [
+        {
+            "position": position,
+            "model": answer.model,
+            "version": answer.version,
+            "answer": answer.answer,
+            "probabilities": answer.probabilities,
+            "fooled": fooled,
+            "latency_ms": answer.latency_ms,
+        }
         for position, (answer, fooled) in enumerate(zip(verdict.answers, verdict.flags, strict=True))
     ]
 
 
 def outcome(example: Example) -> OutcomeOut:
     """What the targets said about a stored example; the same each time it is asked for."""
+    names = ("model", "answer", "probabilities", "fooled", "latency_ms")
+    said = [{name: getattr(row, name) for name in names} for row in example.predictions]
+    return _told(example, _shown(said))
+
+
+def _told(example: Example, predictions: list[PredictionOut]) -> OutcomeOut:
     return OutcomeOut(
         id=example.id,
         uid=example.uid,
         arm=example.arm,
         edit_distance=example.edit_distance,
-        predictions=_shown(example.predictions),
+        predictions=predictions,
         fooled=example.fooled,
         latency_ms=round(example.latency_ms, 1),
         attempt=example.attempt,
@@ -117,10 +124,7 @@ def sandboxed(verdict: Verdict) -> OutcomeOut:
     """What the targets said about a draft that is not stored."""
     return OutcomeOut(
         id=None,
-        uid=None,
-        arm="",
-        edit_distance=None,
-        predictions=_shown(_predictions(verdict)),
+        predictions=_shown(_said(verdict)),
         fooled=verdict.fooled,
         latency_ms=round(verdict.latency_ms, 1),
         attempt=None,
@@ -128,16 +132,16 @@ def sandboxed(verdict: Verdict) -> OutcomeOut:
     )
 
 
-def _shown(predictions: list[Prediction]) -> list[PredictionOut]:
+def _shown(said: list[dict[str, Any]]) -> list[PredictionOut]:
     return [
         PredictionOut(
-            model=prediction.model,
-            answer=prediction.answer,
-            probabilities=prediction.probabilities,
-            fooled=prediction.fooled,
-            latency_ms=round(prediction.latency_ms, 1),
+            model=row["model"],
+            answer=row["answer"],
+            probabilities=row["probabilities"],
+            fooled=row["fooled"],
+            latency_ms=round(row["latency_ms"], 1),
         )
-        for prediction in predictions
+        for row in said
     ]
 
 

@@ -71,9 +71,14 @@ def draw(arms: Sequence[Arm], rng: random.Random) -> Arm | None:
     return rng.choices(arms, [arm["share"] for arm in arms])[0] if arms else None
 
 
+def asks(arms: Sequence[Arm], name: str) -> bool:
+    """Whether models are asked in the arm called `name`; in a plain round they are."""
+    return name not in without_targets(arms)
+
+
 def targets_of(of: Round, name: str) -> tuple[Target, ...]:
     """The models that are asked in the arm called `name` of a round; in a plain round all of its targets."""
-    return () if name in without_targets(of.arms) else tuple((each.model, each.version) for each in of.targets)
+    return tuple((each.model, each.version) for each in of.targets) if asks(of.arms, name) else ()
 
 
 def without_targets(arms: Sequence[Arm]) -> frozenset[str]:

@@ -10,6 +10,7 @@ from dynabench.accounts import notices
 from dynabench.accounts.tables import Person
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Ban, Role
+from dynabench.tasks import TaskConfig
 
 RANK = {"annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
 MODERATORS = ("owner", "moderator")
@@ -28,12 +29,19 @@ def require_seat(session: Session, person: Person | None, task_id: str) -> None:
 
     Visitors (None) have no seat in those; elsewhere they have the sandbox. Two index probes beyond the task's config.
     """
-    invited = service.task_config(session, task_id).annotators == "invited"
+    config = service.task_config(session, task_id)
+    role, banned = session.execute(queries.seat(task_id, person.id)).one() if person else (None, None)
+    admit(config, person, role, banned)
+
+
+def admit(config: TaskConfig, person: Person | None, role: str | None, banned: str | None) -> None:
+    """As `require_seat`, for somebody whose role in the task and reason of ban, if any, are known."""
+    invited = config.annotators == "invited"
     if person is None:
         if invited:
             raise errors.Unauthenticated("This task is for invited people. Log in if you are one of them.")
         return
-    role = refuse_banned(session, person, task_id)
+    _refuse(person, banned)
     if invited and role is None and not person.admin:
         raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
 
@@ -41,9 +49,13 @@ def require_seat(session: Session, person: Person | None, task_id: str) -> None:
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
     """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
     role, banned = session.execute(queries.seat(task_id, person.id)).one()
+    _refuse(person, banned)
+    return role
+
+
+def _refuse(person: Person, banned: str | None) -> None:
     if banned is not None and not person.admin:
         raise errors.Forbidden(f"You may no longer write or check examples for this task: {banned}")
-    return role
 
 
 def named(session: Session, username: str) -> Person:

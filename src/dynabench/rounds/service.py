@@ -23,6 +23,7 @@ ENSEMBLES = ("any", "majority", "all")
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
 _configs: WeakKeyDictionary[Pool, dict[int, TaskConfig]] = WeakKeyDictionary()
+_targets: WeakKeyDictionary[Pool, dict[int, tuple[tuple[str, str], ...]]] = WeakKeyDictionary()
 
 
 def config_of(session: Session, version_id: int) -> TaskConfig:
@@ -35,6 +36,14 @@ def config_of(session: Session, version_id: int) -> TaskConfig:
             raise errors.NotFound("There is no such version of the task.")
         known[version_id] = TaskConfig.parse(version.source)
     return known[version_id]
+
+
+def targets_of(session: Session, round_id: int) -> tuple[tuple[str, str], ...]:
+    """Models and versions in the loop of a round that was opened; read once per process, since they never change."""
+    known = _targets.setdefault(session.get_bind().engine.pool, {})
+    if round_id not in known:
+        known[round_id] = tuple((each.model, each.version) for each in session.get_one(Round, round_id).targets)
+    return known[round_id]
 
 
 def task(session: Session, task_id: str) -> Task:
