@@ -184,6 +184,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/people"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/people.csv"): Route("moderator"),
+    ("GET", "/tasks/{task}/manage/examples.csv"): Route("moderator"),
+    ("GET", "/tasks/{task}/manage/contexts.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/people/roles"): Route("owner", form={"username": "mia", "role": ""}),
     ("POST", "/tasks/{task}/manage/people/{id}/ban"): Route("moderator", form={"reason": "Spam."}),
     ("POST", "/tasks/{task}/manage/people/{id}/lift"): Route("moderator", form={}),
