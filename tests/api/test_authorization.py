@@ -91,6 +91,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/settings/tokens"): Route("member", form={"name": "laptop", "scopes": ["read"]}),
     ("POST", "/settings/tokens/{id}/revoke"): Route("member", form={}),
     ("POST", "/settings/notices/{id}/seen"): Route("member", form={}),
+    ("GET", "/people/me"): Route("member"),
+    ("POST", "/people/me/examples/{id}/retraction"): Route("author", form={}),
     ("GET", "/settings/examples"): Route("member"),
     ("POST", "/settings/examples"): Route("member", form={"confirm": ""}),
     ("GET", "/settings/delete"): Route("member"),
