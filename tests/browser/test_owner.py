@@ -64,8 +64,8 @@ def add_contexts(page: Page) -> None:
     page.get_by_label("Add contexts from a file").set_input_files(file)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_label("Premise").select_option("Report text")
-    page.get_by_label("Tag (optional)", exact=True).select_option("Region")
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    page.get_by_label("Tag (optional)", exact=True).select_option("Region")
     expect(page.locator("#preview")).to_contain_text("coast")  # nothing is asked for any more
     page.get_by_role("button", name="Import the whole file").click()
     expect(page.get_by_role("heading", name="2 contexts added")).to_be_visible()
@@ -126,7 +126,7 @@ def write_example(page: Page) -> str:
 def vote(page: Page, task: str, example: str) -> None:
     """Find the example right."""
     find_in_queue(page, task, example)
-    page.locator("form.vote").get_by_role("button", name=re.compile("^Correct")).click()
+    page.locator("form.vote").get_by_role("button", name=re.compile("Correct")).click()
     expect(page.locator(".last")).to_contain_text("you say it is correct")
 
 
