@@ -29,7 +29,7 @@ def made(ada, bob, owner):
         assert answer.status_code == 201, answer.text
         found.append(answer.json()["id"])
     flagged = bob.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged"})
-    if flagged.status_code == 409:  # it fooled nobody: the label asked for is drawn, and what did not fool waits for no votes
+    if flagged.status_code == 409:  # the label is drawn: it may have fooled nobody
         flagged = owner.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged", "as_owner": True})
     assert flagged.status_code == 201, flagged.text
     return found
