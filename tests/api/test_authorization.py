@@ -161,7 +161,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
-    ("GET", "/api/v1/tasks/{task}/flags"): Route("moderator"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
     ("GET", "/tasks/{task}/validate"): Route("seated"),
     ("POST", "/api/v1/examples/{id}/validations"): Route("others", json={"vote": "correct"}),
