@@ -70,7 +70,7 @@ def finish(job_id: str) -> dict[str, Any]:
     return jobs.database().write(_finish, job_id)
 
 
-@DBOS.step(name="import_data.fetch", retries_allowed=True)
+@DBOS.step(name="import_data.fetch")
 def fetch(job_id: str, payload: dict[str, Any]) -> list[str]:
     """Download the data set that is named; the files of its rows."""
     folder = get_settings().folder / "uploads" / f"hub-{job_id}"
