@@ -13,8 +13,8 @@ from dynabench.collection.tables import Example, Explanation, Handout, StoredAtt
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct
-from dynabench.datasets.imports.finished import State
 from dynabench.datasets.imports.plan import Bad
+from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.rounds.tables import Round, Task, TaskVersion
 from dynabench.settings import Settings

@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from dynabench.accounts.tables import Act
 from dynabench.collection.tables import Example, Standing
 from dynabench.rounds.tables import Round
+from tests.datasets.test_hub import address  # noqa: F401
 from tests.jobs.conftest import until
 
 API = "/api/v1/tasks/nli/imports"
@@ -80,3 +81,15 @@ def test_a_hub_that_does_not_answer_is_told(owner, worker):
     told = ended(owner, job)
     assert told["state"] == "failed"
     assert "calls no hub" in told["error"]
+
+
+def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database, settings, address):  # noqa: F811
+    worker.env["DYNABENCH_HUB_URL"] = address
+    worker.start()
+    job = owner.post(f"{API}/hub", json={"dataset": "some/data"}).json()["id"]
+    told = ended(owner, job)
+    assert told["state"] == "done", (told, worker.said())
+    assert (told["result"]["created"], count(database, Example)) == (1, 1)
+    unknown = ended(owner, owner.post(f"{API}/hub", json={"dataset": "no/such"}).json()["id"])
+    assert (unknown["state"], "no dataset no/such" in unknown["error"]) == ("failed", True)
+    assert list((settings.folder / "uploads").glob("hub-*")) == []
