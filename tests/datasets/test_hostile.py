@@ -1,4 +1,4 @@
-"""Files that are broken, or meant to break something: rows are refused with their reasons, and nothing is half there."""
+"""Files that are broken, or meant to break something: rows are refused with reasons, and nothing is half there."""
 
 import gzip
 import io

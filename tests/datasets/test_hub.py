@@ -40,10 +40,10 @@ class Hub(BaseHTTPRequestHandler):
                 self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)
                 return
             known = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": COMMIT}
-            if self.path.endswith(".jsonl"):  # large files are sent on to a store
+            if self.path.endswith(".jsonl"):  # large files are sent on to a store, which is another host
                 linked = {"X-Linked-ETag": known["ETag"], "X-Linked-Size": str(len(held))}
-                host = self.headers["host"]
-                self.send(b"", head, known | linked | {"Location": f"http://{host}/store/{self.path[-11:]}"}, 302)
+                store = f"http://localhost:{self.server.server_address[1]}/store"
+                self.send(b"", head, known | linked | {"Location": f"{store}/{self.path.rpartition('/')[2]}"}, 302)
             else:
                 self.send(held, head, known)
         elif self.path.startswith("/store/"):
