@@ -177,7 +177,7 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
     back = calibration.calibrate(moved, {"dev": rows.prepare(two_way(), folder).tests["test"]})
     assert back < 0.5
     with pytest.raises(Invalid, match="two labels"):
-        run.run(recipe("ngram", calibrate=True), folder, tmp_path / "three", 3)
+        run.run(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
 
 
 @given(st.floats(-2, 2), st.integers(0, 99))
@@ -188,6 +188,15 @@ def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
     found = calibration.best([odds + shift], [truth])
     assert abs(found + shift) <= 0.6
     assert np.all((odds + shift + found > 0) == truth)
+
+
+def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():
+    rng = np.random.default_rng(0)
+    easy, hard = (rng.random(4000) < 0.5 for _ in range(2))
+    odds = [np.where(easy, 1.0, -1.0) + rng.normal(0, 0.3, 4000), np.where(hard, 2.0, 1.0) + rng.normal(0, 1.5, 4000)]
+    mean, least = (calibration.best(odds, [easy, hard], aim) for aim in ("mean", "least"))
+    assert abs(mean) < abs(least)
+    assert calibration.best(odds[1:], [hard]) == calibration.best(odds[1:], [hard], "least")
 
 
 @pytest.mark.models

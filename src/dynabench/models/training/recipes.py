@@ -1,7 +1,7 @@
 """Recipes: which data, which labels, which settings a shipped model is trained with."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -10,6 +10,8 @@ from dynabench.errors import NotFound
 from dynabench.models.spec import Kind
 
 FOLDER = Path(__file__).parent / "recipes"
+Aim = Literal["mean", "least"]
+"""What a threshold makes large: the mean of the development sets' macro F1, or the least of them."""
 
 
 class Strict(BaseModel):
@@ -62,6 +64,15 @@ class Adapter(Strict):
     warmup: float = 0.06
     smoothing: float = 0.0
     word_dropout: float = Field(0.0, description="Share of words left out of half of the training inputs.")
+    average: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the training, at its end, over which the mean of the weights is kept; 0: the last weights.",
+    )
+    attention: Literal["sdpa", "eager"] = Field(
+        "sdpa", description="How attention is computed while training: `eager` is quicker on inputs as short as tweets."
+    )
 
 
 class Ngram(Strict):
@@ -105,8 +116,8 @@ class Recipe(Strict):
     train: list[Source]
     test: list[Source]
     floor: dict[str, Floor] = Field(default={}, description="What a test set must reach; a bare number is accuracy.")
-    calibrate: bool = Field(
-        False, description="Shift the bias towards the best mean macro F1 of the development sets; two labels only."
+    calibrate: Aim | None = Field(
+        None, description="Shift the bias so that the mean or the least macro F1 of the development sets is best."
     )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()
