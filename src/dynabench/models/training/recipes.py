@@ -68,7 +68,7 @@ class Adapter(Strict):
         0.0,
         ge=0,
         le=1,
-        description="Share of the training, at its end, over which the mean of the weights is kept; 0: the last weights.",
+        description="Share of the training, its end, over which weights are averaged; 0: the last weights.",
     )
     attention: Literal["sdpa", "eager"] = Field(
         "sdpa", description="How attention is computed while training: `eager` is quicker on inputs as short as tweets."
