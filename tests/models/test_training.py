@@ -146,6 +146,20 @@ def test_texts_that_differ_in_an_emoji_are_no_copies_of_each_other():
     assert rows.Row({"statement": "You are 😡"}, "x") not in seen
 
 
+def test_a_training_row_whose_twin_is_held_out_is_dropped(folder):
+    held_out = next(rows.read(folder / "test.jsonl.gz"))["text"]
+    pairs = [("one edit away", f"{held_out}!"), ("another film altogether", "nowhere to be found")]
+    with (folder / "twins.jsonl").open("w") as file:
+        file.writelines(json.dumps({"text": a, "gold": "positive", "other": b}) + "\n" for a, b in pairs)
+    raw = recipe("ngram").model_dump()
+    raw["train"] = [raw["train"][0] | {"name": "twins", "files": ["twins.jsonl"]}]
+    assert rows.prepare(recipes.Recipe.model_validate(raw), folder).counts == {"twins": 2}
+    raw["train"][0]["twin"] = {"statement": "other"}
+    prepared = rows.prepare(recipes.Recipe.model_validate(raw), folder)
+    assert (prepared.counts, prepared.overlap) == ({"twins": 1}, 1)
+    assert [row.inputs["statement"] for row in prepared.train + prepared.dev] == ["another film altogether"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

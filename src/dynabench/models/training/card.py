@@ -82,9 +82,14 @@ def _sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
     return [
         *(line(source) for source in recipe.train),
         "",
-        f"{prepared.overlap:,} training rows were dropped because their text occurs in a test or development set. "
+        f"{prepared.overlap:,} training rows were dropped because their text{_or_twin(recipe)} occurs in a test or "
+        "development set. "
         f"`dev` is {development}.",
     ]
+
+
+def _or_twin(recipe: Recipe) -> str:
+    return " or that of their twin" if any(source.twin for source in recipe.train) else ""
 
 
 def _settings(recipe: Recipe, cost: "Cost") -> str:

@@ -26,6 +26,11 @@ class Source(Strict):
     name: str
     files: list[str] = Field(description="Globs below the data folder.")
     columns: dict[str, str] = Field(default={}, description="Input field by column, where the names differ.")
+    twin: dict[str, str] = Field(
+        default={},
+        description="Column by input field of a row's twin: what it was edited from or into, with another label "
+        "mostly. A training row whose twin is held out goes: who remembers the one is wrong about the other.",
+    )
     label: str = "label"
     labels: dict[str, str] = Field(default={}, description="Label by value, where they differ; others are dropped.")
     part: tuple[float, float] | None = Field(
