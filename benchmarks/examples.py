@@ -12,7 +12,7 @@ import numpy as np
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from benchmarks.million import FIRST, N, PEOPLE, Million, draw, fill
+from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import databases
 from dynabench.accounts.tables import Person
