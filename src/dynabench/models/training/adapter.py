@@ -228,6 +228,7 @@ def save(trained: Trained, folder: Path) -> None:
     (target / "README.md").unlink(missing_ok=True)
     config = json.loads((target / "adapter_config.json").read_text())
     config["base_model_name_or_path"] = encoder.HUB_ID  # not the folder that it was found in on this machine
+    config["target_modules"] = sorted(config["target_modules"])  # a set, in another order each time
     (target / "adapter_config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
     weights = target / "adapter_model.safetensors"
     for path, tensors in ((weights, load_file(weights)), (folder / "head.safetensors", trained.head.state_dict())):
