@@ -12,6 +12,7 @@ from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.collection import search
 from dynabench.collection.tables import (
     Example,
     Explanation,
@@ -297,5 +298,6 @@ def _origins(session: Session, task_id: str, pairs: Sequence[Sequence[str | None
     if found:
         pointing = update(EXAMPLES).where(EXAMPLES.c.id == bindparam("of")).values(made_from=bindparam("origin"))
         session.connection().execute(pointing, found)
+        search.link(session, ((one["of"], one["origin"]) for one in found))
     left = [[str(uid), str(origin)] for uid, origin in pairs if origin not in ids]
     state.waiting = left[:WAITING]
