@@ -58,7 +58,7 @@ def next_item(
     if any(row.kind == statements.STALE for row in head):
         session.execute(queries.old_reservations(person.id, at - REMEMBER))
     for number, of in enumerate(wanted):
-        first = [row for row in head if row.kind == statements.QUEUED] if number == 0 else None
+        first = sorted(row for row in head if row.kind == statements.QUEUED) if number == 0 else None
         for example_id in asks.candidates(of, first):
             if item := asks.take(of, example_id):
                 return item
@@ -108,7 +108,7 @@ class _Asks:
             page = first if first is not None else self._queue(of, after, high)
             first = None
             while page:
-                yield from (row.example_id for row in page)
+                yield from (row.example_id for row in page if row.votes + row.taken < _quota(of, row.votes))
                 if len(page) < size:
                     break
                 after, size = (page[-1].draw, page[-1].example_id), MORE
@@ -158,10 +158,8 @@ class _Asks:
         return self._run(statements.QUEUE, **self._place(of, after, high, MORE))
 
     def _place(self, of: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
-        rule = of.config.validation if of else None
-        quota = {"need": rule.votes if rule else 0, "cap": rule.adjudicate_up_to if rule else 0}
         walk = {"round": of.id if of else 0, "draw": after[0], "example": after[1], "last": high, "size": size}
-        return {"person": self.person_id, "at": self.at, **quota, **walk}
+        return {"person": self.person_id, "at": self.at, **walk}
 
     def _run(self, statement: Executable, **values: Any) -> Sequence[Any]:
         return self.session.connection().execute(statement, values).all()
@@ -206,6 +204,12 @@ def reserve(
     reservation.expires_at = at + timedelta(seconds=seconds)
     session.flush()
     return reservation
+
+
+def _quota(of: _Offered, votes: int) -> int:
+    """How many votes an example may end with that has so many; after a disagreement it may be fewer."""
+    rule = of.config.validation
+    return rule.votes if votes < rule.votes else rule.adjudicate_up_to
 
 
 def _drawn(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str:

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
-    case,
     exists,
     func,
     literal,
@@ -37,6 +36,9 @@ HELD, STALE, QUEUED = range(3)  # kinds of rows of `WAITING`
 _PERSON: BindParameter[int] = bindparam("person", type_=BigInteger)
 _EXAMPLE: BindParameter[int] = bindparam("example", type_=BigInteger)
 _AT = bindparam("at", type_=Utc)
+
+
+_NONE = (literal(0).label("votes"), literal(0).label("taken"))
 
 
 def _asking() -> Select[Any]:
@@ -62,10 +64,10 @@ def _asking() -> Select[Any]:
     )
 
 
-def _held() -> Select[int, int, int, int]:
+def _held() -> Select[int, int, int, int, int, int]:
     """The live place that a person holds in a task: a walk over their own reservations, few and swept daily."""
     return (
-        select(literal(HELD).label("kind"), Standing.draw, Reservation.example_id, Standing.round_id)
+        select(literal(HELD).label("kind"), Standing.draw, Reservation.example_id, Standing.round_id, *_NONE)
         .join(Standing, Standing.example_id == Reservation.example_id)
         .join(Round, Round.id == Standing.round_id)
         .where(Reservation.person_id == _PERSON, Reservation.expires_at > _AT, OPEN)
@@ -75,32 +77,33 @@ def _held() -> Select[int, int, int, int]:
     )
 
 
-def _stale() -> Select[int, int, int, int]:
+def _stale() -> Select[int, int, int, int, int, int]:
     """A row where places of a person ran out long ago, which are to be removed."""
     mine = (Reservation.person_id == _PERSON, Reservation.expires_at < bindparam("old", type_=Utc))
-    nowhere = (literal(0).label("draw"), Reservation.example_id, literal(0).label("round_id"))
+    nowhere = (literal(0).label("draw"), Reservation.example_id, literal(0).label("round_id"), *_NONE)
     return select(literal(STALE).label("kind"), *nowhere).where(*mine).limit(1)
 
 
-def _queue() -> Select[int, int, int, int]:
-    """The next `size` open examples of a round, above the place (`draw`, `example`) and up to the draw `last`, that
-    may have a place for a person; `need` and `cap` are the task's quota.
+def _queue() -> Select[int, int, int, int, int, int]:
+    """The next `size` open examples of a round, above the place (`draw`, `example`) and up to the draw `last`, that a
+    person may check, with their votes and the places that others hold.
 
     A walk along the index of open examples that ends with the last row wanted; a row that is passed over (own, voted
-    on, skipped, no place) costs an index probe or three. After a disagreement a row may turn out to be full: how many
-    places are left depends on the votes, and the caller looks at those under a lock.
+    on, skipped) costs an index probe or two. Places are counted for the rows found alone. How many are wanted after
+    a disagreement depends on the votes: the caller looks at those under a lock.
     """
     draw: BindParameter[int] = bindparam("draw", type_=BigInteger)
-    asked = case((Standing.votes < bindparam("need"), bindparam("need")), else_=bindparam("cap"))
-    return (
-        select(literal(QUEUED).label("kind"), Standing.draw, Standing.example_id, Standing.round_id)
+    walk = (
+        select(Standing.draw, Standing.example_id, Standing.round_id, Standing.votes)
         .where(OPEN, Standing.round_id == bindparam("round"), Standing.draw.between(draw, bindparam("last")))
         .where(tuple_(Standing.draw, Standing.example_id) > tuple_(draw, _EXAMPLE))
         .where(Standing.author_id != _PERSON, ~_voted(), ~_skipped())
-        .where(Standing.votes + _taken(Standing.example_id) < asked)
         .order_by(Standing.draw, Standing.example_id)
         .limit(bindparam("size"))
+        .subquery("walk")
     )
+    taken = _taken(walk.c.example_id).label("taken")
+    return select(literal(QUEUED).label("kind"), *walk.c, taken).order_by(walk.c.draw, walk.c.example_id)
 
 
 def _voted() -> ColumnElement[bool]:
