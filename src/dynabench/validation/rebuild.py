@@ -45,8 +45,8 @@ def rebuild(session: Session, round_id: int) -> int:
     One pass in the order of ids, `PAGE` examples in memory at a time; others cannot count meanwhile. Returns how many
     examples there are.
     """
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("LOCK TABLE standings, tallies, breakdowns, tally_news IN SHARE ROW EXCLUSIVE MODE"))
+    if session.get_bind().dialect.name == "postgresql":  # voters lock rows before they write any: they wait outside
+        session.execute(text("LOCK TABLE standings, tallies, breakdowns, tally_news IN EXCLUSIVE MODE"))
     config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
     session.flush()
     session.execute(delete(Standing).where(Standing.round_id == round_id))
