@@ -55,7 +55,7 @@ ACCOUNT = {"email": "new@example.org", "password": "correct horse battery", "use
 class Route:
     """Who may use a route, with what it is called, and which scope it needs of tokens (see `scope_of`).
 
-    `hidden` says that the route shows hidden examples to those who may use it.
+    `hidden` says that the route shows hidden examples, or why they are hidden, to those who may use it.
     """
 
     who: str
@@ -117,7 +117,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/contexts"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/versions"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/versions/{n}"): Route("owner"),
-    ("GET", "/api/v1/tasks/{task}/acts"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/acts"): Route("owner", hidden=True),
     ("GET", "/api/v1/tasks/{task}/contexts/files/{job}/refused"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/rounds"): Route("owner", json={"targets": ["nli-a"], "draft": True}),
     ("POST", "/api/v1/tasks/{task}/rounds/{n}/open"): Route("owner"),
@@ -137,9 +137,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("unbanned"),
     ("POST", "/api/v1/tasks/{task}/examples"): Route("unbanned", json=SANDBOX | {"sandbox": True}),
     ("GET", "/api/v1/tasks/{task}/examples"): Route("moderator"),
-    ("GET", "/api/v1/examples/{id}"): Route("involved"),
+    ("GET", "/api/v1/examples/{id}"): Route("involved", hidden=True),
     ("POST", "/api/v1/examples/{id}/explanations"): Route("author", json={"why_correct": "Because."}),
-    ("GET", "/api/v1/examples/{id}/attributions"): Route("involved"),
+    ("GET", "/api/v1/examples/{id}/attributions"): Route("involved", hidden=True),
     ("POST", "/api/v1/attributions"): Route(
         "unbanned", json=SANDBOX | {"task": "nli", "model": "nli-a", "method": "occlusion"}
     ),
@@ -190,7 +190,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/people/invitations"): Route("owner", form={"role": "expert"}),
     ("POST", "/tasks/{task}/manage/people/invitations/{id}/revoke"): Route("owner", form={}),
     ("GET", "/tasks/{task}/manage/examples"): Route("moderator"),
-    ("GET", "/tasks/{task}/manage/examples/{id}"): Route("moderator"),
+    ("GET", "/tasks/{task}/manage/examples/{id}"): Route("moderator", hidden=True),
     ("POST", "/tasks/{task}/manage/examples/{id}/{act}"): Route("moderator", form={"reason": ""}),
     ("GET", "/tasks/{task}/manage/figures"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/figures.csv"): Route("moderator"),
@@ -206,8 +206,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/config"): Route("owner", form={"config": "id: x"}),
     ("GET", "/tasks/{task}/manage/config/versions/{n}"): Route("owner"),
     ("GET", "/tasks/{task}/manage/config/versions/{n}.yaml"): Route("owner"),
-    ("GET", "/tasks/{task}/manage/log"): Route("owner"),
-    ("GET", "/tasks/{task}/manage/log.csv"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/log"): Route("owner", hidden=True),
+    ("GET", "/tasks/{task}/manage/log.csv"): Route("owner", hidden=True),
     ("GET", "/tasks/{task}/manage/rounds"): Route("owner"),
     ("POST", "/tasks/{task}/manage/rounds"): Route("owner", form={}),
     ("GET", "/tasks/{task}/manage/rounds/{n}"): Route("owner"),

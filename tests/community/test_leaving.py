@@ -120,7 +120,7 @@ def identified(session, person_id):
             if key.column.table.name == "people" and key.ondelete in ("CASCADE", "SET NULL"):
                 count = session.execute(
                     text(f"SELECT count(*) FROM {table.name} WHERE {key.parent.name} = :id"),
-                    {"id": person_id},  # noqa: S608
+                    {"id": person_id},
                 ).scalar_one()
                 if count:
                     found.append(f"{table.name}.{key.parent.name}")

@@ -29,9 +29,9 @@ def made(ada, bob, owner):
         assert answer.status_code == 201, answer.text
         found.append(answer.json()["id"])
     flagged = bob.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged"})
-    if flagged.status_code != 200:
+    if flagged.status_code == 409:  # the label is drawn: it may have fooled nobody
         flagged = owner.post(f"/api/v1/examples/{found[1]}/validations", json={"vote": "flagged", "as_owner": True})
-    assert flagged.status_code in (200, 201), flagged.text
+    assert flagged.status_code == 201, flagged.text
     return found
 
 

@@ -80,8 +80,8 @@ def test_the_files_of_a_split_are_downloaded_and_nothing_else(address, tmp_path)
 def test_an_unknown_dataset_is_told_apart_from_a_hub_that_is_gone(address, tmp_path):
     with pytest.raises(errors.NotFound):
         hub.download(Settings(home=tmp_path, hub_url=address), hub.Wanted("no/such"), tmp_path / "a")
+    gone = Settings(home=tmp_path, hub_url="http://127.0.0.1:9")
     with pytest.raises(errors.Unavailable, match="does not answer"):
-        gone = Settings(home=tmp_path, hub_url="http://127.0.0.1:9")
         hub.download(gone, hub.Wanted("some/data"), tmp_path / "b")
     with pytest.raises(errors.Unavailable, match="calls no hub"):
         hub.download(Settings(home=tmp_path, hub_url=""), hub.Wanted("some/data"), tmp_path / "c")

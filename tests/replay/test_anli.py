@@ -131,3 +131,11 @@ def test_a_published_collection_ends_in_the_same_verdicts_and_rates(owner, perso
     assert total["mer"]["value"] == len(rows) / (2 * len(rows))
     assert total["vmer"]["value"] == correct / (2 * len(rows))
     assert total["vmer_resolved"]["value"] == correct / (2 * len(rows))
+
+    tags = {one_space(row["premise"]): row["tag"] for row in rows}
+    figures = owner.get("/api/v1/tasks/anli/rounds/1/figures?by=tag").json()
+    assert {each["value"]: each["vmer"]["value"] for each in figures["items"]} == {
+        tag: sum(by_the_files(row) == "correct" for row in rows if tags[one_space(row["premise"])] == tag)
+        / (2 * sum(tags[one_space(row["premise"])] == tag for row in rows))
+        for tag in set(tags.values())
+    }

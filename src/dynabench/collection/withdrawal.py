@@ -1,14 +1,17 @@
 """Taking back everything that somebody wrote, as long as it is not released."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import ColumnElement, Select, case, func, select
 from sqlalchemy.orm import Session, lazyload
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Retraction
 from dynabench.rounds.tables import Round
+
+AT_ONCE = 500  # ids named in one statement: databases take only so many
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,12 @@ def withdraw(session: Session, person: Person, task_id: str | None = None, numbe
     free = [each.id for each in held if each.state != "released"]
     theirs = (Example.author_id == person.id, Example.round_id.in_(free), ~_retracted().exists())
     ids = session.scalars(select(Example.id).where(*theirs).order_by(Example.id)).all()
-    for example_id in ids:
+    for example_id in ids:  # all of them before any count changes, as voters do: nobody waits in a circle
         projections.locked(session, example_id)
+    return sum(_take_back(session, ids[start : start + AT_ONCE], theirs) for start in range(0, len(ids), AT_ONCE))
+
+
+def _take_back(session: Session, ids: Sequence[int], theirs: Sequence[ColumnElement[bool]]) -> int:
     found = session.scalars(select(Example).where(*theirs, Example.id.in_(ids)).order_by(Example.id)).all()
     session.add_all(Retraction(example_id=each.id) for each in found)
     session.flush()

@@ -78,7 +78,7 @@ def _said(card: Card, output: Output) -> Said:
     answer, probabilities = output.answer[card.answer], output.probabilities or {}
     if card.labels:
         return Said(str(answer), str(answer), probabilities[str(answer)])
-    span = answer[0] if answer else {"start": 0, "end": 0, "text": ""}
+    span: Mapping[str, Any] = answer[0] if answer else {"start": 0, "end": 0, "text": ""}
     own = frozenset((card.inputs[1], place) for place in range(span["start"], span["end"]))
     return Said(explained(card)[0], span["text"], probabilities.get(span["text"], 0.0), own)
 
