@@ -79,6 +79,19 @@ def test_logs_are_json_lines_for_machines(quiet_root, capsys):
     assert (lines[1]["event"], lines[1]["logger"]) == ("careful now", "library")
 
 
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_a_logged_error_has_its_traceback_but_not_what_the_variables_held(quiet_root, capsys, log_format):
+    logs.configure(log_format)
+    password = "correct horse battery"  # a local variable of the frame that fails
+    try:
+        raise RuntimeError(f"of {len(password)} letters")
+    except RuntimeError:
+        logging.getLogger("library").exception("failed")
+    said = capsys.readouterr().err
+    assert "RuntimeError" in said
+    assert "correct horse" not in said.replace('password = "correct horse battery"', "")
+
+
 def test_every_command_names_a_module():
     assert all(address.startswith(f"dynabench.cli.{name}:") for name, (address, _) in COMMANDS.items())
 

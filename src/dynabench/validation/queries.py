@@ -71,23 +71,6 @@ def predictions(example_id: int) -> Select[Prediction]:
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
 
 
-def flags(task_id: str, before: int | None, size: int) -> Select[Validation, Example, Standing]:
-    """Votes that flag an example of a task and stand, newest first, below the vote id `before`.
-
-    A walk back along the votes' primary key: linear in the votes passed over; for owners, not on anybody's fast path.
-    """
-    statement = (
-        select(Validation, Example, Standing)
-        .join(Example, Example.id == Validation.example_id)
-        .join(Standing, Standing.example_id == Example.id)
-        .join(Round, Round.id == Example.round_id)
-        .where(Round.task_id == task_id, Validation.vote == "flagged", ~UNDONE, ~Standing.retracted)
-        .order_by(Validation.id.desc())
-        .limit(size)
-    )
-    return statement if before is None else statement.where(Validation.id < before)
-
-
 def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:
     """A round's examples above the id `after`: one index range."""
     return select(Example).where(Example.round_id == round_id, Example.id > after).order_by(Example.id).limit(size)
