@@ -151,7 +151,7 @@ def check_export(page: Page, task: str, names: list[str]) -> None:
     assert [each["vote"] for each in row["validations"]] == ["correct"]
     assert row["validations"][0]["validator"] != row["author"]
     assert not [name for name in names if name in text]
-    found = list(csv.DictReader(export(page, "csv").read_text(encoding="utf-8").splitlines()))
+    found = list(csv.DictReader(export(page, "csv").read_text(encoding="utf-8-sig").splitlines()))
     assert [each["uid"] for each in found] == [row["uid"]]
 
 
