@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import boards, queries, starts
+from dynabench.collection import board_queries, boards, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -49,7 +49,9 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of], boards.controls(of)))}
+    rows = {
+        row.round_id: row for row in session.execute(board_queries.sums([each.id for each in of], boards.controls(of)))
+    }
     counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
 
@@ -60,11 +62,11 @@ def home(session: Session) -> dict[str, Any]:
     found = {task.id: started(session, task.id) for task in tasks}
     current = [each for some in found.values() for each in some if each.state == "open"]
     ids = [each.id for each in current]
-    sums = {row.round_id: row for row in session.execute(queries.sums(ids, boards.controls(current)))}
+    sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(current)))}
     totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
     totals["verified"] = sum(int(row.validated) for row in sums.values())
-    totals["people"] = session.scalar(queries.people(ids)) or 0
-    totals["votes"] = session.scalar(queries.votes(ids)) or 0
+    totals["people"] = session.scalar(board_queries.people(ids)) or 0
+    totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
     return {
         "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
         "totals": totals,
@@ -96,7 +98,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "examples": int(row.examples) if row else 0,
         "fooled": int(row.fooled) if row else 0,
         "people": int(row.people) if row else 0,
-        "waiting": session.scalar(queries.waiting(current.id)) if current else 0,
+        "waiting": session.scalar(board_queries.waiting(current.id)) if current else 0,
     }
 
 
@@ -138,7 +140,7 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
     """
     shown = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
     shown = [each for each in shown if not rounds.task_config(session, each).content_warning]
-    rows = list(session.execute(queries.verified(shown, limit if task_id else LATELY)))
+    rows = list(session.execute(board_queries.verified(shown, limit if task_id else LATELY)))
     if task_id is None:
         turns = Counter[str]()
         order = {}
@@ -214,7 +216,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
         "charts": _charts(figures),
-        "waiting": session.scalar(queries.waiting(current.id)),
+        "waiting": session.scalar(board_queries.waiting(current.id)),
         "overlap": round_overlap(session, current),
     }
 

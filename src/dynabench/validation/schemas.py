@@ -41,7 +41,7 @@ class ItemOut(BaseModel):
         asked = item.config.validation.ask if item.mode == "judge" else []
         return cls(
             example_id=item.example_id,
-            round=item.round.number,
+            round=item.round,
             mode=item.mode,
             context=item.context,
             input=item.input,
