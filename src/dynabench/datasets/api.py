@@ -5,6 +5,7 @@ from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BeforeValidator, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -21,6 +22,11 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.owning import After, Limit
 from dynabench.tasks import TaskConfig
 
+Number = Annotated[
+    Annotated[int, Field(ge=1, le=2**31 - 1)] | None, BeforeValidator(lambda sent: None if sent == "" else sent)
+]
+"""A round; empty, as forms send it where nothing is chosen, for all."""
+
 router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
 
 
@@ -35,7 +41,7 @@ async def export(
     request: Request,
     task: str,
     viewer: Viewer,
-    round: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="One round; else all.")] = None,
+    round: Annotated[Number, Query(description="One round; else all.")] = None,
     format: Format = "jsonl",
     attributions: Annotated[bool, Query(description="With the words that models looked at.")] = False,
 ) -> Response:
