@@ -16,7 +16,8 @@ from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import databases
 from dynabench.accounts.tables import Person
-from dynabench.collection import breakdowns, figures, search, search_index
+from dynabench.collection import breakdowns, figures, projections, search, search_index
+from dynabench.collection.place import place_of
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example
 from dynabench.db import Database
@@ -107,12 +108,12 @@ def writing(db: Database) -> tuple[float, float]:
         example = session.get_one(Example, N)
         held = session.get_one(Round, 1)  # as whoever records an example holds it
         assert held.number == 1
-        key = {"round_id": 1, "person_id": 7, "day": "2026-03-01", "start": "seed", "arm": "plain", "source": "person"}
-        counts = dict.fromkeys(breakdowns.COUNTS, 1)
+        change = projections.tally_key(example) | {"tag": "tag 3"} | dict.fromkeys(breakdowns.COUNTS, 1)
+        where = place_of(session, example)
 
         def one() -> None:
-            search.add(session, example)
-            breakdowns.tell(session, key, "tag 3", counts)
+            search.add(session, example, where)
+            breakdowns.tell(session, change, where.arms)
 
         row = median_ms(one, 100)
 

@@ -191,11 +191,6 @@ def _count(db: Database) -> None:
             f"e.author_id, {day}, e.start, e.arm, e.source, {sums} {of} "
             f"GROUP BY e.round_id, e.author_id, {day}, e.start, e.arm, e.source"
         )
-        connection.exec_driver_sql(
-            f"INSERT INTO tag_tallies (round_id, tag, person_id, source, {counts}) SELECT e.round_id, c.tag, "
-            f"e.author_id, e.source, {sums} {of} JOIN contexts c ON c.id = e.context_id "
-            "GROUP BY e.round_id, c.tag, e.author_id, e.source"
-        )
         if not db.is_sqlite:  # ids were given, so the sequences know nothing of them
             for name in ("people", "task_versions", "rounds", "targets", "contexts", "handouts", "examples"):
                 connection.exec_driver_sql(

@@ -5,8 +5,10 @@ import warnings
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from dynabench import migrations
+from dynabench.collection import breakdowns
 from dynabench.db import Database
 from dynabench.settings import Settings
 
@@ -114,5 +116,7 @@ def test_examples_and_counts_of_the_first_versions_live_on(empty):
         assert connection.execute(text("SELECT task_id FROM acts")).scalars().all() == ["nli"]
         tally = "examples, fooled, validated, resolved, retracted, hidden FROM"
         assert connection.execute(text(f"SELECT arm, {tally} tallies")).one() == ("", 2, 2, 1, 1, 0, 0)
-        assert connection.execute(text(f"SELECT tag, {tally} tag_tallies")).one() == ("rain", 2, 2, 1, 1, 0, 0)
+    with db.engine.connect() as connection:
+        by_tag = breakdowns.read(Session(connection), 1, ["tag"])["tag", "rain"]
+        assert [by_tag[name].tolist() for name in breakdowns.COUNTS] == [[2], [2], [1], [1], [0], [0]]
     db.close()

@@ -13,12 +13,15 @@ from sqlalchemy import delete, select
 from dynabench import errors
 from dynabench.accounts import passwords
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Example, Standing, TagTally, Tally, VerdictEvent
+from dynabench.collection import breakdowns, search_index
+from dynabench.collection.tables import Example, Standing, Tally, VerdictEvent
+from dynabench.collection.terms import facet
 from dynabench.datasets.formats import FORMATS
 from dynabench.db import Database
 from dynabench.migrations import metadata
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild
+from dynabench.validation.reindex import reindex
 from tests.datasets.world import bring, export, fresh, looked_at, rows, said, written
 from tests.validation.world import World
 
@@ -81,7 +84,7 @@ def _later(world, act, person, key, flag, text):
 
 
 def counts(db, task="checks"):
-    """Standings and tallies by what they are about, without ids."""
+    """Standings, tallies, breakdowns and the index by what they are about, without ids."""
 
     def read(session):
         names = {one.id: one.imported_as for one in session.scalars(select(Person))}
@@ -91,10 +94,16 @@ def counts(db, task="checks"):
         for one in session.scalars(select(Standing)):
             state = (one.fooled, one.verdict, one.votes, one.open, one.blind, one.blind_right, one.targets)
             found.append(("standing", uids[one.example_id], numbers[one.round_id], *state, one.targets_right))
-        for table in (Tally, TagTally):
-            for one in session.scalars(select(table)):
-                sums = (one.examples, one.fooled, one.validated, one.resolved)
-                found.append((table.__name__, numbers[one.round_id], names[one.person_id], one.source, *sums))
+        for one in session.scalars(select(Tally)):
+            sums = (one.examples, one.fooled, one.validated, one.resolved)
+            found.append(("tally", numbers[one.round_id], names[one.person_id], one.source, *sums))
+        for of, number in numbers.items():
+            for (name, value), packed in breakdowns.read(session, of).items():
+                for person, *counts in packed.tolist():
+                    found.append(("breakdown", number, name, value, names[person], *counts))
+        families = [*search_index.CHANGING.values(), [facet("task", task), *(f"_start_{x}" for x in ("blank", "seed"))]]
+        told = {term: search_index.matching(session, [[term]], None) for family in families for term in family}
+        found += [(term, *sorted(uids[key] for key in keys)) for term, keys in told.items()]
         return sorted(found, key=repr)
 
     return db.read(read)
@@ -120,6 +129,7 @@ def check(world, deployment, elsewhere, other, place: Path):
         first = counts(db)
         for round_id in db.read(lambda session: list(session.scalars(select(Round.id)))):
             db.write(rebuild, round_id)
+        db.write(reindex)
         assert counts(db) == first, "what was counted on the way in is what a recount says"
         here = {one[1]: one for one in counts_of_kept(world.db)}
         assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")

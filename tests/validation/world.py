@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, projections, search_index
-from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, TagTally, Tally
+from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Standing, Tally
 from dynabench.collection.terms import facet
 from dynabench.db import Database, now
 from dynabench.rounds import service as rounds
@@ -190,7 +190,7 @@ class World:
 
         def rows(session: Session) -> list[tuple[Any, ...]]:
             found: list[tuple[Any, ...]] = []
-            for table in (Standing, Tally, TagTally):
+            for table in (Standing, Tally):
                 names = [column.key for column in inspect(table).column_attrs]
                 found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
             return found

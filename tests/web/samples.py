@@ -5,7 +5,8 @@ from types import SimpleNamespace as Thing
 
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
-from dynabench.collection.schemas import BoardPage, BoardRow, ExampleOut, HandoutOut, OutcomeOut, PredictionOut, RateOut
+from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.errors import Unavailable
 from dynabench.rounds.schemas import RoundOut, TargetOut

@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import (
     attributions,
     boards,
+    figure_schemas,
     figures_api,
     hiding,
     loop,
@@ -228,7 +229,7 @@ async def board(
     viewer: Viewer,
     after: Annotated[str, Query(max_length=9)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> schemas.BoardPage:
+) -> figure_schemas.BoardPage:
     """People of a round: by validated fooling examples, then fooling ones, then fewest tries."""
     db: Database = request.app.state.db
     start = boards.place_from(after)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries
-from dynabench.collection.schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection import board_queries
+from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
 from dynabench.db import now
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
@@ -35,7 +35,7 @@ def board(session: Session, of: Round, viewer: Person | None, after: int = 0, li
 
     Examples of arms in which no model is asked are left out: nobody could be fooled.
     """
-    rows = session.execute(queries.board(of.id, controls([of]))).all()
+    rows = session.execute(board_queries.board(of.id, controls([of]))).all()
     items: list[BoardRow] = []
     rank, before = 0, None
     for place, row in enumerate(rows, start=1):
@@ -82,9 +82,9 @@ class Mine:
 
 def mine(session: Session, person: Person, of: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
-    counts = session.execute(queries.own_tally(person.id, of.id, but=controls([of]))).one()
-    today = session.execute(queries.own_tally(person.id, of.id, now().date().isoformat())).one()
-    latest = session.scalars(queries.latest_fooled(person.id, of.id, STREAK))
+    counts = session.execute(board_queries.own_tally(person.id, of.id, but=controls([of]))).one()
+    today = session.execute(board_queries.own_tally(person.id, of.id, now().date().isoformat())).one()
+    latest = session.scalars(board_queries.latest_fooled(person.id, of.id, STREAK))
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),

@@ -17,7 +17,7 @@ class TallyNews(Base):
 
 
 class Breakdown(Base):
-    """Projection: `Tally` and `TagTally` of one value of one facet, as rows by person and source, packed."""
+    """Projection: the counts of `Tally` for one day, start, arm or tag, as rows by person and source, packed."""
 
     __tablename__ = "breakdowns"
 

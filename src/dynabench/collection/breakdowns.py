@@ -39,15 +39,28 @@ Rows = NDArray[np.void]
 Groups = dict[tuple[str, str], Rows]
 
 
-def tell(session: Session, key: Mapping[str, Any], tag: str, counts: Mapping[str, int], conditions: list[Any]) -> None:
-    """Count a change of the `Tally` row with this key, of an example whose context has this tag.
+Change = Mapping[str, Any]  # the key of a `Tally` row, the tag of the examples' contexts, and what is added
 
-    `conditions` are the round's arms.
-    """
-    known = [key["person_id"], _kind(conditions, key["source"], key["arm"]), key["day"], key["start"], key["arm"], tag]
-    told = json.dumps([*known, *(counts[name] for name in COUNTS)], separators=(",", ":"))
-    if session.connection().execute(_NEWS, {"round_id": key["round_id"], "told": told}).scalar_one() % FOLD == 0:
+
+def tell(session: Session, change: Change, conditions: list[Any]) -> None:
+    """Count a change of a `Tally` row; `conditions` are the round's arms."""
+    if session.connection().execute(_NEWS, _news(change, conditions)).scalar_one() % FOLD == 0:
         fold(session)
+
+
+def tell_all(session: Session, changes: Iterable[Change], conditions: list[Any]) -> None:
+    """As `tell`, of many at once."""
+    if rows := [_news(change, conditions) for change in changes]:
+        session.connection().execute(insert(_TABLE), rows)
+        if (session.scalar(select(func.count()).select_from(_TABLE)) or 0) >= FOLD:
+            fold(session)
+
+
+def _news(change: Change, conditions: list[Any]) -> dict[str, Any]:
+    kind = _kind(conditions, change["source"], change["arm"])
+    known = [change["person_id"], kind, *(change[name] for name in ("day", "start", "arm", "tag"))]
+    told = json.dumps([*known, *(change[name] for name in COUNTS)], separators=(",", ":"))
+    return {"round_id": change["round_id"], "told": told}
 
 
 def _kind(conditions: list[Any], source: str, arm: str) -> int:
@@ -112,7 +125,7 @@ def _tallies(round_id: int) -> Select[*tuple[Any, ...]]:
 
 
 def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
-    """What `TagTally` counts, by arm too: reads all examples of the round."""
+    """What `Tally` counts, by tag: reads all examples of the round."""
     live = ~Standing.retracted & ~Standing.hidden
     fooled = live & Standing.fooled
     counted = (

@@ -136,7 +136,9 @@ def _any(line: Line) -> bool:
 
 def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Rows]:
     """Ids of people and the sums of their rows of some kinds; both of shape (people,)."""
-    chosen = rows[np.isin(rows["kind"], kinds)]
+    wanted = np.zeros(2 * CONTROL, np.bool_)
+    wanted[list(kinds)] = True
+    chosen = rows[wanted[rows["kind"]]]
     first = np.flatnonzero(np.diff(chosen["person"], prepend=-1))  # rows are in the order of people
     result = np.zeros(first.size, breakdowns.ROW)
     for name in COUNTS if first.size else ():

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import boards, figures, schemas
+from dynabench.collection import boards, figures
+from dynabench.collection.figure_schemas import AnnotatorOut, AnnotatorsOut, FiguresOut, LineOut, RateOut
 from dynabench.collection.figures import Annotator, Line
 from dynabench.db import Database
 from dynabench.rounds import people
@@ -27,13 +28,13 @@ Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "h
 @needs("manage")
 async def read_figures(
     request: Request, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
-) -> schemas.FiguresOut:
+) -> FiguresOut:
     """A round's error rates by arm, start, source, tag or day (owners, moderators), over the examples of `who`."""
 
-    def read(session: Session) -> schemas.FiguresOut:
+    def read(session: Session) -> FiguresOut:
         found = figures.figures(session, _round(session, person, task, n), [by], who)
         items = [line_out(line) for line in found.by[by]]
-        return schemas.FiguresOut(by=by, who=who, total=line_out(found.total), items=items)
+        return FiguresOut(by=by, who=who, total=line_out(found.total), items=items)
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -50,14 +51,14 @@ async def read_annotators(
     who: Who = "people",
     after: Annotated[str, Query(max_length=9)] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> schemas.AnnotatorsOut:
+) -> AnnotatorsOut:
     """A round's annotators with their error rates (owners, moderators), most of `sort` first."""
     start = boards.place_from(after)
 
-    def read(session: Session) -> schemas.AnnotatorsOut:
+    def read(session: Session) -> AnnotatorsOut:
         of = _round(session, person, task, n)
         found, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=limit)
-        return schemas.AnnotatorsOut(items=[_annotator(each) for each in found], next=str(more) if more else None)
+        return AnnotatorsOut(items=[_annotator(each) for each in found], next=str(more) if more else None)
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -68,9 +69,9 @@ def _round(session: Session, person: Person, task: str, n: int) -> Round:
     return rounds.round_of(session, task, n)
 
 
-def _rates(rates: ErrorRates) -> dict[str, schemas.RateOut]:
+def _rates(rates: ErrorRates) -> dict[str, RateOut]:
     named = {"mer": rates.mer, "vmer": rates.vmer, "vmer_resolved": rates.vmer_resolved}
-    return {name: schemas.RateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
+    return {name: RateOut(value=rate.value, low=rate.low, high=rate.high) for name, rate in named.items()}
 
 
 def _counts(of: Line | Annotator) -> dict[str, Any]:
@@ -78,14 +79,12 @@ def _counts(of: Line | Annotator) -> dict[str, Any]:
     return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
 
 
-def line_out(line: Line) -> schemas.LineOut:
+def line_out(line: Line) -> LineOut:
     """A line of figures as programs see it."""
     known = {"value": line.value, "people": line.people, "clustered": _rates(line.clustered)}
-    return schemas.LineOut.model_validate(known | _counts(line) | _rates(line.rates))
+    return LineOut.model_validate(known | _counts(line) | _rates(line.rates))
 
 
-def _annotator(each: Annotator) -> schemas.AnnotatorOut:
+def _annotator(each: Annotator) -> AnnotatorOut:
     rates = _rates(each.rates)
-    return schemas.AnnotatorOut.model_validate(
-        {"name": each.name, "mer": rates["mer"], "vmer": rates["vmer"]} | _counts(each)
-    )
+    return AnnotatorOut.model_validate({"name": each.name, "mer": rates["mer"], "vmer": rates["vmer"]} | _counts(each))

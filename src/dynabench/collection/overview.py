@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import boards, queries, starts
+from dynabench.collection import board_queries, boards, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -21,11 +21,13 @@ from dynabench.stats.error_rates import Counts, error_rates
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
+from dynabench.tasks.fields.spans import Spans
 from dynabench.web import charts
 from dynabench.web.charts import Chart
 
 TASKS = 50  # on the first page
 SPECIMENS = 3
+LONGEST = 260  # characters of a context that a card shows
 LATELY = 24  # newest verified examples that the first page chooses from
 
 
@@ -47,7 +49,9 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
 
 def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     """The vMER of rounds, oldest first."""
-    rows = {row.round_id: row for row in session.execute(queries.sums([each.id for each in of], boards.controls(of)))}
+    rows = {
+        row.round_id: row for row in session.execute(board_queries.sums([each.id for each in of], boards.controls(of)))
+    }
     counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
 
@@ -58,16 +62,21 @@ def home(session: Session) -> dict[str, Any]:
     found = {task.id: started(session, task.id) for task in tasks}
     current = [each for some in found.values() for each in some if each.state == "open"]
     ids = [each.id for each in current]
-    sums = {row.round_id: row for row in session.execute(queries.sums(ids, boards.controls(current)))}
+    sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(current)))}
     totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
     totals["verified"] = sum(int(row.validated) for row in sums.values())
-    totals["people"] = session.scalar(queries.people(ids)) or 0
-    totals["votes"] = session.scalar(queries.votes(ids)) or 0
+    totals["people"] = session.scalar(board_queries.people(ids)) or 0
+    totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
     return {
-        "cards": [_card(session, task_id, some, sums) for task_id, some in found.items()],
+        "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
         "totals": totals,
         "specimens": specimens(session, None, SPECIMENS),
     }
+
+
+def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
+    """Open rounds first, and of those the ones that need no warning."""
+    return card["round"] is None, card["warning"]
 
 
 def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
@@ -89,7 +98,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "examples": int(row.examples) if row else 0,
         "fooled": int(row.fooled) if row else 0,
         "people": int(row.people) if row else 0,
-        "waiting": session.scalar(queries.waiting(current.id)) if current else 0,
+        "waiting": session.scalar(board_queries.waiting(current.id)) if current else 0,
     }
 
 
@@ -131,7 +140,7 @@ def specimens(session: Session, task_id: str | None, limit: int) -> list[dict[st
     """
     shown = [task_id] if task_id else [task.id for task in session.scalars(round_queries.tasks("", TASKS))]
     shown = [each for each in shown if not rounds.task_config(session, each).content_warning]
-    rows = list(session.execute(queries.verified(shown, limit if task_id else LATELY)))
+    rows = list(session.execute(board_queries.verified(shown, limit if task_id else LATELY)))
     if task_id is None:
         turns = Counter[str]()
         order = {}
@@ -149,12 +158,34 @@ def _specimen(session: Session, example: Example, standing: Standing, of: Round)
         "task": of.task_id,
         "task_name": config.name,
         "round": of.number,
-        "context": _by_label(config.context, context),
+        "context": _excerpts(config, context, example.answer),
         "input": _by_label(config.input, example.input),
         "answer": _said(config, example.answer),
         "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.fooled],
         "votes": standing.votes,
     }
+
+
+def _excerpts(config: TaskConfig, context: dict[str, Any], answer: dict[str, Any]) -> dict[str, str]:
+    """A context by label, long texts cut to what stands around the answer where it is marked in them."""
+    starts = {}
+    for field in config.answer:
+        spans = answer.get(field.name)
+        if isinstance(field, Spans) and isinstance(spans, list) and spans:
+            starts[field.of] = int(spans[0]["start"])
+    places = {field.label: starts.get(field.name, 0) for field in config.context}
+    return {label: excerpt(text, places[label]) for label, text in _by_label(config.context, context).items()}
+
+
+def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
+    """At most about `longest` characters of a text around the place `at`, cut between words, with dots where it is."""
+    if len(text) <= longest:
+        return text
+    start = max(0, min(at - longest // 3, len(text) - longest))
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.rfind(" ", start, start + longest) if start + longest < len(text) else len(text)
+    end = end if end > start else min(start + longest, len(text))
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
 
 
 def task_page(session: Session, task_id: str) -> dict[str, Any]:
@@ -185,7 +216,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
         "charts": _charts(figures),
-        "waiting": session.scalar(queries.waiting(current.id)),
+        "waiting": session.scalar(board_queries.waiting(current.id)),
         "overlap": round_overlap(session, current),
     }
 

@@ -1,4 +1,4 @@
-"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally` and `TagTally`.
+"""Counting what the ledger says, as it is written: one `Standing` per example, sums of them in `Tally` and `Breakdown`.
 
 Every function runs in the transaction that writes the ledger, so that counts and ledger never part. Sums are
 added to in the database itself: two people counting at once lose nothing. `dynabench.validation.rebuild` counts
@@ -18,15 +18,13 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, search, statements
 from dynabench.collection.place import Place, place_of
-from dynabench.collection.tables import Example, Standing, TagTally, Tally
+from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.stats.verdict import Verdict
 from dynabench.tasks import TaskConfig
 
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
-TAG_KEY = ("round_id", "tag", "person_id", "source")
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
 
-Table = type[Tally] | type[TagTally]
 Counted = tuple[Example, Place, dict[str, int]]  # an example, where it belongs, what it adds
 
 
@@ -52,13 +50,8 @@ def tally_key(example: Example) -> dict[str, Any]:
     return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **made}
 
 
-def tag_key(example: Example, tag: str) -> dict[str, Any]:
-    """The `TagTally` row that an example is counted in; `tag` is its context's."""
-    return {"round_id": example.round_id, "tag": tag, "person_id": example.author_id, "source": example.source}
-
-
 def tally_counts(*, fooled: bool, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
-    """What one example adds to its `Tally` and `TagTally` rows."""
+    """What one example adds to its `Tally` row."""
     if retracted:
         return dict.fromkeys(COUNTS, 0) | {"retracted": 1}
     if hidden:
@@ -174,34 +167,31 @@ def _change(session: Session, standing: Standing, before: dict[str, int]) -> Cou
 def _add(session: Session, changes: Iterable[Counted]) -> None:
     some = [change for change in changes if any(change[2].values())]
     add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
-    add_to_tallies(session, [tag_key(example, place.tag) | counts for example, place, counts in some], TagTally)
     for example, place, counts in some:
-        breakdowns.tell(session, tally_key(example), place.tag, counts, place.arms)
+        breakdowns.tell(session, tally_key(example) | {"tag": place.tag} | counts, place.arms)
 
 
-def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]], table: Table = Tally) -> None:
-    """Add counts to rows of `Tally`, or of `TagTally`, each made if absent.
+def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:
+    """Add counts to rows of `Tally`, each made if absent.
 
-    A row holds the columns of `KEY` (of `TAG_KEY`) and of `COUNTS`. Rows are locked in the order of their keys and
-    tags after the rest, so that nobody waits in a circle.
+    A row holds the columns of `KEY` and of `COUNTS`. Rows are locked in the order of their keys, so that nobody waits
+    in a circle.
     """
-    key = KEY if table is Tally else TAG_KEY
     sums: dict[tuple[Any, ...], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
     for row in rows:
-        total = sums[tuple(row[name] for name in key)]
+        total = sums[tuple(row[name] for name in KEY)]
         for name in COUNTS:
             total[name] += row[name]
-    values = [dict(zip(key, found, strict=True)) | sums[found] for found in sorted(sums)]
+    values = [dict(zip(KEY, found, strict=True)) | sums[found] for found in sorted(sums)]
     if values:
         connection = session.connection()
-        connection.execute(_upsert(connection.dialect.name, table), values)
+        connection.execute(_upsert(connection.dialect.name), values)
 
 
 @cache  # putting the statement together takes longer than running it
-def _upsert(dialect: str, table: Table) -> Executable:
-    columns = table.__table__.c
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table.__table__)
+def _upsert(dialect: str) -> Executable:
+    columns = Tally.__table__.c
+    insert = (postgresql if dialect == "postgresql" else sqlite).insert(Tally.__table__)
     sums = {name: columns[name] + insert.excluded[name] for name in COUNTS}
-    key = KEY if table is Tally else TAG_KEY
-    statement: Executable = insert.on_conflict_do_update(index_elements=list(key), set_=sums)
+    statement: Executable = insert.on_conflict_do_update(index_elements=list(KEY), set_=sums)
     return statement

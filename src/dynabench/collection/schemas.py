@@ -159,53 +159,6 @@ class ExampleQuery(Strict):
         return Filters(**asked, hidden={"no": False, "yes": True, "any": None}[self.hidden])
 
 
-class LineOut(BaseModel):
-    """The figures of one value of a breakdown; `clustered` intervals allow for one person's examples being alike."""
-
-    value: str
-    examples: int
-    fooled: int
-    validated: int
-    resolved: int
-    retracted: int
-    hidden: int
-    people: int
-    mer: "RateOut"
-    vmer: "RateOut"
-    vmer_resolved: "RateOut"
-    clustered: dict[str, "RateOut"]
-
-
-class FiguresOut(BaseModel):
-    """A round's figures and one breakdown of them."""
-
-    by: str
-    who: str
-    total: LineOut
-    items: list[LineOut]
-
-
-class AnnotatorOut(BaseModel):
-    """One person's figures in a round."""
-
-    name: str
-    examples: int
-    fooled: int
-    validated: int
-    resolved: int
-    retracted: int
-    hidden: int
-    mer: "RateOut"
-    vmer: "RateOut"
-
-
-class AnnotatorsOut(BaseModel):
-    """A page of annotators; `next` is the cursor of the page after it."""
-
-    items: list[AnnotatorOut]
-    next: str | None
-
-
 class AttributionIn(Strict):
     """Asks which words of a draft a model looked at; `answer` is the draft's claim and changes nothing.
 
@@ -275,32 +228,3 @@ class SeedlingsOut(BaseModel):
     """How many seeds are new."""
 
     created: int
-
-
-class RateOut(BaseModel):
-    """A rate with its 95 % Wilson interval; null where nothing was counted."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class BoardRow(BaseModel):
-    """One person's counts in a round; `source` is `person`, `expert` or `owner`."""
-
-    rank: int
-    name: str
-    source: str
-    examples: int
-    fooled: int
-    validated: int
-    resolved: int
-    mer: RateOut
-    mine: bool = False
-
-
-class BoardPage(BaseModel):
-    """A page of a round's board, best first: validated fooling examples, then fooling ones, then fewest tries."""
-
-    items: list[BoardRow]
-    next: str | None

@@ -1,6 +1,6 @@
 """Finding a task's examples: what owners and moderators ask, as terms of the index, and the page that answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -146,6 +146,13 @@ def add(session: Session, example: Example, place: Place) -> None:
 def change(session: Session, example_id: int, **facets: object) -> None:
     """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
     search_index.tell(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
+
+
+def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:
+    """Say that examples were made from others: pairs of their ids."""
+    for made, origin in pairs:
+        change(session, made, made=True)
+        change(session, origin, perturbed=True)
 
 
 def say(session: Session, explanation: Explanation) -> None:

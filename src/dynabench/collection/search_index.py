@@ -32,7 +32,10 @@ LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the set
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
     "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
-    **{name: (facet(name, False), facet(name, True)) for name in ("retracted", "hidden", "flagged", "perturbed")},
+    **{
+        name: (facet(name, False), facet(name, True))
+        for name in ("retracted", "hidden", "flagged", "made", "perturbed")
+    },
 }
 _RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
 
@@ -48,6 +51,14 @@ def tell(session: Session, example_id: int, terms: Iterable[str]) -> None:
     row = {"example_id": example_id, "terms": joined(terms)}
     if session.connection().execute(_NEWS, row).scalar_one() % FOLD == 0:
         fold(session)
+
+
+def tell_all(session: Session, news: Iterable[News]) -> None:
+    """As `tell`, of many at once."""
+    if rows := [{"example_id": example_id, "terms": joined(terms)} for example_id, terms in news]:
+        session.connection().execute(insert(_TABLE), rows)
+        if (session.scalar(select(func.count()).select_from(_TABLE)) or 0) >= FOLD:
+            fold(session)
 
 
 def fold(session: Session) -> int:

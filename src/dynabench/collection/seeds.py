@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries
+from dynabench.collection import seed_queries
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
@@ -108,11 +108,11 @@ def _contexts(session: Session, task_id: str, config: TaskConfig, values: list[d
     """The ids of contexts by their digests; those that the task lacks are added."""
     contexts.add(session, task_id, config, [Row(number, each) for number, each in enumerate(values, start=1)])
     digests = list({contexts.digest(each) for each in values})
-    return {row.digest: row.id for row in session.execute(queries.contexts_by_digest(task_id, digests))}
+    return {row.digest: row.id for row in session.execute(seed_queries.contexts_by_digest(task_id, digests))}
 
 
 def _store(session: Session, task_id: str, found: list[dict[str, Any]]) -> int:
-    known = set(session.scalars(queries.known_seeds(task_id, [row["digest"] for row in found])))
+    known = set(session.scalars(seed_queries.known_seeds(task_id, [row["digest"] for row in found])))
     new = [
         {"task_id": task_id, "draw": random.randint(0, round_queries.KEYS), **row}
         for row in found
@@ -145,7 +145,7 @@ def from_round(
     of = rounds.round_of(session, task_id, number)
     session.get(Task, task_id, with_for_update=True)
     made, after = 0, 0
-    while page := session.execute(queries.seedlings(of.id, str(verdict), after, PAGE)).all():
+    while page := session.execute(seed_queries.seedlings(of.id, str(verdict), after, PAGE)).all():
         after = page[-1][0].id
         unique = {row["digest"]: row for row in (_row(example, context) for example, context in page)}
         made += _store(session, task_id, list(unique.values()))
@@ -171,8 +171,8 @@ def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Se
     Seeds whose example was taken back or hidden since are passed over.
     """
     draw = rng.randint(0, round_queries.KEYS)
-    level = session.scalar(queries.least_seeded(task_id)) or 0
-    for probe in queries.seed_probes(task_id, level, draw, but):
+    level = session.scalar(seed_queries.least_seeded(task_id)) or 0
+    for probe in seed_queries.seed_probes(task_id, level, draw, but):
         if seed := session.scalar(probe):
             return seed
-    return session.scalar(queries.seed(task_id, but)) if but else None
+    return session.scalar(seed_queries.seed(task_id, but)) if but else None

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries, seeds, service
+from dynabench.collection import queries, seed_queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.models.client import Answer
@@ -161,7 +161,7 @@ def _of_seed(
     seed: Seed,
     targets: Sequence[arms.Target],
 ) -> Offer:
-    known = {(row.model, row.version): row for row in session.scalars(queries.seed_predictions(seed.id))}
+    known = {(row.model, row.version): row for row in session.scalars(seed_queries.seed_predictions(seed.id))}
     said = [
         SaidOut(model=row.model, answer=row.answer, probabilities=row.probabilities)
         for row in (known[target] for target in targets if target in known)

@@ -1,7 +1,7 @@
 """The ledger of examples and predictions, and the projections that are counted from it.
 
-Rows of the ledger are written once. `Standing`, `Tally` and `TagTally` can be rebuilt from it at any time and are
-tested to equal a rebuild.
+Rows of the ledger are written once. `Standing` and `Tally` can be rebuilt from it at any time and are tested to equal a
+rebuild.
 """
 
 from datetime import datetime
@@ -240,23 +240,6 @@ class Tally(Base):
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     start: Mapped[str] = mapped_column(String(10), primary_key=True)
     arm: Mapped[str] = mapped_column(String(40), primary_key=True)
-    source: Mapped[str] = mapped_column(String(10), primary_key=True)
-    examples: Mapped[int] = mapped_column(default=0)
-    fooled: Mapped[int] = mapped_column(default=0)
-    validated: Mapped[int] = mapped_column(default=0)
-    resolved: Mapped[int] = mapped_column(default=0)
-    retracted: Mapped[int] = mapped_column(default=0)
-    hidden: Mapped[int] = mapped_column(default=0)
-
-
-class TagTally(Base):
-    """Projection: the counts of `Tally` by the context's tag; apart from it, since tags may be many."""
-
-    __tablename__ = "tag_tallies"
-
-    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
-    tag: Mapped[str] = mapped_column(String(100), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     source: Mapped[str] = mapped_column(String(10), primary_key=True)
     examples: Mapped[int] = mapped_column(default=0)
     fooled: Mapped[int] = mapped_column(default=0)

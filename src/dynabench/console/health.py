@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import NoMatchFound
 
-from dynabench.collection import queries as collected
+from dynabench.collection import board_queries as collected
 from dynabench.collection.statistics import PEOPLE
 from dynabench.console import frame, queries
 from dynabench.console.access import Moderating

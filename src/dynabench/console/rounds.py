@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries as collected
+from dynabench.collection import board_queries as collected
 from dynabench.collection.statistics import statistics
 from dynabench.console import frame
 from dynabench.console.access import Owning

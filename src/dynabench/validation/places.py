@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import Executable
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -15,16 +16,15 @@ from dynabench.collection.tables import Standing
 from dynabench.db import now
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
 from dynabench.stats.verdict import Vote, places
 from dynabench.tasks import TaskConfig
-from dynabench.validation import queries
+from dynabench.validation import queries, statements
 from dynabench.validation.tables import Reservation, Validation
 
 MODES = ("judge", "answer")
 LAST = 2**31 - 1  # the highest draw
 REMEMBER = timedelta(days=1)  # how long a place that ran out still tells in which mode the item was seen
-PAGE = 4  # nearly always the first row has a place
+PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first has a place
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Item:
     input: dict[str, Any]
     answer: dict[str, Any] | None
     config: TaskConfig
-    round: Round
+    round: int
     expires_at: datetime
 
 
@@ -46,26 +46,123 @@ def next_item(
 ) -> Item | None:
     """The next example for somebody to check, with a place held for `seconds`; None where there is none for them.
 
-    Asking again gives the item that is still held. Reads a few rows, whatever the round's size.
+    Asking again gives the item that is still held. Reads a few rows, whatever the round's size, in a few statements.
     """
-    if session.get_bind().dialect.name != "sqlite":  # there the whole writing transaction is alone
-        session.execute(queries.serial(person.id))
-    people.require_seat(session, person, task_id)
-    at = now()
-    found = session.scalars(queries.rounds_to_validate(task_id)).all()
-    if not found:
-        rounds.task(session, task_id)  # says so where there is no such task
-    for reservation in session.scalars(queries.held(person.id, task_id, at)):
-        standing = session.get_one(Standing, reservation.example_id)
-        one = next(one for one in found if one.id == standing.round_id)
-        return _item(session, reservation, one, rounds.config_of(session, one.version_id))
-    session.execute(queries.old_reservations(person.id, at - REMEMBER))
-    for one in found:
-        if round_number in (None, one.number):
-            config = rounds.config_of(session, one.version_id)
-            if taken := _take_any(session, person, one, config, at, seconds):
-                return _item(session, taken, one, config)
+    offered, at = _offered(session, person, task_id), now()
+    wanted = [one for one in offered if round_number in (None, one.number)]
+    asks = _Asks(session, person.id, task_id, at, random.randint(0, LAST), seconds)
+    head = asks.waiting(wanted[0] if wanted else None)
+    for row in head:
+        if row.kind == statements.HELD and (of := next((one for one in offered if one.id == row.round_id), None)):
+            return asks.item(of, row.example_id, asks.facts(row.example_id))
+    if any(row.kind == statements.STALE for row in head):
+        session.execute(queries.old_reservations(person.id, at - REMEMBER))
+    for number, of in enumerate(wanted):
+        first = sorted(row for row in head if row.kind == statements.QUEUED) if number == 0 else None
+        for example_id in asks.candidates(of, first):
+            if item := asks.take(of, example_id):
+                return item
     return None
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """A round whose examples somebody may check."""
+
+    id: int
+    number: int
+    config: TaskConfig
+
+
+def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
+    """The rounds of a task that wait for votes, oldest first, once the person is let in; they are locked."""
+    rows: Any = session.connection().execute(statements.ASKING, {"person": person.id, "task": task_id}).all()
+    if not rows or rows[0].shown_version is None:
+        people.require_seat(session, person, task_id)  # says what there is not
+        return []
+    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned)
+    found = [row for row in rows if row.id is not None]
+    return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
+
+
+@dataclass(frozen=True)
+class _Asks:
+    """Somebody who asks for an item, and the draw where their walk along the queue begins."""
+
+    session: Session
+    person_id: int
+    task_id: str
+    at: datetime
+    start: int
+    seconds: int
+
+    def waiting(self, of: _Offered | None) -> Sequence[Any]:
+        """What is held, what is to be swept, and the head of the round's queue."""
+        old = {"task": self.task_id, "old": self.at - REMEMBER}
+        return self._run(statements.WAITING, **old, **self._place(of, (self.start, -1), LAST, PAGE))
+
+    def candidates(self, of: _Offered, first: Sequence[Any] | None) -> Iterator[int]:
+        """Examples that look as if they had a place, from the start on and around the corner; `first` are known."""
+        for after, high in (((self.start, -1), LAST), ((0, -1), self.start)):
+            size = PAGE if first is not None else MORE
+            page = first if first is not None else self._queue(of, after, high)
+            first = None
+            while page:
+                yield from (row.example_id for row in page if row.votes + row.taken < _quota(of, row.votes))
+                if len(page) < size:
+                    break
+                after, size = (page[-1].draw, page[-1].example_id), MORE
+                page = self._queue(of, after, high)
+
+    def take(self, of: _Offered, example_id: int) -> Item | None:
+        """The item with a place that is held from now on; None where it has none, and then nothing is locked."""
+        alone = self.session.connection().dialect.name == "sqlite"  # there the whole writing transaction is
+        if not alone:
+            # Letting go of a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
+            self.session.connection().exec_driver_sql("SAVEPOINT place")
+            self._run(statements.LOCK, example=example_id)
+        facts, rule = self.facts(example_id), of.config.validation
+        votes = [Vote(row.vote, row.by_owner) for row in facts if row.vote is not None]
+        if facts[0].open and places(votes, rule.votes, rule.adjudicate_up_to) > facts[0].taken:
+            return self.item(of, example_id, facts, hold=True)
+        if not alone:
+            self.session.connection().exec_driver_sql("ROLLBACK TO SAVEPOINT place")
+        return None
+
+    def facts(self, example_id: int) -> Sequence[Any]:
+        """Rows of `statements.CANDIDATE`."""
+        return self._run(statements.CANDIDATE, example=example_id, person=self.person_id, at=self.at)
+
+    def item(self, of: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
+        """The example as they see it, with the place that they hold, or that is held for them now."""
+        row = facts[0]
+        mode, expires = row.mode, row.expires_at
+        if hold:
+            mode = mode or _drawn(self.session, of.config, self.person_id, example_id)
+            expires = self.at + timedelta(seconds=self.seconds)
+            place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
+            connection = self.session.connection()
+            connection.execute(statements.hold(connection.dialect.name), place)
+        return Item(
+            example_id=example_id,
+            mode=mode,
+            context=of.config.shown_context(row.context),
+            input=row.input,
+            answer=None if mode == "answer" else row.answer,
+            config=of.config,
+            round=of.number,
+            expires_at=expires,
+        )
+
+    def _queue(self, of: _Offered, after: tuple[int, int], high: int) -> Sequence[Any]:
+        return self._run(statements.QUEUE, **self._place(of, after, high, MORE))
+
+    def _place(self, of: _Offered | None, after: tuple[int, int], high: int, size: int) -> dict[str, Any]:
+        walk = {"round": of.id if of else 0, "draw": after[0], "example": after[1], "last": high, "size": size}
+        return {"person": self.person_id, "at": self.at, **walk}
+
+    def _run(self, statement: Executable, **values: Any) -> Sequence[Any]:
+        return self.session.connection().execute(statement, values).all()
 
 
 def free_places(session: Session, config: TaskConfig, person_id: int, example_id: int, votes: Sequence[Vote]) -> int:
@@ -101,8 +198,7 @@ def reserve(
     """Hold a place. The caller has locked the example's standing and seen that a place is free."""
     reservation = session.get(Reservation, (example_id, person_id))
     if reservation is None:
-        drawn = "answer" if random.random() < config.validation.blind_share else "judge"
-        mode = mode_for(session, config, person_id, example_id) or drawn
+        mode = _drawn(session, config, person_id, example_id)
         reservation = Reservation(example_id=example_id, person_id=person_id, mode=mode)
         session.add(reservation)
     reservation.expires_at = at + timedelta(seconds=seconds)
@@ -110,55 +206,16 @@ def reserve(
     return reservation
 
 
-def _take_any(
-    session: Session, person: Person, found: Round, config: TaskConfig, at: datetime, seconds: int
-) -> Reservation | None:
-    for example_id in _candidates(session, person.id, found, config, at):
-        # Releasing a lock that was of no use needs a savepoint: whoever holds two may wait for each other.
-        with session.begin_nested() as attempt:
-            if reservation := _take(session, config, person.id, example_id, at, seconds):
-                return reservation
-            attempt.rollback()
-    return None
+def _quota(of: _Offered, votes: int) -> int:
+    """How many votes an example may end with that has so many; after a disagreement it may be fewer."""
+    rule = of.config.validation
+    return rule.votes if votes < rule.votes else rule.adjudicate_up_to
 
 
-def _candidates(session: Session, person_id: int, found: Round, config: TaskConfig, at: datetime) -> Iterator[int]:
-    """Examples that look as if they had a place, from a random one on and around the corner."""
-    start = random.randint(0, LAST)
-    quota = (config.validation.votes, config.validation.adjudicate_up_to)
-    for low, high in ((start, LAST), (0, start)):
-        after, size = (low, -1), PAGE
-        while page := session.execute(*queries.queue(found.id, person_id, quota, at, after, high, size)).all():
-            yield from (example_id for _, example_id in page)
-            last = page[-1]
-            after, size = (last.draw, last.example_id), 64
-
-
-def _take(
-    session: Session, config: TaskConfig, person_id: int, example_id: int, at: datetime, seconds: int
-) -> Reservation | None:
-    standing = projections.locked(session, example_id)
-    if standing is None or not standing.open:
-        return None
-    votes = ballots(session.scalars(queries.votes(example_id)).all() if standing.votes else [])
-    if free_places(session, config, person_id, example_id, votes) < 1:
-        return None
-    return reserve(session, config, person_id, example_id, at=at, seconds=seconds)
-
-
-def _item(session: Session, reservation: Reservation, found: Round, config: TaskConfig) -> Item:
-    example, context = session.execute(queries.shown(reservation.example_id)).one()
-    blind = reservation.mode == "answer"
-    return Item(
-        example_id=example.id,
-        mode=reservation.mode,
-        context=config.shown_context(context.values),
-        input=example.input,
-        answer=None if blind else example.answer,
-        config=config,
-        round=found,
-        expires_at=reservation.expires_at,
-    )
+def _drawn(session: Session, config: TaskConfig, person_id: int, example_id: int) -> str:
+    """The mode in which a person validates an example that they hold no place on yet."""
+    drawn = "answer" if random.random() < config.validation.blind_share else "judge"
+    return mode_for(session, config, person_id, example_id) or drawn
 
 
 def standing_of(session: Session, example_id: int) -> Standing:

@@ -2,30 +2,22 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    ColumnElement,
     Delete,
     Select,
-    and_,
-    bindparam,
-    case,
     delete,
     exists,
     func,
     select,
     text,
-    tuple_,
 )
-from sqlalchemy.orm import aliased, lazyload
+from sqlalchemy.orm import aliased
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Example, Hiding, Prediction, Standing, VerdictEvent
-from dynabench.rounds.tables import Ban, Context, Round
-from dynabench.validation.tables import Dismissal, Reservation, Skip, Undo, Validation
+from dynabench.collection.tables import Example, Hiding, Prediction, VerdictEvent
+from dynabench.rounds.tables import Ban
+from dynabench.validation.tables import Dismissal, Reservation, Undo, Validation
 
 VALIDATED = ("open", "closed")  # states of a round in which its examples may be voted on
 
@@ -33,79 +25,6 @@ VALIDATED = ("open", "closed")  # states of a round in which its examples may be
 OPEN = text("standings.open")
 
 UNDONE = exists().where(Undo.validation_id == Validation.id)
-
-
-def serial(person_id: int) -> Select[int]:
-    """A person's row, locked, so that their requests for an item come one by one; foreign keys do not wait for it."""
-    return select(Person.id).where(Person.id == person_id).with_for_update(key_share=True)
-
-
-def rounds_to_validate(task_id: str) -> Select[Round]:
-    """Rounds whose examples may be voted on, oldest first, since those wait for their release: a handful of rows."""
-    statement = select(Round).where(Round.task_id == task_id, Round.state.in_(VALIDATED)).order_by(Round.number)
-    return statement.options(lazyload(Round.targets))  # nobody asks for them here: one statement less
-
-
-def held(person_id: int, task_id: str, at: datetime) -> Select[Reservation]:
-    """The live place that a person holds in a task: a walk over their own reservations, few and swept daily."""
-    return (
-        select(Reservation)
-        .join(Standing, Standing.example_id == Reservation.example_id)
-        .join(Round, Round.id == Standing.round_id)
-        .where(Reservation.person_id == person_id, Reservation.expires_at > at, OPEN)
-        .where(Round.task_id == task_id, Round.state.in_(VALIDATED))
-        .order_by(Reservation.expires_at.desc())
-        .limit(1)
-    )
-
-
-def queue(
-    round_id: int, person_id: int, quota: tuple[int, int], at: datetime, after: tuple[int, int], last: int, size: int
-) -> tuple[Select[int, int], dict[str, Any]]:
-    """The next `size` open examples, as (draw, id) above `after` and up to the draw `last`, that may have a
-    place: the statement and its parameters.
-
-    `quota` is (need, cap). A walk along the index of open examples that ends with the last row wanted; a row that is
-    passed over (own, voted on, skipped, no place) costs an index probe or three. After a disagreement a row may turn
-    out to be full: how many places are left depends on the votes, and the caller looks at those under a lock.
-    """
-    values = {"round": round_id, "person": person_id, "at": at, "last": last, "size": size}
-    return _QUEUE, values | {"need": quota[0], "cap": quota[1], "draw": after[0], "example": after[1]}
-
-
-def _queue() -> Select[int, int]:
-    person: BindParameter[int] = bindparam("person", type_=BigInteger)
-    draw: BindParameter[int] = bindparam("draw", type_=BigInteger)
-    asked = case((Standing.votes < bindparam("need"), bindparam("need")), else_=bindparam("cap"))
-    taken = (
-        select(func.count())
-        .where(Reservation.example_id == Standing.example_id, Reservation.expires_at > bindparam("at"))
-        .where(Reservation.person_id != person)
-        .scalar_subquery()
-    )
-    place = tuple_(draw, bindparam("example", type_=BigInteger))
-    return (
-        select(Standing.draw, Standing.example_id)
-        .where(OPEN, Standing.round_id == bindparam("round"), Standing.draw.between(draw, bindparam("last")))
-        .where(tuple_(Standing.draw, Standing.example_id) > place)
-        .where(Standing.author_id != person, ~_voted(person), ~_skipped(person))
-        .where(Standing.votes + taken < asked)
-        .order_by(Standing.draw, Standing.example_id)
-        .limit(bindparam("size"))
-    )
-
-
-def _voted(person_id: BindParameter[int]) -> ColumnElement[bool]:
-    """Whether a person's vote stands on the example of the outer `standings` row: one index probe."""
-    mine = and_(Validation.person_id == person_id, Validation.example_id == Standing.example_id)
-    return exists().where(mine, ~UNDONE)
-
-
-def _skipped(person_id: BindParameter[int]) -> ColumnElement[bool]:
-    return exists().where(Skip.example_id == Standing.example_id, Skip.person_id == person_id)
-
-
-_QUEUE = _queue()  # built once: putting it together takes longer than running it
 
 
 def votes(example_id: int) -> Select[Validation]:
@@ -147,31 +66,9 @@ def old_reservations(person_id: int, at: datetime) -> Delete:
     return stale.execution_options(synchronize_session=False)  # read nothing of them before or after
 
 
-def shown(example_id: int) -> Select[Example, Context]:
-    """An example and the context it was written against: two probes."""
-    return select(Example, Context).join(Context, Context.id == Example.context_id).where(Example.id == example_id)
-
-
 def predictions(example_id: int) -> Select[Prediction]:
     """What the targets said on an example: one index range, a handful of rows."""
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
-
-
-def flags(task_id: str, before: int | None, size: int) -> Select[Validation, Example, Standing]:
-    """Votes that flag an example of a task and stand, newest first, below the vote id `before`.
-
-    A walk back along the votes' primary key: linear in the votes passed over; for owners, not on anybody's fast path.
-    """
-    statement = (
-        select(Validation, Example, Standing)
-        .join(Example, Example.id == Validation.example_id)
-        .join(Standing, Standing.example_id == Example.id)
-        .join(Round, Round.id == Example.round_id)
-        .where(Round.task_id == task_id, Validation.vote == "flagged", ~UNDONE, ~Standing.retracted)
-        .order_by(Validation.id.desc())
-        .limit(size)
-    )
-    return statement if before is None else statement.where(Validation.id < before)
 
 
 def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:

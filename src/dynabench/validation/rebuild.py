@@ -8,12 +8,13 @@ from sqlalchemy import delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, projections
-from dynabench.collection.tables import Example, Prediction, Retraction, Standing, TagTally, Tally
+from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import places, queries
+from dynabench.validation.reindex import index_written
 from dynabench.validation.tables import Validation
 
 PAGE = 1000
@@ -39,51 +40,49 @@ class Sums:
 
 
 def rebuild(session: Session, round_id: int) -> int:
-    """Make the standings and tallies of a round anew from examples, predictions, retractions, hidings, votes, config.
+    """Make the standings, tallies and breakdowns of a round anew from examples and all that was done to them.
 
     One pass in the order of ids, `PAGE` examples in memory at a time; others cannot count meanwhile. Returns how many
     examples there are.
     """
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("LOCK TABLE standings, tallies, tag_tallies IN SHARE ROW EXCLUSIVE MODE"))
+    if session.get_bind().dialect.name == "postgresql":  # voters lock rows before they write any: they wait outside
+        session.execute(text("LOCK TABLE standings, tallies, breakdowns, tally_news IN EXCLUSIVE MODE"))
     config = rounds.config_of(session, session.get_one(Round, round_id).version_id)
     session.flush()
     session.execute(delete(Standing).where(Standing.round_id == round_id))
     session.execute(delete(Tally).where(Tally.round_id == round_id))
-    session.execute(delete(TagTally).where(TagTally.round_id == round_id))
-    tallies, tags = Sums(), Sums()
-    total = 0
+    tallies, total = Sums(), 0
     for page in _pages(session, round_id):
-        _count(session, config, page, tallies, tags)
+        for example, row in zip(page, _count(session, config, page), strict=True):
+            tallies.add(projections.tally_key(example), _counts(row))
         total += len(page)
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
-    projections.add_to_tallies(session, tags.rows(), TagTally)
     breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
 
 
 def count_written(session: Session, config: TaskConfig, examples: Sequence[Example]) -> dict[int, str]:
-    """Count examples that were just written with all that belongs to them, as imports do; their verdicts by id.
+    """Count examples of a round that were just written with all that belongs to them, as imports do, and let them be
+    found; their verdicts by id.
 
-    `config` is that of their rounds. Nobody else knows of them before this transaction ends, so nothing is locked.
+    `config` is that of the round. Nobody else knows of them before this transaction ends, so nothing is locked.
     """
-    tallies, tags = Sums(), Sums()
-    verdicts = _count(session, config, examples, tallies, tags)
-    projections.add_to_tallies(session, tallies.rows())
-    projections.add_to_tallies(session, tags.rows(), TagTally)
-    return verdicts
+    rows, tags, sums = _count(session, config, examples), _tags(session, examples), Sums()
+    for example, row in zip(examples, rows, strict=True):
+        sums.add(projections.tally_key(example) | {"tag": tags[example.context_id]}, _counts(row))
+    projections.add_to_tallies(session, sums.rows())
+    if examples:
+        breakdowns.tell_all(session, sums.rows(), session.get_one(Round, examples[0].round_id).arms)
+    index_written(session, [example.id for example in examples])
+    return {row["example_id"]: row["verdict"] for row in rows}
 
 
-def _count(session: Session, config: TaskConfig, page: Sequence[Example], tallies: Sums, tags: Sums) -> dict[int, str]:
+def _count(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
+    """The rows of the examples' standings, which are written."""
     rows = _standings(session, config, page)
     session.execute(insert(Standing), rows)
-    named = _tags(session, page)
-    for example, row in zip(page, rows, strict=True):
-        counts = _counts(row)
-        tallies.add(projections.tally_key(example), counts)
-        tags.add(projections.tag_key(example, named[example.context_id]), counts)
-    return {row["example_id"]: row["verdict"] for row in rows}
+    return rows
 
 
 def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:

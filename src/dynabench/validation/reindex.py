@@ -1,10 +1,10 @@
 """Making the index that examples are found by anew, from the ledger and the votes."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
-from sqlalchemy import Select, func, select, text
+from sqlalchemy import ColumnElement, Select, func, select, text
 from sqlalchemy.orm import Session
 
 from dynabench.collection import search, search_index
@@ -16,6 +16,8 @@ from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
 PAGE = 8192  # examples at once: a part of one block of the index
+
+Some = Callable[[Any], ColumnElement[bool]]  # whether a column with ids of examples holds one of those meant
 
 
 def reindex(session: Session, progress: Callable[[int, int], None] = lambda done, last: None) -> int:
@@ -30,24 +32,29 @@ def reindex(session: Session, progress: Callable[[int, int], None] = lambda done
     last = session.scalar(select(func.max(Example.id))) or 0
     done = 0
     for first in range(0, last + 1, PAGE):
-        found = _page(session, first, first + PAGE - 1)
+        found = _news(session, lambda column, first=first: column.between(first, first + PAGE - 1))  # type: ignore[misc]
         search_index.put(session, found)
         done += len(found)
         progress(min(first + PAGE, last), last)
     return done
 
 
-def _page(session: Session, first: int, last: int) -> list[search_index.News]:
-    """All terms of the examples with these ids."""
+def index_written(session: Session, ids: Collection[int]) -> None:
+    """Let examples be found that were just written with all that belongs to them, as imports do."""
+    search_index.tell_all(session, _news(session, lambda column: column.in_(ids)))
+
+
+def _news(session: Session, some: Some) -> list[search_index.News]:
+    """All terms of some examples."""
     said: dict[int, list[dict[str, Any]]] = defaultdict(list)
     explained = select(Explanation.example_id, Explanation.values.label("said"))
-    for row in session.execute(explained.where(Explanation.example_id.between(first, last))):
+    for row in session.execute(explained.where(some(Explanation.example_id))):
         said[row.example_id].append(row.said)
     flags = select(Validation).where(Validation.vote == Verdict.FLAGGED, ~UNDONE)
     flagged: dict[int, list[Validation]] = defaultdict(list)
-    for vote in session.scalars(flags.where(Validation.example_id.between(first, last))):
+    for vote in session.scalars(flags.where(some(Validation.example_id))):
         flagged[vote.example_id].append(vote)
-    origins = set(session.scalars(select(Example.made_from).where(Example.made_from.between(first, last))))
+    origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
     return [
         (
             row.id,
@@ -62,11 +69,11 @@ def _page(session: Session, first: int, last: int) -> list[search_index.News]:
                 review=moderation.review(session, row.id, flagged[row.id]) if row.id in flagged else "none",
             ),
         )
-        for row in session.execute(_rows(first, last))
+        for row in session.execute(_rows(some))
     ]
 
 
-def _rows(first: int, last: int) -> Select[Any]:
+def _rows(some: Some) -> Select[Any]:
     """Columns by name, since migrations reindex too: tables may have fewer of them then."""
     return (
         select(
@@ -78,6 +85,6 @@ def _rows(first: int, last: int) -> Select[Any]:
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
         .join(Context, Context.id == Example.context_id)
-        .where(Example.id.between(first, last))
+        .where(some(Example.id))
         .order_by(Example.id)
     )

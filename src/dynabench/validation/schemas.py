@@ -9,7 +9,7 @@ from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.stats.error_rates import ErrorRates
 from dynabench.stats.rates import Rate
 from dynabench.validation.places import Item
-from dynabench.validation.service import Ballot, Flag, Outcome
+from dynabench.validation.service import Ballot, Outcome
 
 Source = Literal["person", "expert", "owner", "program"]
 
@@ -41,7 +41,7 @@ class ItemOut(BaseModel):
         asked = item.config.validation.ask if item.mode == "judge" else []
         return cls(
             example_id=item.example_id,
-            round=item.round.number,
+            round=item.round,
             mode=item.mode,
             context=item.context,
             input=item.input,
@@ -108,39 +108,6 @@ class UndoneOut(BaseModel):
     id: int = Field(description="The vote that counts no more.")
     verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
     votes: int
-
-
-class FlagOut(BaseModel):
-    """One vote that flags an example."""
-
-    id: int
-    example_id: int
-    input: dict[str, Any]
-    answer: dict[str, Any]
-    verdict: str
-    values: dict[str, Any] = Field(description="What the validator said besides.")
-    at: datetime
-
-    @classmethod
-    def of(cls, flag: Flag) -> "FlagOut":
-        """As JSON."""
-        example = flag.example
-        return cls(
-            id=flag.id,
-            example_id=example.id,
-            input=example.input,
-            answer=example.answer,
-            verdict=flag.verdict,
-            values=flag.values,
-            at=flag.at,
-        )
-
-
-class FlagList(BaseModel):
-    """Flags, newest first."""
-
-    items: list[FlagOut]
-    next: str | None = None
 
 
 class RateOut(BaseModel):

@@ -6,6 +6,7 @@ from sqlalchemy import Table, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.collection import search
 from dynabench.collection.tables import Example
 from dynabench.datasets.imports.state import State
 from dynabench.rounds.tables import Round
@@ -57,6 +58,7 @@ def link(session: Session, task_id: str, links: Origins, state: State) -> None:
     if found:
         pointing = update(EXAMPLES).where(EXAMPLES.c.id == bindparam("of")).values(made_from=bindparam("origin"))
         session.connection().execute(pointing, found)
+        search.link(session, ((one["of"], one["origin"]) for one in found))
     left = [[uid, origin] for uid, origin in pairs if origin not in ids]
     state.note(MISSING, max(len(left) - WAITING, 0))
     state.waiting = left[-WAITING:]

@@ -12,13 +12,6 @@ depends_on = None
 KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
 OLD_COUNTS = ("examples", "fooled", "validated", "resolved", "retracted")
-COUNTS_OF_OLD = (
-    "CASE WHEN s.retracted THEN 0 ELSE 1 END",
-    "CASE WHEN s.fooled AND NOT s.retracted THEN 1 ELSE 0 END",
-    "CASE WHEN s.fooled AND s.verdict = 'correct' AND NOT s.retracted THEN 1 ELSE 0 END",
-    "CASE WHEN s.fooled AND s.verdict <> 'pending' AND NOT s.retracted THEN 1 ELSE 0 END",
-    "CASE WHEN s.retracted THEN 1 ELSE 0 END",
-)
 
 
 def _sqlite() -> bool:
@@ -131,22 +124,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("seed_id", "model", "version", name=op.f("pk_seed_predictions")),
     )
-    op.create_table(
-        "tag_tallies",
-        sa.Column("round_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("tag", sa.String(length=100), nullable=False),
-        sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("source", sa.String(length=10), nullable=False),
-        sa.Column("examples", sa.Integer(), nullable=False),
-        sa.Column("fooled", sa.Integer(), nullable=False),
-        sa.Column("validated", sa.Integer(), nullable=False),
-        sa.Column("resolved", sa.Integer(), nullable=False),
-        sa.Column("retracted", sa.Integer(), nullable=False),
-        sa.Column("hidden", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name=op.f("fk_tag_tallies_person_id")),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_tag_tallies_round_id")),
-        sa.PrimaryKeyConstraint("round_id", "tag", "person_id", "source", name=op.f("pk_tag_tallies")),
-    )
     op.add_column("acts", sa.Column("task_id", sa.String(length=60), nullable=True))
     op.create_index("ix_acts_task", "acts", ["task_id", "id"])
     of_task = "json_extract(subject, '$.task')" if _sqlite() else "subject ->> 'task'"
@@ -196,17 +173,6 @@ def _key_tallies_by_arm() -> None:
     same = ", ".join(("round_id", "person_id", "day", "start", "source", *OLD_COUNTS))
     op.execute(f"INSERT INTO tallies ({same}, arm, hidden) SELECT {same}, '', 0 FROM old_tallies")
     op.drop_table("old_tallies")
-    _count_tags()
-
-
-def _count_tags() -> None:
-    counts = ", ".join(f"sum({expression})" for expression in COUNTS_OF_OLD)
-    op.execute(
-        "INSERT INTO tag_tallies (round_id, tag, person_id, source, examples, fooled, validated, resolved, retracted, "
-        f"hidden) SELECT e.round_id, c.tag, e.author_id, e.source, {counts}, 0 FROM examples e "
-        "JOIN contexts c ON c.id = e.context_id JOIN standings s ON s.example_id = e.id "
-        "GROUP BY e.round_id, c.tag, e.author_id, e.source"
-    )
 
 
 def downgrade() -> None:

@@ -1,0 +1,106 @@
+"""Every `select` over counts of people and rounds, and what pages show beside them, with its cost."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tuple_
+from sqlalchemy.orm import selectinload
+
+from dynabench.accounts.tables import Person
+from dynabench.collection.queries import withdrawn
+from dynabench.collection.tables import (
+    Example,
+    Standing,
+    Tally,
+)
+from dynabench.rounds.tables import Round
+
+Arms = Sequence[tuple[int, str]]
+"""Pairs of a round's id and the name of an arm."""
+
+
+def _sums() -> list[ColumnElement[Any]]:
+    names = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
+    return [func.coalesce(func.sum(getattr(Tally, name)), 0).label(name) for name in names]
+
+
+def _asked(but: Arms) -> ColumnElement[bool]:
+    """Leaves out the tallies of arms in which no model is asked."""
+    return tuple_(Tally.round_id, Tally.arm).not_in(but) if but else true()
+
+
+def own_tally(person_id: int, round_id: int, day: str | None = None, but: Arms = ()) -> Select[Any]:
+    """One person's counts in a round (on one UTC day where given): one index range, a few rows.
+
+    `but` are arms to leave out, as in `board` and `sums`: those in which no model is asked.
+    """
+    query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _asked(but))
+    return query if day is None else query.where(Tally.day == day)
+
+
+def board(round_id: int, but: Arms = ()) -> Select[Any]:
+    """Each person's counts in a round, best first: one index range of the projection, not of the examples.
+
+    Best is most validated fooling examples, then most fooling ones, then fewest tries. Programs are left out.
+    """
+    validated, fooled = func.sum(Tally.validated), func.sum(Tally.fooled)
+    source = func.max(case((Tally.source == "owner", 2), (Tally.source == "expert", 1), else_=0)).label("source")
+    return (
+        select(Person, *_sums(), source)
+        .join(Person, Person.id == Tally.person_id)
+        .where(Tally.round_id == round_id, Tally.source != "program", _asked(but))
+        .group_by(Person.id)
+        .having(func.sum(Tally.examples) > 0)
+        .order_by(validated.desc(), fooled.desc(), func.sum(Tally.examples), Person.id)
+    )
+
+
+def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool]:
+    """Whether a person's latest examples of a round fooled, newest first: one index range of `limit` rows."""
+    return (
+        select(Example.fooled)
+        .where(Example.author_id == person_id, Example.round_id == round_id, ~withdrawn(Example.id.expression))
+        .order_by(Example.id.desc())
+        .limit(limit)
+    )
+
+
+def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
+    """People's counts of each round, with how many people: one range of the projection for each."""
+    return (
+        select(Tally.round_id, *_sums(), func.count(Tally.person_id.distinct()).label("people"))
+        .where(Tally.round_id.in_(round_ids), Tally.source != "program", _asked(but))
+        .group_by(Tally.round_id)
+    )
+
+
+def people(round_ids: list[int]) -> Select[int]:
+    """How many people wrote in any of the rounds: as `sums`."""
+    return select(func.count(Tally.person_id.distinct())).where(Tally.round_id.in_(round_ids))
+
+
+def waiting(round_id: int) -> Select[int]:
+    """How many examples of a round wait for votes: one range of the queue's partial index."""
+    return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))
+
+
+def votes(round_ids: list[int]) -> Select[int]:
+    """How many votes rounds have: reads all of their standings; kept for seconds by its callers."""
+    return select(func.coalesce(func.sum(Standing.votes), 0)).where(Standing.round_id.in_(round_ids))
+
+
+def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Round]:
+    """Newest examples of some tasks that fooled and were found correct: walks standings down from the newest.
+
+    As long as some are being verified this ends after a few rows; kept for seconds by its callers.
+    """
+    return (
+        select(Example, Standing, Round)
+        .join(Standing, Standing.example_id == Example.id)
+        .join(Round, Round.id == Example.round_id)
+        .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
+        .where(Round.task_id.in_(tasks))
+        .order_by(Standing.example_id.desc())
+        .limit(limit)
+        .options(selectinload(Example.predictions))
+    )

@@ -1,0 +1,79 @@
+"""What the JSON API tells of rounds and people in figures."""
+
+from pydantic import BaseModel
+
+
+class RateOut(BaseModel):
+    """A rate with its 95 % Wilson interval; null where nothing was counted."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class LineOut(BaseModel):
+    """The figures of one value of a breakdown; `clustered` intervals allow for one person's examples being alike."""
+
+    value: str
+    examples: int
+    fooled: int
+    validated: int
+    resolved: int
+    retracted: int
+    hidden: int
+    people: int
+    mer: RateOut
+    vmer: RateOut
+    vmer_resolved: RateOut
+    clustered: dict[str, RateOut]
+
+
+class FiguresOut(BaseModel):
+    """A round's figures and one breakdown of them."""
+
+    by: str
+    who: str
+    total: LineOut
+    items: list[LineOut]
+
+
+class AnnotatorOut(BaseModel):
+    """One person's figures in a round."""
+
+    name: str
+    examples: int
+    fooled: int
+    validated: int
+    resolved: int
+    retracted: int
+    hidden: int
+    mer: RateOut
+    vmer: RateOut
+
+
+class AnnotatorsOut(BaseModel):
+    """A page of annotators; `next` is the cursor of the page after it."""
+
+    items: list[AnnotatorOut]
+    next: str | None
+
+
+class BoardRow(BaseModel):
+    """One person's counts in a round; `source` is `person`, `expert` or `owner`."""
+
+    rank: int
+    name: str
+    source: str
+    examples: int
+    fooled: int
+    validated: int
+    resolved: int
+    mer: RateOut
+    mine: bool = False
+
+
+class BoardPage(BaseModel):
+    """A page of a round's board, best first: validated fooling examples, then fooling ones, then fewest tries."""
+
+    items: list[BoardRow]
+    next: str | None

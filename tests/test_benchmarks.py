@@ -1,0 +1,34 @@
+"""The page of figures: what ran is replaced, what did not run and what people wrote stays."""
+
+import pytest
+
+from benchmarks.__main__ import PAGE
+from benchmarks.page import MARKS, merged
+from benchmarks.row import Row
+
+BEFORE = f"# Performance\n\nProse.\n\n{MARKS[0]}\n{MARKS[1]}\n\n## Why\n\n| a | table |\n"
+
+
+def lines(page: str) -> list[str]:
+    return [line for line in page.splitlines() if line.startswith("|")]
+
+
+def test_a_part_that_runs_replaces_its_rows_alone():
+    both = merged(BEFORE, {"loop": [Row("old", 1, "ms")], "models": [Row("pass", 2, "ms")]}, "a machine", "2026-01-01")
+    after = merged(both, {"loop": [Row("new", 3, "ms"), Row("more", 4, "ms")]}, "a machine", "2026-02-02")
+    assert [line.split(" | ")[0] for line in lines(after)[2:]] == ["| new", "| more", "| pass", "| a"]
+    assert lines(after)[2].endswith("2026-02-02 loop |")
+    assert "2026-01-01 models |" in lines(after)[4]
+    assert after.startswith("# Performance\n\nProse.\n\n")
+    assert after.endswith("\n\n## Why\n\n| a | table |\n")
+
+
+def test_rows_of_another_machine_are_not_mixed_in():
+    old = merged(BEFORE, {"models": [Row("pass", 2, "ms")]}, "a machine", "2026-01-01")
+    assert "pass" not in merged(old, {"loop": [Row("new", 3, "ms")]}, "another machine", "2026-02-02")
+
+
+def test_the_page_has_its_marks_and_one_without_them_is_refused():
+    assert merged(PAGE.read_text(), {"nothing": []}, "no machine", "2026-01-01")
+    with pytest.raises(ValueError, match="marks"):
+        merged("# Performance", {}, "", "")
