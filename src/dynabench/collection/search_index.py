@@ -139,8 +139,10 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
         bottom = max(top - BLOCKS + 1, 0)
         sets = _sets(session, named, bottom, top)
         for block in range(top, bottom - 1, -1):
-            newest_first = (block * SIZE + member for member in reversed(_members(sets[block], question, block, fresh)))
-            yield from (example_id for example_id in newest_first if before is None or example_id < before)
+            members = _members(sets[block], question, block, fresh)
+            if before is not None and before // SIZE == block:
+                members &= BitMap(range(before % SIZE))
+            yield from (block * SIZE + member for member in reversed(members.to_array()))
         top = bottom - 1
 
 
