@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.search_tables import SearchNews, SearchPosting
 from dynabench.collection.terms import facet, joined
+from dynabench.db import PACKED
 from dynabench.stats.verdict import Verdict
 
 SIZE = 2**16  # ids of a block
@@ -98,7 +99,7 @@ def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -
         known = select(SearchPosting.term, SearchPosting.members).where(
             SearchPosting.block == block, SearchPosting.term.in_(some)
         )
-        before = {row.term: row.members for row in session.execute(known)}
+        before = {row.term: row.members for row in session.execute(known, execution_options=PACKED)}
         rows = []
         for term in some:
             members = BitMap.deserialize(before[term]) if term in before else BitMap()
@@ -165,7 +166,7 @@ def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict
         SearchPosting.term.in_(named), SearchPosting.block.between(bottom, top)
     )
     found: dict[int, dict[str, BitMap]] = defaultdict(dict)
-    for row in session.execute(statement):
+    for row in session.execute(statement, execution_options=PACKED):
         found[row.block][row.term] = BitMap.deserialize(row.members)
     return found
 
