@@ -1,6 +1,7 @@
 """Take pictures of the running pages, wide and narrow, light and dark, into docs/screenshots.
 
-Starts a platform of its own with the demo rounds, lets six people write and check examples, then looks.
+Starts a platform of its own with the demo rounds, lets six people write and check examples, then looks; at last as
+the owner of a task (`screenshots_owner.py`).
 """
 
 import io
@@ -17,14 +18,17 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.running import platform
+from benchmarks.running import operate, platform
 from dynabench.client import Client
+from scripts import screenshots_owner
 from scripts.chromium import find
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "screenshots"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
+LOOKS = list(itertools.product(SIZES, ("light", "dark")))
+BRIEFLY = [("wide", "light"), ("narrow", "dark")]  # of the console's many pages
 PASSWORD = "correct horse battery"
 PEOPLE = ("maren", "tobias", "ines", "kofi", "yuki", "lucia")
 SAID: dict[str, Any] = yaml.safe_load((ROOT / "scripts" / "screenshots.yaml").read_text(encoding="utf-8"))
@@ -33,7 +37,7 @@ SAID: dict[str, Any] = yaml.safe_load((ROOT / "scripts" / "screenshots.yaml").re
 def people(base: str) -> dict[str, Client]:
     """Registered people by name, each with a token."""
     made = {}
-    for name in (*PEOPLE, "sofia"):
+    for name in (*PEOPLE, "sofia", "olga"):
         made[name] = Client(base)
         made[name].register(name, f"{name}@example.org", PASSWORD)
         made[name].log_in(name, PASSWORD)
@@ -112,15 +116,14 @@ def log_in(page: Page, name: str) -> None:
     expect(page.locator(".avatar")).to_be_visible()
 
 
-def shoot(page: Page, name: str) -> None:
+def shoot(page: Page, name: str, looks: list[tuple[str, str]] = LOOKS) -> None:
     """The page as it stands, wide and narrow, in light and dark; few colours keep the files small."""
-    for width, size in SIZES.items():
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            settle(page)
-            picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
-            picture.quantize(128, dither=Image.Dither.NONE).save(OUT / f"{name}-{width}-{scheme}.png", optimize=True)
+    for width, scheme in looks:
+        page.set_viewport_size({"width": SIZES[width][0], "height": SIZES[width][1]})
+        page.emulate_media(color_scheme="light" if scheme == "light" else "dark", reduced_motion="reduce")
+        settle(page)
+        picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+        picture.quantize(128, dither=Image.Dither.NONE).save(OUT / f"{name}-{width}-{scheme}.png", optimize=True)
 
 
 def settle(page: Page) -> None:
@@ -262,6 +265,7 @@ def look(page: Page, sofia: Client) -> None:
         ("board", "/tasks/sentiment/people"),
         ("round", "/tasks/sentiment/rounds/1"),
         ("settings", "/settings"),
+        ("own-examples", "/people/me?task=sentiment"),
     ):
         page.goto(path)
         shoot(page, name)
@@ -285,6 +289,11 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(base_url=base, reduced_motion="reduce")
         look(page, made["sofia"])
+        operate(Path(home), "user", "promote", "olga", "--admin")
+        secret = screenshots_owner.run(made["olga"], made)
+        screenshots_owner.age(Path(home))
+        log_in_again(page, "olga")
+        screenshots_owner.look(page, secret, lambda page, name: shoot(page, name, BRIEFLY))
         browser.close()
     pictures = list(OUT.glob("*.png"))
     print(f"{len(pictures)} pictures, {sum(each.stat().st_size for each in pictures) / 1e6:.1f} MB, in {OUT}")

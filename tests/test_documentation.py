@@ -1,5 +1,6 @@
 """What an operator can set or call is in the reference."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,10 @@ def test_every_setting_is_documented(name: str):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_documented(name: str):
     assert f"`dynabench {name}" in REFERENCE
+
+
+def test_every_route_of_the_api_is_documented(app):
+    known = {re.sub(r"\{\w+\}", "{}", path) for path in re.findall(r"/[\w/{}]+", REFERENCE)}
+    paths = [path.removeprefix("/api/v1") for path in app.openapi()["paths"] if path.startswith("/api/v1")]
+    assert len(paths) > 40
+    assert not [path for path in paths if re.sub(r"\{\w+\}", "{}", path) not in known]

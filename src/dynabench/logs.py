@@ -6,6 +6,7 @@ from typing import Any
 
 import structlog
 
+PLAIN = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -15,10 +16,12 @@ SHARED: list[Any] = [
 
 def configure(log_format: str, level: str = "INFO") -> None:
     """Send structlog's and the standard library's records to standard error; `log_format` is `text` or `json`."""
+    # Tracebacks without the values of local variables: they hold what people wrote, and secrets; and to print the whole
+    # application for each frame keeps the process from answering for so long that its supervisor ends it.
     renderer: list[Any] = (
-        [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        [structlog.processors.ExceptionRenderer(PLAIN), structlog.processors.JSONRenderer()]
         if log_format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=False)]
+        else [structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)]
     )
     structlog.configure(
         processors=[*SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

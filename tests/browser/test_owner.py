@@ -1,12 +1,16 @@
-"""The owner's story: from a YAML file and a CSV of contexts to an open round, somebody's example, and its end."""
+"""The owner's story: from a YAML file and a CSV of contexts over invited people to a closed round and its export."""
 
+import csv
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.running import operate
-from tests.browser.people import PHONE
+from tests.browser.people import PASSWORD, PHONE, find_in_queue
 from tests.browser.test_looks import looks_well
 
 pytestmark = pytest.mark.browser
@@ -21,7 +25,7 @@ answer:
   type: choice
   goal: chosen
   options: [entailment, neutral, contradiction]
-validate: {mode: judge, votes: 2, adjudicate_up_to: 5}
+validate: {mode: judge, votes: 1, adjudicate_up_to: 3, also_not_fooled: true}
 """
 SHEET = (
     "no,Report text,Region\n"
@@ -60,8 +64,8 @@ def add_contexts(page: Page) -> None:
     page.get_by_label("Add contexts from a file").set_input_files(file)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_label("Premise").select_option("Report text")
-    page.get_by_label("Tag (optional)").select_option("Region")
     expect(page.get_by_role("heading", name="1 would be left out")).to_be_visible()
+    page.get_by_label("Tag (optional)", exact=True).select_option("Region")
     expect(page.locator("#preview")).to_contain_text("coast")  # nothing is asked for any more
     page.get_by_role("button", name="Import the whole file").click()
     expect(page.get_by_role("heading", name="2 contexts added")).to_be_visible()
@@ -81,12 +85,74 @@ def open_round(page: Page) -> None:
     expect(page.get_by_role("heading", name=re.compile("^Round 1"))).to_contain_text("open")
 
 
-def write_example(page: Page, task: str) -> None:
-    page.goto(f"/tasks/{task}/create")
-    page.get_by_role("textbox", name="Hypothesis").fill("The neighbours own a parrot that whistles.")
+def invite(page: Page) -> str:
+    """The address of a link for annotators."""
+    page.get_by_role("navigation", name="Console").get_by_role("link", name="People").click()
+    page.get_by_label("How many people").fill("2")
+    page.get_by_role("button", name="Make a link").click()
+    expect(page.get_by_text("Copy the link now")).to_be_visible()
+    return page.locator(".callout code").inner_text()
+
+
+def accept(page: Page, link: str, name: str) -> None:
+    """Come by the link without an account, make one, come back, accept."""
+    page.goto(link)
+    page.get_by_role("link", name="Make an account").click()
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Mail address").fill(f"{name}@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("heading", name="Join Weather reports as an annotator")).to_be_visible()
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("heading", name="Weather reports", level=1)).to_be_visible()
+
+
+SECTIONS = ["", "/rounds", "/rounds/1", "/contexts", "/examples", "/figures", "/figures?view=day", "/moderation"]
+SECTIONS += ["/people", "/data", "/config", "/config/versions/1", "/log"]
+HYPOTHESIS = "The neighbours own a parrot that whistles."
+
+
+def write_example(page: Page) -> str:
+    """Write an example from the task's page; its number."""
+    page.get_by_role("navigation", name="Task").get_by_role("link", name="Create").click()
+    page.get_by_role("textbox", name="Hypothesis").fill(HYPOTHESIS)
     page.locator("#create-form").get_by_label("neutral").check()
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#answer-title")).to_be_visible()
+    return (page.locator("#explain form").first.get_attribute("action") or "").split("/")[2]
+
+
+def vote(page: Page, task: str, example: str) -> None:
+    """Find the example right."""
+    find_in_queue(page, task, example)
+    page.locator("form.vote").get_by_role("button", name=re.compile("Correct")).click()
+    expect(page.locator(".last")).to_contain_text("you say it is correct")
+
+
+def export(page: Page, kind: str) -> Path:
+    """The file that the data section gives for the round."""
+    page.get_by_label("Format").select_option(kind)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).click()
+    return download.value.path()
+
+
+def check_export(page: Page, task: str, names: list[str]) -> None:
+    """One row with context, text, prediction and vote, in both formats; people only as pseudonyms."""
+    page.get_by_role("link", name="Download its data").click()
+    text = export(page, "jsonl").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    assert [row["input"] for row in rows] == [{"hypothesis": HYPOTHESIS}]
+    row = rows[0]
+    assert (row["task"], row["round"], row["answer"], row["verdict"]) == (task, 1, {"label": "neutral"}, "correct")
+    assert row["context"]["values"]["premise"] in SHEET
+    assert [said["model"] for said in row["predictions"]] == ["nli-minilm"]
+    assert [each["vote"] for each in row["validations"]] == ["correct"]
+    assert row["validations"][0]["validator"] != row["author"]
+    assert not [name for name in names if name in text]
+    found = list(csv.DictReader(export(page, "csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert [each["uid"] for each in found] == [row["uid"]]
 
 
 def close_round(page: Page, task: str) -> None:
@@ -98,12 +164,11 @@ def close_round(page: Page, task: str) -> None:
     page.get_by_text("Close this round…").click()
     page.get_by_role("button", name="Yes, close round 1").click()
     expect(page.get_by_role("heading", name=re.compile("^Round 1"))).to_contain_text("closed")
-    page.get_by_role("navigation", name="Console").get_by_role("link", name="Log").click()
-    expect(page.get_by_role("table")).to_contain_text("round.closed")
+    expect(page.get_by_text("Nothing waits for votes any more")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_from_a_yaml_and_a_csv_to_a_closed_round(guest, site, scripts):
+def test_from_a_yaml_and_a_csv_to_a_closed_round_and_its_export(guest, site, scripts):
     task = "weather" if scripts else "weather-plain"
     come = owner(guest, site, "olga", java_script_enabled=scripts)
     olga = come.page
@@ -114,8 +179,17 @@ def test_from_a_yaml_and_a_csv_to_a_closed_round(guest, site, scripts):
     else:
         add_contexts_without_scripts(olga)
     open_round(olga)
-    write_example(guest("piet", java_script_enabled=scripts).page, task)
+    link = invite(olga)
+    names = [f"piet-{task}", f"quinn-{task}"]
+    piet, quinn = (guest(java_script_enabled=scripts).page for _ in names)
+    for page, name in zip((piet, quinn), names, strict=True):
+        accept(page, link, name)
+    vote(quinn, task, write_example(piet))
     close_round(olga, task)
+    check_export(olga, task, [*names, "olga", "example.org"])
+    olga.get_by_role("navigation", name="Console").get_by_role("link", name="Log").click()
+    for act in ("task.invite", "task.join", "round.opened", "round.closed"):
+        expect(olga.get_by_role("table")).to_contain_text(act)
 
 
 def add_contexts_without_scripts(page: Page) -> None:
@@ -135,7 +209,7 @@ def add_contexts_without_scripts(page: Page) -> None:
     expect(page.get_by_role("heading", name="2 contexts added")).to_be_visible()
 
 
-@pytest.mark.parametrize("section", ["", "/rounds", "/rounds/1", "/contexts", "/config", "/config/versions/1", "/log"])
+@pytest.mark.parametrize("section", SECTIONS)
 def test_the_console_looks_well(guest, site, section):
     page = owner(guest, site, "olga").page
     page.goto(f"/tasks/nli/manage{section}")

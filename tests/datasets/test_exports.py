@@ -12,7 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import hiding
 from dynabench.collection.tables import Prediction
-from dynabench.datasets import exports
+from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, gzipped
 from dynabench.datasets.rows import COLUMNS, Row, pseudonym
 from dynabench.datasets.shapes import guarded, unguarded
@@ -137,7 +137,7 @@ def test_an_export_sees_one_moment(world, settings, monkeypatch):
     author = world.person()
     for number in range(5):
         written(world, author, f"It is dry, {number}.")
-    what = world.db.read(exports.scope, None, "checks")
+    what = world.db.read(scopes.scope, None, "checks")
     pages = exports.records(world.db, settings, what)
     first = next(pages)
     written(world, author, "It came later.")
@@ -150,7 +150,7 @@ def test_an_export_sees_one_moment(world, settings, monkeypatch):
 def test_an_export_that_is_given_up_ends_its_transaction(world, settings):
     for number in range(3):
         written(world, world.person(), f"It is dry, {number}.")
-    pages = exports.records(world.db, settings, world.db.read(exports.scope, None, "checks"))
+    pages = exports.records(world.db, settings, world.db.read(scopes.scope, None, "checks"))
     next(pages)
     pages.close()
     assert world.db.engine.pool.checkedout() == 0
@@ -168,7 +168,7 @@ def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, m
     other = world.db.write(second)
     for number in range(60):
         written(world, author, f"It is dry, {number}.", round_id=world.round_id if number % 12 == 0 else other)
-    what = world.db.read(exports.scope, None, "checks", 1)
+    what = world.db.read(scopes.scope, None, "checks", 1)
     records = [record for page in exports.records(world.db, settings, what) for record in page]
     assert [json.loads(exports.line(record))["input"]["hypothesis"] for record in records] == [
         f"It is dry, {number}." for number in range(0, 60, 12)
@@ -179,15 +179,15 @@ def test_examples_of_other_rounds_between_ours_change_nothing(world, settings, m
 def test_only_released_rounds_are_for_everybody(world):
     member, read = world.person(), world.db.read
     with pytest.raises(errors.Forbidden):
-        read(exports.scope, member, "checks")
+        read(scopes.scope, member, "checks")
     with pytest.raises(errors.Unauthenticated):
-        read(exports.visitor_scope, "checks")
-    assert read(exports.scope, world.owner, "checks").rounds
+        read(scopes.visitor_scope, "checks")
+    assert read(scopes.scope, world.owner, "checks").rounds
     world.state("released")
-    assert read(exports.scope, member, "checks", 1).rounds
-    assert read(exports.visitor_scope, "checks").rounds
+    assert read(scopes.scope, member, "checks", 1).rounds
+    assert read(scopes.visitor_scope, "checks").rounds
     with pytest.raises(errors.NotFound):
-        read(exports.scope, world.owner, "checks", 7)
+        read(scopes.scope, world.owner, "checks", 7)
 
 
 def test_gzip_holds_the_same(world, settings):

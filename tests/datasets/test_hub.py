@@ -38,9 +38,17 @@ class Hub(BaseHTTPRequestHandler):
             held = FILES.get(self.path.rpartition("/")[2])
             if held is None:
                 self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)
+                return
+            known = {"ETag": f'"{hashlib.sha256(held).hexdigest()}"', "X-Repo-Commit": COMMIT}
+            if self.path.endswith(".jsonl"):  # large files are sent on to a store, which is another host
+                linked = {"X-Linked-ETag": known["ETag"], "X-Linked-Size": str(len(held))}
+                store = f"http://localhost:{self.server.server_address[1]}/store"
+                self.send(b"", head, known | linked | {"Location": f"{store}/{self.path.rpartition('/')[2]}"}, 302)
             else:
-                etag = f'"{hashlib.sha1(held, usedforsecurity=False).hexdigest()}"'
-                self.send(held, head, {"ETag": etag, "X-Repo-Commit": COMMIT})
+                self.send(held, head, known)
+        elif self.path.startswith("/store/"):
+            held = FILES[self.path.removeprefix("/store/")]
+            self.send(held, head, {"ETag": f'"{hashlib.sha256(held).hexdigest()}"'})
         else:
             self.send(b"", head, {"X-Error-Code": "RepoNotFound"}, 404)
 

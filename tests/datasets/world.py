@@ -10,11 +10,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench.collection.tables import Example, Explanation, Handout, StoredAttribution
-from dynabench.datasets import exports
+from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct
-from dynabench.datasets.imports.finished import State
 from dynabench.datasets.imports.plan import Bad
+from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.rounds.tables import Round, Task, TaskVersion
 from dynabench.settings import Settings
@@ -68,7 +68,7 @@ def fresh(db: Database, source: str, task: str = "checks") -> None:
 
 def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
     """A task's export as a file's bytes."""
-    what = db.read(exports.scope, None, task, attributions=attributions)
+    what = db.read(scopes.scope, None, task, attributions=attributions)
     return b"".join(FORMATS[form].write(exports.records(db, settings, what), what))
 
 

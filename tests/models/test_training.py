@@ -146,6 +146,20 @@ def test_texts_that_differ_in_an_emoji_are_no_copies_of_each_other():
     assert rows.Row({"statement": "You are 😡"}, "x") not in seen
 
 
+def test_a_training_row_whose_twin_is_held_out_is_dropped(folder):
+    held_out = next(rows.read(folder / "test.jsonl.gz"))["text"]
+    pairs = [("one edit away", f"{held_out}!"), ("another film altogether", "nowhere to be found")]
+    with (folder / "twins.jsonl").open("w") as file:
+        file.writelines(json.dumps({"text": a, "gold": "positive", "other": b}) + "\n" for a, b in pairs)
+    raw = recipe("ngram").model_dump()
+    raw["train"] = [raw["train"][0] | {"name": "twins", "files": ["twins.jsonl"]}]
+    assert rows.prepare(recipes.Recipe.model_validate(raw), folder).counts == {"twins": 2}
+    raw["train"][0]["twin"] = {"statement": "other"}
+    prepared = rows.prepare(recipes.Recipe.model_validate(raw), folder)
+    assert (prepared.counts, prepared.overlap) == ({"twins": 1}, 1)
+    assert [row.inputs["statement"] for row in prepared.train + prepared.dev] == ["another film altogether"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -177,7 +191,7 @@ def test_a_threshold_is_chosen_on_development_rows_and_lies_in_the_weights(folde
     back = calibration.calibrate(moved, {"dev": rows.prepare(two_way(), folder).tests["test"]})
     assert back < 0.5
     with pytest.raises(Invalid, match="two labels"):
-        run.run(recipe("ngram", calibrate=True), folder, tmp_path / "three", 3)
+        run.run(recipe("ngram", calibrate="mean"), folder, tmp_path / "three", 3)
 
 
 @given(st.floats(-2, 2), st.integers(0, 99))
@@ -188,6 +202,15 @@ def test_the_chosen_threshold_undoes_a_shift_of_all_odds(shift, seed):
     found = calibration.best([odds + shift], [truth])
     assert abs(found + shift) <= 0.6
     assert np.all((odds + shift + found > 0) == truth)
+
+
+def test_a_threshold_may_serve_the_worst_set_instead_of_the_mean():
+    rng = np.random.default_rng(0)
+    easy, hard = (rng.random(4000) < 0.5 for _ in range(2))
+    odds = [np.where(easy, 1.0, -1.0) + rng.normal(0, 0.3, 4000), np.where(hard, 2.0, 1.0) + rng.normal(0, 1.5, 4000)]
+    mean, least = (calibration.best(odds, [easy, hard], aim) for aim in ("mean", "least"))
+    assert abs(mean) < abs(least)
+    assert calibration.best(odds[1:], [hard]) == calibration.best(odds[1:], [hard], "least")
 
 
 @pytest.mark.models

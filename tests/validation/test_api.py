@@ -85,16 +85,16 @@ def test_undo_and_skip(world, person):
 def test_flags_are_for_owners(world, person):
     example, ada = world.example(world.person()), person("ada")
     ada.post(f"/api/v1/examples/{example}/validations", json={"vote": "flagged"})
-    assert ada.get("/api/v1/tasks/checks/flags").status_code == 403
+    assert ada.get("/api/v1/tasks/checks/moderation").status_code == 403
     world.db.write(lambda session: session.add(Role(task_id="checks", person_id=ada.id, role="owner")))
-    assert [flag["example_id"] for flag in ada.get("/api/v1/tasks/checks/flags").json()["items"]] == [example]
+    assert [case["example"]["id"] for case in ada.get("/api/v1/tasks/checks/moderation").json()["items"]] == [example]
 
 
 def test_who_is_not_logged_in_may_read_figures_alone(world, client):
     example = world.example(world.person())
     assert client.get("/api/v1/tasks/checks/rounds/1/statistics").status_code == 200
     assert client.get("/api/v1/tasks/checks/rounds/9/statistics").status_code == 404
-    assert client.get("/api/v1/tasks/checks/flags").status_code == 401
+    assert client.get("/api/v1/tasks/checks/moderation").status_code == 401
     for path in (
         "tasks/checks/validations/next",
         f"examples/{example}/validations",

@@ -173,17 +173,6 @@ def test_one_does_not_skip_ones_own(world):
         world.skip(author, world.example(author))
 
 
-def test_flags_reach_owners_and_moderators_alone(world):
-    example = world.example(world.person())
-    world.vote(world.person(), example, "flagged")
-    world.vote(world.person(), world.example(world.person()), "correct")
-    for role in ("owner", "moderator"):
-        flags = world.db.read(service.flagged, world.person(role=role), world.task)
-        assert [flag.example.id for flag in flags] == [example]
-    with pytest.raises(errors.Forbidden):
-        world.db.read(service.flagged, world.person(), world.task)
-
-
 def test_the_last_vote_can_be_undone_and_cast_again(world):
     example, person = world.example(world.person()), world.person()
     world.vote(world.person(), example, "correct")

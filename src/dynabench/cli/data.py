@@ -38,7 +38,7 @@ def import_(
     Running it again brings nothing twice. Exit status 1 where a row was left out.
     """
     from dynabench.datasets.imports import batches, direct, folder, hub
-    from dynabench.datasets.imports.finished import State
+    from dynabench.datasets.imports.state import State
 
     quiet = Console(stderr=True, quiet=as_json)
     document = mapping.read_text(encoding="utf-8") if mapping else None

@@ -21,11 +21,13 @@ from dynabench.stats.error_rates import Counts, error_rates
 from dynabench.stats.rates import Rate
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
+from dynabench.tasks.fields.spans import Spans
 from dynabench.web import charts
 from dynabench.web.charts import Chart
 
 TASKS = 50  # on the first page
 SPECIMENS = 3
+LONGEST = 260  # characters of a context that a card shows
 LATELY = 24  # newest verified examples that the first page chooses from
 
 
@@ -66,10 +68,15 @@ def home(session: Session) -> dict[str, Any]:
     totals["people"] = session.scalar(board_queries.people(ids)) or 0
     totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
     return {
-        "cards": [_card(session, task_id, some, sums) for task_id, some in found.items()],
+        "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
         "totals": totals,
         "specimens": specimens(session, None, SPECIMENS),
     }
+
+
+def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
+    """Open rounds first, and of those the ones that need no warning."""
+    return card["round"] is None, card["warning"]
 
 
 def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any]) -> dict[str, Any]:
@@ -151,12 +158,34 @@ def _specimen(session: Session, example: Example, standing: Standing, of: Round)
         "task": of.task_id,
         "task_name": config.name,
         "round": of.number,
-        "context": _by_label(config.context, context),
+        "context": _excerpts(config, context, example.answer),
         "input": _by_label(config.input, example.input),
         "answer": _said(config, example.answer),
         "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.fooled],
         "votes": standing.votes,
     }
+
+
+def _excerpts(config: TaskConfig, context: dict[str, Any], answer: dict[str, Any]) -> dict[str, str]:
+    """A context by label, long texts cut to what stands around the answer where it is marked in them."""
+    starts = {}
+    for field in config.answer:
+        spans = answer.get(field.name)
+        if isinstance(field, Spans) and isinstance(spans, list) and spans:
+            starts[field.of] = int(spans[0]["start"])
+    places = {field.label: starts.get(field.name, 0) for field in config.context}
+    return {label: excerpt(text, places[label]) for label, text in _by_label(config.context, context).items()}
+
+
+def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
+    """At most about `longest` characters of a text around the place `at`, cut between words, with dots where it is."""
+    if len(text) <= longest:
+        return text
+    start = max(0, min(at - longest // 3, len(text) - longest))
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.rfind(" ", start, start + longest) if start + longest < len(text) else len(text)
+    end = end if end > start else min(start + longest, len(text))
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if end < len(text) else ''}"
 
 
 def task_page(session: Session, task_id: str) -> dict[str, Any]:

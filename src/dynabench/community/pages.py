@@ -1,23 +1,28 @@
 """One's own work as pages: what came of it, taking it back, leaving."""
 
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts import entry
 from dynabench.accounts.auth import Member
 from dynabench.accounts.pages import logged_out
 from dynabench.accounts.tables import Person
+from dynabench.collection import content_warning
+from dynabench.collection.service import retract
 from dynabench.collection.withdrawal import written
-from dynabench.community import service
+from dynabench.community import own, service
 from dynabench.community.api import confirmed
 from dynabench.rounds import service as rounds
+from dynabench.security import RowId
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+SHOWN = 20
 Text = Annotated[str, Form(max_length=1000)]
 
 
@@ -30,6 +35,44 @@ def _own(session: Session, person: Person) -> dict[str, Any]:
 async def _withdrawal(request: Request, person: Person, status: int = 200, **values: Any) -> Response:
     known = await request.app.state.db.aread(_own, person) | {"errors": {}, "taken": None, "chosen": None}
     return render(request, "community/withdraw.html", status=status, person=person, **(known | values))
+
+
+@router.get("/people/me", name="own_examples")
+async def own_examples(
+    request: Request,
+    person: Member,
+    task: Annotated[str, Query(max_length=60)] = "",
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    done: Annotated[int, Query(ge=0, le=2**53)] = 0,
+) -> Response:
+    """What one wrote for a task, by default the one written for last, and what came of it."""
+    db = request.app.state.db
+    values = await db.aread(_own, person)
+    chosen = task or await db.aread(own.latest, person)
+    if task and task not in values["names"]:
+        raise errors.NotFound("You have written nothing for this task.")
+    if chosen and (warning := await content_warning.warn(request, chosen)) is not None:
+        return warning
+
+    def read(session: Session) -> dict[str, Any]:
+        items, more = own.made(session, person, chosen, after, SHOWN)
+        return {"totals": own.totals(session, person, chosen), "items": items, "next": more}
+
+    values |= {"task": chosen, "after": after, "done": done}
+    return render(request, "community/own.html", **(values | await db.aread(read)))
+
+
+@router.post("/people/me/examples/{id}/retraction", name="retract_own")
+async def retract_own(request: Request, id: RowId, person: Member) -> Response:
+    """Take one example back, from the list of one's own."""
+
+    def write(session: Session) -> str:
+        retract(session, person, id)
+        return own.task_of(session, id)
+
+    task = await request.app.state.db.awrite(write)
+    address = request.app.url_path_for("own_examples")
+    return RedirectResponse(f"{address}?{urlencode({'task': task, 'done': id})}", status_code=303)
 
 
 @router.get("/settings/examples", name="withdraw")

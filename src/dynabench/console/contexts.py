@@ -1,5 +1,6 @@
 """The contexts of a task: what there is, how often it was used, files to add more."""
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
-from dynabench.console import frame, imports
+from dynabench.console import downloads, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.rounds import listing, mapping, queries, service, waiting
@@ -23,6 +24,7 @@ SHOWN = 25
 IMPORTS = 5  # latest imports that are listed
 
 After = Annotated[str, Query(max_length=18)]
+Deleted = Annotated[int | None, Query(ge=0, le=2**53)]
 Tag = Annotated[str | None, Query(max_length=100)]
 
 
@@ -44,14 +46,37 @@ def read(session: Session, task: str, tag: str | None, after: str) -> dict[str, 
 async def show(request: Request, task: str, tag: str | None, after: str, status: int = 200, **more: Any) -> Response:
     """The page of contexts."""
     db: Database = request.app.state.db
-    values = {"errors": {}} | await db.aread(read, task, tag, after) | more
+    values = {"errors": {}, "deleted": None} | await db.aread(read, task, tag, after) | more
     return await frame.page(request, task, "console/contexts.html", "contexts", status=status, **values)
 
 
 @router.get("/tasks/{task}/manage/contexts", name="manage_contexts")
-async def contexts(request: Request, task: str, owner: Owning, tag: Tag = None, after: After = "") -> Response:
+async def contexts(
+    request: Request, task: str, owner: Owning, tag: Tag = None, after: After = "", deleted: Deleted = None
+) -> Response:
     """Contexts, newest first, and a form for a file of more."""
-    return await show(request, task, tag, after)
+    return await show(request, task, tag, after, deleted=deleted)
+
+
+@router.get("/tasks/{task}/manage/contexts.csv", name="download_contexts")
+async def download(request: Request, task: str, owner: Owning, tag: Tag = None) -> Response:
+    """All contexts, or those with one tag, newest first: a file that can be sent to another task."""
+    db: Database = request.app.state.db
+    fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
+    rows = _rows(db, task, tag or None, fields)
+    return downloads.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled"], rows)
+
+
+def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
+    after = ""
+    while True:
+        page = db.read(listing.contexts, task, tag, after, 500)
+        for each in page.items:
+            values = [downloads.plain(each.values.get(name, "")) for name in fields]
+            yield [*values, downloads.plain(each.tag), each.used, each.fooled]
+        if page.next is None:
+            return
+        after = page.next
 
 
 @router.post("/tasks/{task}/manage/contexts/files", name="send_contexts")
@@ -76,4 +101,5 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
 async def delete(request: Request, task: str, id: RowId, owner: Owning) -> Response:
     """Remove a context that nobody was given yet."""
     await request.app.state.db.awrite(listing.delete_context, owner, task, id)
-    return RedirectResponse(str(request.app.url_path_for("manage_contexts", task=task)), status_code=303)
+    address = request.app.url_path_for("manage_contexts", task=task)
+    return RedirectResponse(f"{address}?deleted={id}", status_code=303)

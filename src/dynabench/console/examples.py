@@ -1,9 +1,10 @@
 """A task's examples: found by words and facets, and each with everything that is known of it."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -13,8 +14,9 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import differences, queries, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
-from dynabench.console import frame
+from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating
+from dynabench.db import Database
 from dynabench.rounds import arms
 from dynabench.rounds import queries as round_queries
 from dynabench.security import RowId
@@ -25,6 +27,25 @@ from dynabench.validation import queries as vote_queries
 router = APIRouter()
 
 SHOWN = 25
+COLUMNS: tuple[str, ...] = (
+    "id",
+    "name",
+    "at",
+    "round",
+    "author",
+    "source",
+    "start",
+    "condition",
+    "tag",
+    "context",
+    "text",
+    "claim",
+)
+COLUMNS += ("fooled", "verdict", "retracted", "hidden", "models")
+
+Act = Literal["hide", "restore", "dismiss", "reopen", "warn", "ban", "lift"]
+Done = Annotated[Act | None, Query()]
+UNDO = {"hide": "restore", "restore": "hide", "dismiss": "reopen", "reopen": "dismiss", "ban": "lift"}
 
 
 def asked(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str]]:
@@ -57,7 +78,7 @@ async def examples(request: Request, task: str, person: Moderating) -> Response:
         return known | {"items": page.items, "next": page.next, "errors": problems}
 
     values = await request.app.state.db.aread(read)
-    terms = {name: value for name, value in written.items() if name not in ("after", "limit")}
+    terms = asked_terms(written)
     return await frame.page(
         request,
         task,
@@ -66,10 +87,58 @@ async def examples(request: Request, task: str, person: Moderating) -> Response:
         status=422 if values["errors"] else 200,
         asked=written,
         query=urlencode(terms),
+        filtered=bool(terms.keys() - {"q"}),
         said=said,
         texts=texts,
         **values,
     )
+
+
+def asked_terms(written: dict[str, str]) -> dict[str, str]:
+    """What was asked for, without the place in the list and without what is asked for anyway."""
+    return {
+        name: value
+        for name, value in written.items()
+        if name not in ("after", "limit") and (name, value) != ("hidden", "no")
+    }
+
+
+@router.get("/tasks/{task}/manage/examples.csv", name="download_examples")
+async def download(request: Request, task: str, person: Moderating) -> Response:
+    """All examples that the question in the address finds, newest first."""
+    question, _, wrong = asked(request)
+    if wrong:
+        raise errors.Invalid(wrong)
+    db: Database = request.app.state.db
+    await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
+    rows = (_row(each) for each in _all(db, person, task, question.filters()))
+    return downloads.csv_file(f"{task}-examples.csv", COLUMNS, rows)
+
+
+def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.Seen]:
+    before: int | None = None
+    while True:
+
+        def read(session: Session, before: int | None = before) -> search.Page:
+            return search.find(session, person, task, filters, before=before, limit=500)
+
+        page = db.read(read)
+        yield from page.items
+        if page.next is None:
+            return
+        before = page.next
+
+
+def _row(each: search.Seen) -> list[object]:
+    example, config = each.example, each.config
+    models = "; ".join(f"{one.model}: {said(config, one.answer)}" for one in example.predictions)
+    context = texts(config.shown_context(each.context.values)) if each.context.values else ""
+    cells = [each.author.public_name, example.source, example.start, example.arm, each.context.tag, context]
+    cells += [texts(example.input), said(config, example.answer)]
+    fooled = example.fooled if example.predictions else ""
+    facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, downloads.plain(models)]
+    when = example.at.isoformat(timespec="seconds")
+    return [example.id, example.uid, when, each.round.number, *map(downloads.plain, cells), *facts]
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
@@ -94,12 +163,18 @@ def texts(values: dict[str, Any]) -> str:
 
 
 @router.get("/tasks/{task}/manage/examples/{id}", name="manage_example")
-async def example(request: Request, task: str, id: RowId, person: Moderating) -> Response:
-    """One example with everything: context, start, predictions, votes, explanation, history, what came of it."""
+async def example(request: Request, task: str, id: RowId, person: Moderating, done: Done = None) -> Response:
+    """One example with everything: context, start, predictions, votes, explanation, history, what came of it.
+
+    `done` is what was just done about it: the page says so and offers to undo it.
+    """
     values = await request.app.state.db.aread(everything, person, task, id)
-    return await frame.page(
-        request, task, "console/example.html", "examples", said=said, texts=texts, errors={}, values={}, **values
-    )
+    return await frame.page(request, task, "console/example.html", "examples", **words(done=done), **values)
+
+
+def words(**values: Any) -> dict[str, Any]:
+    """What templates of examples need beside the examples: how to say values, what was done, what was wrong."""
+    return {"said": said, "texts": texts, "undo": UNDO, "done": None, "errors": {}, "values": {}} | values
 
 
 def everything(session: Session, person: Person, task: str, id: int) -> dict[str, Any]:

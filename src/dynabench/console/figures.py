@@ -27,6 +27,7 @@ VIEWS = {
     "annotator": (),
 }
 ABOUT = {"arm": "Condition", "start": "Start", "source": "Who wrote it", "tag": "Tag", "day": "Day (UTC)"}
+WRITERS = {"person": "annotators", "expert": "experts", "owner": "owners", "program": "programs"}
 SHOWN = 50
 HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
 
@@ -93,7 +94,9 @@ def _chart(by: str, lines: list[Line]) -> charts.Chart | None:
     if len(live) < 2:
         return None
     ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live
-    return charts.per_condition([(line.value or "none", line.clustered.vmer) for line in ordered], ABOUT[by])
+    names = WRITERS if by == "source" else {}
+    rates = [(names.get(line.value, line.value) or "none", line.clustered.vmer) for line in ordered]
+    return charts.per_condition(rates, ABOUT[by])
 
 
 @router.get("/tasks/{task}/manage/figures.csv", name="download_figures")

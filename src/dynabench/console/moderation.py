@@ -1,6 +1,6 @@
 """Flagged examples and what to do about them and their authors."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
@@ -19,7 +19,6 @@ router = APIRouter()
 
 SHOWN = 10
 Which = Literal["waiting", "hidden", "dismissed"]
-Act = Literal["hide", "restore", "dismiss", "reopen", "warn", "ban", "lift"]
 
 
 @router.get("/tasks/{task}/manage/moderation", name="manage_moderation")
@@ -29,6 +28,8 @@ async def queue(
     person: Moderating,
     which: Which = "waiting",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    done: examples.Done = None,
+    of: Annotated[int, Query(ge=0, le=2**53)] = 0,
 ) -> Response:
     """Examples that wait for a moderator; those that are hidden; those whose flags were dismissed."""
 
@@ -37,32 +38,33 @@ async def queue(
         return {"cases": cases, "next": more}
 
     values = await request.app.state.db.aread(read)
-    shown: dict[str, Any] = {"which": which, "after": after, "said": examples.said, "texts": examples.texts}
-    return await frame.page(
-        request, task, "console/moderation.html", "moderation", errors={}, values={}, **shown, **values
-    )
+    shown = examples.words(which=which, after=after, done=done, of=of)
+    return await frame.page(request, task, "console/moderation.html", "moderation", **shown, **values)
 
 
 @router.post("/tasks/{task}/manage/examples/{id}/{act}", name="moderate_example")
-async def act(request: Request, task: str, id: RowId, act: Act, person: Moderating) -> Response:
+async def act(request: Request, task: str, id: RowId, act: examples.Act, person: Moderating) -> Response:
     """Do something about an example or its author; then the page that it was asked from, or the form with its error."""
     form = await request.form()
     reason = str(form.get("reason", ""))
     try:
-        await request.app.state.db.awrite(done, person, task, id, act, reason)
-    except errors.Invalid as problem:
+        await request.app.state.db.awrite(do, person, task, id, act, reason)
+    except (errors.Invalid, errors.Forbidden, errors.Conflict) as problem:
         known = await request.app.state.db.aread(examples.everything, person, task, id)
-        tried = {"act": act, "reason": reason}
-        shown: dict[str, Any] = {"said": examples.said, "texts": examples.texts, "errors": problem.fields}
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}
+        shown = examples.words(values={"act": act, "reason": reason}, errors=wrong)
         return await frame.page(
-            request, task, "console/example.html", "examples", status=422, values=tried, **shown, **known
+            request, task, "console/example.html", "examples", status=problem.status, **shown, **known
         )
-    back = "manage_moderation" if form.get("back") == "queue" else "manage_example"
-    known = {"task": task} if back == "manage_moderation" else {"task": task, "id": id}
-    return RedirectResponse(str(request.app.url_path_for(back, **known)), status_code=303)
+    came_from = str(form.get("back", ""))
+    if came_from in get_args(Which):
+        here = f"{request.app.url_path_for('manage_moderation', task=task)}?which={came_from}&of={id}&done={act}"
+    else:
+        here = f"{request.app.url_path_for('manage_example', task=task, id=id)}?done={act}"
+    return RedirectResponse(here, status_code=303)
 
 
-def done(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
+def do(session: Session, person: Person, task: str, id: int, act: str, reason: str) -> None:
     """What a button says, for a reason; refuses where the example is not the task's."""
     found = moderation.case(session, person, task, id)
     author = found.seen.author.id

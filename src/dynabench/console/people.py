@@ -60,6 +60,9 @@ async def _show(request: Request, person: Person, task: str, status: int = 200, 
     asked = (values.pop("round", None), values.pop("who", "people"), values.pop("after", 0), values.pop("seat", 0))
     shown = await request.app.state.db.aread(_read, person, task, *asked)
     known: dict[str, Any] = {"errors": {}, "problem": "", "typed": {}, "link": "", "done": query.get("done", "")}
+    of = query.get("of", "")
+    banned = known["done"] == "ban" and of.isdecimal() and len(of) < 16
+    known["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(of))) if banned else ""
     return await frame.page(
         request, task, "console/people.html", "people", status=status, person=person, **(shown | known | values)
     )
@@ -117,8 +120,9 @@ def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
                 yield [downloads.plain(each.name), who, *said, mer.value, mer.low, mer.high]
 
 
-def _back(request: Request, task: str, done: str) -> Response:
-    return RedirectResponse(f"{request.app.url_path_for('manage_people', task=task)}?done={done}", status_code=303)
+def _back(request: Request, task: str, done: str, of: int = 0) -> Response:
+    address = f"{request.app.url_path_for('manage_people', task=task)}?done={done}"
+    return RedirectResponse(f"{address}&of={of}" if of else address, status_code=303)
 
 
 @router.post("/tasks/{task}/manage/people/roles", name="manage_role")
@@ -145,7 +149,7 @@ async def ban(request: Request, task: str, id: RowId, person: Moderating, reason
         return await _show(request, person, task, 422, problem=problem.fields["reason"])
     except errors.Forbidden as problem:
         return await _show(request, person, task, 403, problem=problem.detail)
-    return _back(request, task, "ban")
+    return _back(request, task, "ban", id)
 
 
 @router.post("/tasks/{task}/manage/people/{id}/lift", name="manage_lift")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member, Viewer, limited, scope
-from dynabench.datasets import exports, schemas, service, waiting
+from dynabench.datasets import schemas, scopes, service, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, PlanIn, PreviewOut, StartIn
@@ -45,9 +45,9 @@ async def export(
     """
     db: Database = request.app.state.db
     if viewer is None:
-        what = await db.aread(exports.visitor_scope, task, round, attributions=attributions)
+        what = await db.aread(scopes.visitor_scope, task, round, attributions=attributions)
     else:
-        what = await db.aread(exports.scope, viewer, task, round, attributions=attributions)
+        what = await db.aread(scopes.scope, viewer, task, round, attributions=attributions)
     return download(db, request.app.state.settings, what, format)
 
 

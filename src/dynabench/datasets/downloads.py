@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from dynabench import errors
 from dynabench.datasets import exports
 from dynabench.datasets.formats import FORMATS
+from dynabench.datasets.scopes import Scope as What
 from dynabench.db import Database
 from dynabench.settings import Settings
 
@@ -43,7 +44,7 @@ class Download(StreamingResponse):
                 await to_thread.run_sync(self.parts.close)
 
 
-def download(db: Database, settings: Settings, what: exports.Scope, form: str) -> Response:
+def download(db: Database, settings: Settings, what: What, form: str) -> Response:
     """The response that carries an export."""
     kind = FORMATS[form]
 

@@ -4,7 +4,7 @@ Retracted and hidden examples are left out, votes that were undone too. People a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,92 +12,24 @@ from functools import cache
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection
 
-from dynabench import errors
-from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Tally
 from dynabench.datasets import statements
 from dynabench.datasets.rows import COLUMNS
+from dynabench.datasets.scopes import Scope
 from dynabench.datasets.statements import id_list, written
 from dynabench.db import Database
-from dynabench.rounds import queries
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.rounds.tables import Round
 from dynabench.security import pseudonym
 from dynabench.settings import Settings
-from dynabench.tasks import TaskConfig
 
 PAGE = 4_000  # examples in memory at a time
+MOST_KNOWN = 16_000_000  # characters of contexts, and of pseudonyms
 NULL = "null"  # what the JSON column of a value that is absent may hold, beside SQL's own null
 
 Record = tuple[Any, ...]
 """The members of a row, by `rows.COLUMNS`, each as JSON: text, or a number."""
 Pages = Iterable[list[Record]]
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What to export: rounds of one task, with the configs that their examples were written under."""
-
-    task: str
-    rounds: Sequence[Round]
-    versions: dict[int, int]  # id -> number
-    configs: Sequence[TaskConfig]
-    attributions: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The members of each row."""
-        return (*COLUMNS, "attributions") if self.attributions else COLUMNS
-
-    @property
-    def name(self) -> str:
-        """What to call the file, without its ending."""
-        return self.task if len(self.rounds) != 1 else f"{self.task}-round-{self.rounds[0].number}"
-
-
-def scope(
-    session: Session, person: Person | None, task_id: str, number: int | None = None, *, attributions: bool = False
-) -> Scope:
-    """What somebody may export: owners everything, others rounds that are released; the operator is no other.
-
-    Raises `NotFound` for a round that is not there, `Forbidden` where nothing is left. Callers who are nobody at all
-    (a visitor) go through `visitor_scope`.
-    """
-    rounds.task(session, task_id)
-    owner = person is None or rounds.role(session, person, task_id) == "owner"
-    return _scope(session, task_id, number, owner=owner, attributions=attributions)
-
-
-def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
-    """What anybody may export: released rounds, of tasks that need no warning first."""
-    if rounds.task_config(session, task_id).content_warning:
-        raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
-    try:
-        return _scope(session, task_id, number, owner=False, attributions=attributions)
-    except errors.Forbidden as problem:
-        raise errors.Unauthenticated(f"{problem.detail} Log in if you are one.") from None
-
-
-def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
-    found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
-    chosen = [one for one in reversed(found) if owner or one.state == "released"]
-    if not chosen and not owner:
-        raise errors.Forbidden("Rounds can be exported by everybody once they are released, by the task's owners now.")
-    versions = {one.version_id: session.get_one(TaskVersion, one.version_id).number for one in chosen}
-    if not versions:  # an export without rows has the columns of today's config
-        newest = session.scalars(queries.versions(task_id).limit(1)).one()
-        versions = {newest.id: newest.number}
-    configs = [rounds.config_of(session, version_id) for version_id in versions]
-    return Scope(task_id, chosen, versions, configs, attributions)
-
-
-def expected(session: Session, what: Scope) -> int:
-    """How many rows there will be, by the counters."""
-    ids = [one.id for one in what.rounds]
-    return session.scalar(select(func.sum(Tally.examples)).where(Tally.round_id.in_(ids))) or 0
 
 
 @contextmanager
@@ -127,19 +59,40 @@ class _Found:
 
     last: int
     rows: list[tuple[Any, ...]]
+    people: dict[int, str] = field(default_factory=dict)
+    contexts: dict[int, str] = field(default_factory=dict)
     predictions: dict[int, str] = field(default_factory=dict)
     votes: list[tuple[Any, ...]] = field(default_factory=list)
     said: dict[int, str] = field(default_factory=dict)
     attributions: list[tuple[Any, ...]] = field(default_factory=list)
 
 
+class _Known:
+    """Texts by id, looked for as they are needed, and forgotten when they come to more than `MOST_KNOWN` characters."""
+
+    def __init__(self, look: Callable[[list[int]], Iterable[tuple[int, str]]]) -> None:
+        self.look, self.texts, self.size = look, dict[int, str](), 0
+
+    def of(self, ids: set[int]) -> dict[int, str]:
+        """The texts of these ids, and maybe others. What was forgotten stays with those who were given it."""
+        if self.size > MOST_KNOWN:
+            self.texts, self.size = {}, 0
+        new = sorted(ids - self.texts.keys())
+        for start in range(0, len(new), 10_000):
+            found = dict(self.look(new[start : start + 10_000]))
+            self.texts |= found
+            self.size += sum(map(len, found.values()))
+        return self.texts
+
+
 class _Reader:
-    """Reads pages over one connection; remembers what people are called."""
+    """Reads pages over one connection; remembers what people are called, and contexts, which many examples share."""
 
     def __init__(self, connection: Connection, sqlite: bool, settings: Settings, what: Scope) -> None:
         self.task = f'"{what.task}"'
         self.driver, self.sqlite, self.settings, self.what = connection.connection, sqlite, settings, what
-        self.names: dict[int, str] = {}
+        self.people = _Known(self._names)
+        self.contexts = _Known(lambda ids: self._among(statements.CONTEXTS, ids))
         self.texts: dict[tuple[str, bool], str] = {}
         self.conditions: dict[tuple[str, str], str] = {}
 
@@ -169,10 +122,11 @@ class _Reader:
         if not ids:
             return _Found(page[-1][0], [])
         votes = self._about(statements.VALIDATIONS, ids)
-        self._call({row[1] for row in rows} | {vote[1] for vote in votes})
         return _Found(
             page[-1][0],
             rows,
+            self.people.of({row[1] for row in rows} | {vote[1] for vote in votes}),
+            self.contexts.of({row[4] for row in rows}),
             dict(self._about(statements.PREDICTIONS, ids)),
             votes,
             dict(self._about(statements.EXPLANATIONS, ids)),
@@ -197,11 +151,8 @@ class _Reader:
         return self._run(statement, dense=False, ids=id_list(ids, self.sqlite))
 
     def _page(self, one: Round, found: "_Found") -> list[Record]:
-        validations = self._validations(found.votes)
-        made = [
-            self._record(one, row, found.predictions.get(row[0], ""), validations, found.said.get(row[0], NULL))
-            for row in found.rows
-        ]
+        validations = self._validations(found.votes, found.people)
+        made = [self._record(one, row, found, validations) for row in found.rows]
         if not self.what.attributions:
             return made
         words: dict[int, list[str]] = defaultdict(list)
@@ -209,28 +160,21 @@ class _Reader:
             words[example].append(text)
         return [(*record, f"[{','.join(words.get(row[0], ()))}]") for record, row in zip(made, found.rows, strict=True)]
 
-    def _record(
-        self,
-        one: Round,
-        row: tuple[Any, ...],
-        predictions: str,
-        validations: dict[int, str],
-        said: str,
-    ) -> Record:
-        (key, author, _, version, start, arm, uid, values, tag, initial, goal, given, answer, fooled, source, origin,
+    def _record(self, one: Round, row: tuple[Any, ...], found: "_Found", validations: dict[int, str]) -> Record:
+        (key, author, _, version, context, start, arm, uid, initial, goal, given, answer, fooled, source, origin,
          distance, attempt, seconds, latency, at, verdict) = row  # fmt: skip
         return (
             uid,
             self.task,
             self.what.versions.get(version) or self._number(version),
             one.number,
-            f'{{"values":{values},"tag":{tag}}}',
+            found.contexts[context],
             initial,
             goal or NULL,
             given,
             answer,
             "true" if fooled else "false",
-            f'"{self.names[author]}"',
+            f'"{found.people[author]}"',
             f'"{source}"',
             self.conditions.get((start, arm)) or self._condition(one, start, arm),
             origin or NULL,
@@ -239,10 +183,10 @@ class _Reader:
             seconds,
             latency,
             f'"{at}"',
-            f"[{predictions}]",
+            f"[{found.predictions.get(key, '')}]",
             f"[{validations[key]}]" if key in validations else "[]",
             f'"{verdict}"',
-            said,
+            found.said.get(key, NULL),
         )
 
     def _condition(self, one: Round, start: str, arm: str) -> str:
@@ -266,18 +210,16 @@ class _Reader:
         self.what.versions[version_id] = number
         return number
 
-    def _call(self, people: set[int]) -> None:
-        """Learn what these people are called."""
-        new = [person for person in people if person not in self.names]
-        if len(self.names) > 200_000:
-            self.names.clear()
-            new = list(people)
-        for start in range(0, len(new), 10_000):
-            some = ",".join(str(int(person)) for person in new[start : start + 10_000])
-            for person, imported_as in self._run(statements.PEOPLE.format(list=some)):
-                self.names[person] = imported_as or pseudonym(self.settings.key, "person", person)
+    def _names(self, ids: list[int]) -> Iterator[tuple[int, str]]:
+        for person, imported_as in self._among(statements.PEOPLE, ids):
+            yield person, imported_as or pseudonym(self.settings.key, "person", person)
 
-    def _validations(self, votes: list[tuple[Any, ...]]) -> dict[int, str]:
+    def _among(self, statement: str, ids: list[int]) -> list[tuple[Any, ...]]:
+        """The rows of a table with these ids."""
+        text = written(statement, self.sqlite).replace("{list}", ",".join(map(str, ids)))
+        return list(self.driver.cursor().execute(text).fetchall())
+
+    def _validations(self, votes: list[tuple[Any, ...]], people: dict[int, str]) -> dict[int, str]:
         """The votes that stand, by example. Blind is the first answer that somebody gave, before any undo."""
         found: dict[int, str] = {}
         voted: set[tuple[int, int]] = set()
@@ -286,7 +228,7 @@ class _Reader:
             blind = "true" if blind_answer != NULL and who not in voted else "false"
             voted.add(who)
             if undone is None:
-                made = f'{{"validator":"{self.names[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
+                made = f'{{"validator":"{people[person]}","blind_answer":{blind_answer},"blind":{blind},{text}'
                 found[example] = f"{found[example]},{made}" if example in found else made
         return found
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dynabench.datasets.exports import Pages, Scope, lines
+from dynabench.datasets.exports import Pages, lines
+from dynabench.datasets.scopes import Scope
 
 Format = Literal["jsonl", "csv", "parquet"]
 

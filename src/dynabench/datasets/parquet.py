@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from dynabench.datasets.exports import Record, Scope, line, lines
+from dynabench.datasets.exports import Record, line, lines
+from dynabench.datasets.scopes import Scope
 from dynabench.datasets.shapes import fields, kind
 from dynabench.tasks import TaskConfig
 

@@ -3,13 +3,14 @@
 `docs/reference/data.md` describes each member; `Row` checks what comes from outside.
 """
 
+import json
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from dynabench import security
+from dynabench import errors, security
 from dynabench.accounts.tables import Person
 from dynabench.settings import Settings
 
@@ -28,7 +29,15 @@ Values = dict[str, Any]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Milliseconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Moment = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
+
+
+def _utc(moment: datetime) -> datetime:
+    if not 1970 <= moment.year <= 2100:
+        raise ValueError("Give a moment between 1970 and 2100.")
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_utc)]
 
 
 def pseudonym(settings: Settings, person: Person) -> str:
@@ -45,6 +54,17 @@ def foreign_pseudonym(settings: Settings, text: str) -> str:
 def moment(at: datetime) -> str:
     """A moment in UTC as rows write it, with microseconds."""
     return at.astimezone(UTC).strftime(MOMENT)
+
+
+def check_storable(document: dict[str, Any]) -> None:
+    """Raises `Invalid` for what databases and JSON cannot hold: NUL, broken Unicode, deep nesting, NaN, infinity."""
+    if wrong := next(security.unstorable(document), None):
+        message = "This cannot be stored: remove control characters or nesting."
+        raise errors.Invalid({security.printable(wrong): message})
+    try:
+        json.dumps(document, allow_nan=False, default=str)
+    except (ValueError, TypeError):
+        raise errors.Invalid({"row": "A number in it is NaN or infinite; leave it out."}) from None
 
 
 class Part(BaseModel):
@@ -121,7 +141,7 @@ class Row(Part):
     uid: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
     task: str = ""
     task_version: Count = 0
-    round: Count = 1
+    round: Annotated[int, Field(ge=0, le=100_000)] = 1
     context: ContextPart = ContextPart()
     initial: Values = {}
     goal: Values | None = None

@@ -1,5 +1,6 @@
 """Imports as owners see them: what a file looks like, starting, how it goes."""
 
+import json
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -13,12 +14,13 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.seeds import SeedRow
 from dynabench.datasets import waiting
 from dynabench.datasets.imports import batches, hub, reading
-from dynabench.datasets.imports.finished import Numbered
 from dynabench.datasets.imports.plan import Bad, make
+from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
+from dynabench.security import UNSTORABLE, printable
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
@@ -32,15 +34,12 @@ def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
     """The beginning of a file under a plan; `problem` says why there is none yet."""
     name = waiting.named(path)
     rows = list(islice(reading.rows(path, name), 50))
-    columns = list(dict.fromkeys(column for row in rows for column in reading.values(row)))
+    columns = list(dict.fromkeys(printable(str(column)) for row in rows for column in reading.values(row)))
     file = path.name.partition("--")[0]
     shown: list[PreviewRow] = []
     form, problem = body.format, ""
     try:
-        first = next((reading.values(row) for row in rows if isinstance(row.values, dict)), None)
-        if first is None:
-            raise errors.Invalid({"file": "There is no row in this file that can be read."})
-        plan = make(body.into, body.format, name, body.mapping, first)
+        plan = make(body.into, body.format, name, body.mapping, batches.first(rows))
         form = plan.format
         for batch in batches.cut(path, plan, config, size=SHOWN):
             items = sorted([*batch.good, *batch.bad], key=lambda one: one.number)
@@ -53,9 +52,15 @@ def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
 
 def _shown(one: Any, config: TaskConfig) -> PreviewRow:
     if isinstance(one, Bad):
-        return PreviewRow(row=one.number, error=one.message)
+        return PreviewRow(row=one.number, error=UNSTORABLE.sub("\ufffd", one.message))
     values = _values(one)
-    return PreviewRow(row=one.number, values=values, error=_refusal(values, config))
+    return PreviewRow(row=one.number, values=_shown_safely(values), error=_refusal(values, config))
+
+
+def _shown_safely(values: dict[str, Any]) -> dict[str, Any]:
+    """Values without what no page can show: files may hold halves of surrogate pairs."""
+    safe: dict[str, Any] = json.loads(UNSTORABLE.sub("\ufffd", json.dumps(values, ensure_ascii=False, default=str)))
+    return safe
 
 
 def _values(one: Any) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
-from dynabench.datasets.exports import NULL, Record, Scope, line
+from dynabench.datasets.exports import NULL, Record, line
 from dynabench.datasets.rows import COLUMNS
+from dynabench.datasets.scopes import Scope
 from dynabench.datasets.shapes import Flat, guarded, quoted, text_of
 
 PLACE = {name: number for number, name in enumerate(COLUMNS)}

@@ -9,16 +9,21 @@ from collections.abc import Sequence
 from typing import Any
 
 EXAMPLES = """
-SELECT e.id, e.author_id, s.retracted OR s.hidden, e.version_id, e.start, e.arm, {quote:e.uid}, {json:c.values},
-  {quote:c.tag}, {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, e.fooled, e.source,
+SELECT e.id, e.author_id, s.retracted OR s.hidden, e.version_id, e.context_id, e.start, e.arm, {quote:e.uid},
+  {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, e.fooled, e.source,
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
     ON t.example_id = o.id WHERE o.id = e.made_from AND NOT t.retracted AND NOT t.hidden) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict
 FROM examples e JOIN standings s ON s.example_id = e.id
-JOIN contexts c ON c.id = e.context_id JOIN handouts h ON h.id = e.handout_id
+JOIN handouts h ON h.id = e.handout_id
 WHERE e.round_id = :round AND e.id > :after ORDER BY e.id LIMIT :size
 """
-"""One page of a round: a range of the index of rounds, then a probe of three primary keys each."""
+"""One page of a round: a range of the index of rounds, then a probe of two primary keys each."""
+
+CONTEXTS = """
+SELECT id, '{"values":' || {json:c.values} || ',"tag":' || {quote:c.tag} || '}' FROM contexts c WHERE id IN ({list})
+"""
+PEOPLE = "SELECT id, imported_as FROM people WHERE id IN ({list})"
 
 PREDICTIONS = """
 SELECT example_id, {join:said} FROM (SELECT example_id, position, '{"model":' || {quote:model} || ',"version":' ||
@@ -42,8 +47,6 @@ SELECT example_id, '{"model":' || {quote:model} || ',"method":' || {quote:method
 FROM attributions WHERE {ids:example_id} ORDER BY example_id, id
 """
 """Parts of an example as JSON: the range of an index on examples. Predictions are written in their order."""
-
-PEOPLE = "SELECT id, imported_as FROM people WHERE id IN ({list})"
 
 _PIECE = re.compile(r"\{(json|join|quote|float|moment|ids):([\w.]+)\}")
 

@@ -77,37 +77,51 @@ def _parsed(number: int, line: bytes) -> Row:
     return Row(number, row, tag)
 
 
-def csv_rows(stream: BinaryIO) -> Iterator[Row]:
-    """One row per record, named by the line that it ends on; a header names the fields."""
-    reader = csv.reader(_text(stream), strict=True)
+def csv_rows(stream: BinaryIO, **dialect: Any) -> Iterator[Row]:
+    """One row per record, named by the line that it ends on; a header names the fields. `dialect` is for `csv`."""
+    cut: list[int] = []
+    reader = csv.reader(_text(stream, cut), strict=True, **dialect)
     try:
         header = next(reader, [])
     except csv.Error as error:
         raise errors.Invalid({"file": f"The header cannot be read: {error}."}) from None
+    if not all(map(_encoded, header)):
+        raise errors.Invalid({"file": "The header is not valid UTF-8. Save the file in UTF-8 and send it again."})
     if len(set(header)) < len(header) or "" in header:
         raise errors.Invalid({"file": "Each column of the header needs a name of its own."})
     while True:
         try:
             record = next(reader, None)
         except csv.Error as error:
+            cut.clear()
             yield Row(reader.line_num, None, error=f"The record cannot be read: {error}.")
             continue
         if record is None:
             return
-        if record:
+        if cut:
+            cut.clear()
+            yield Row(reader.line_num, None, error=f"The line is longer than {LONGEST:,} bytes.")
+        elif record:
             yield _record(reader.line_num, header, record)
 
 
-def _text(stream: BinaryIO) -> Iterator[str]:
+def _text(stream: BinaryIO, cut: list[int]) -> Iterator[str]:
+    """The lines of a file; what is no UTF-8 is marked, and the numbers of lines that were cut are put into `cut`."""
     for number, line in _lines(stream):
+        if len(line) > LONGEST:
+            cut.append(number)
         text = line.decode("utf-8", errors="surrogateescape")
         yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _encoded(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _record(number: int, header: list[str], record: list[str]) -> Row:
     if len(record) != len(header):
         return Row(number, None, error=f"{len(record)} columns where the header has {len(header)}.")
-    if any("\ud800" <= character <= "\udfff" for text in record for character in text):
+    if not all(map(_encoded, record)):
         return Row(number, None, error="The record is not valid UTF-8.")
     values: dict[str, Any] = dict(zip(header, record, strict=True))
     return Row(number, values, values.pop("tag", ""))

@@ -15,8 +15,6 @@ from dynabench.security import RowId
 from dynabench.validation import moderation_api, places, service
 from dynabench.validation.schemas import (
     BallotIn,
-    FlagList,
-    FlagOut,
     ItemOut,
     NextIn,
     OutcomeOut,
@@ -73,16 +71,6 @@ async def voted_attributions(
 async def skip_example(request: Request, id: RowId, person: Member) -> None:
     """Pass an example on: no vote, and it is not handed to you again."""
     await request.app.state.db.awrite(service.skip, person, id)
-
-
-@router.get("/tasks/{task}/flags")
-async def list_flags(
-    request: Request, task: str, person: Member, cursor: Annotated[int | None, Query(ge=1, le=2**63 - 1)] = None
-) -> FlagList:
-    """Flags on the task's examples, for its owners and moderators."""
-    found = await request.app.state.db.aread(service.flagged, person, task, cursor, PAGE)
-    after = str(found[-1].id) if len(found) == PAGE else None
-    return FlagList(items=[FlagOut.of(flag) for flag in found], next=after)
 
 
 @router.get("/tasks/{task}/rounds/{number}/statistics")

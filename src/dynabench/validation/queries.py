@@ -15,8 +15,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import Example, Hiding, Prediction, Standing, VerdictEvent
-from dynabench.rounds.tables import Ban, Round
+from dynabench.collection.tables import Example, Hiding, Prediction, VerdictEvent
+from dynabench.rounds.tables import Ban
 from dynabench.validation.tables import Dismissal, Reservation, Undo, Validation
 
 VALIDATED = ("open", "closed")  # states of a round in which its examples may be voted on
@@ -69,23 +69,6 @@ def old_reservations(person_id: int, at: datetime) -> Delete:
 def predictions(example_id: int) -> Select[Prediction]:
     """What the targets said on an example: one index range, a handful of rows."""
     return select(Prediction).where(Prediction.example_id == example_id).order_by(Prediction.position)
-
-
-def flags(task_id: str, before: int | None, size: int) -> Select[Validation, Example, Standing]:
-    """Votes that flag an example of a task and stand, newest first, below the vote id `before`.
-
-    A walk back along the votes' primary key: linear in the votes passed over; for owners, not on anybody's fast path.
-    """
-    statement = (
-        select(Validation, Example, Standing)
-        .join(Example, Example.id == Validation.example_id)
-        .join(Standing, Standing.example_id == Example.id)
-        .join(Round, Round.id == Example.round_id)
-        .where(Round.task_id == task_id, Validation.vote == "flagged", ~UNDONE, ~Standing.retracted)
-        .order_by(Validation.id.desc())
-        .limit(size)
-    )
-    return statement if before is None else statement.where(Validation.id < before)
 
 
 def ledger_page(round_id: int, after: int, size: int) -> Select[Example]:

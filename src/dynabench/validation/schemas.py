@@ -9,7 +9,7 @@ from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.stats.error_rates import ErrorRates
 from dynabench.stats.rates import Rate
 from dynabench.validation.places import Item
-from dynabench.validation.service import Ballot, Flag, Outcome
+from dynabench.validation.service import Ballot, Outcome
 
 Source = Literal["person", "expert", "owner", "program"]
 
@@ -108,39 +108,6 @@ class UndoneOut(BaseModel):
     id: int = Field(description="The vote that counts no more.")
     verdict: Literal["pending", "correct", "incorrect", "flagged", "disputed"]
     votes: int
-
-
-class FlagOut(BaseModel):
-    """One vote that flags an example."""
-
-    id: int
-    example_id: int
-    input: dict[str, Any]
-    answer: dict[str, Any]
-    verdict: str
-    values: dict[str, Any] = Field(description="What the validator said besides.")
-    at: datetime
-
-    @classmethod
-    def of(cls, flag: Flag) -> "FlagOut":
-        """As JSON."""
-        example = flag.example
-        return cls(
-            id=flag.id,
-            example_id=example.id,
-            input=example.input,
-            answer=example.answer,
-            verdict=flag.verdict,
-            values=flag.values,
-            at=flag.at,
-        )
-
-
-class FlagList(BaseModel):
-    """Flags, newest first."""
-
-    items: list[FlagOut]
-    next: str | None = None
 
 
 class RateOut(BaseModel):

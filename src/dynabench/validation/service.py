@@ -154,26 +154,6 @@ def voted_today(session: Session, person: Person) -> int:
     return session.scalar(queries.votes_since(person.id, midnight)) or 0
 
 
-@dataclass(frozen=True)
-class Flag:
-    """One vote that flags an example; the cursor of lists is its `id`."""
-
-    id: int
-    example: Example
-    verdict: str
-    values: dict[str, Any]
-    at: datetime
-
-
-def flagged(session: Session, person: Person, task_id: str, before: int | None = None, size: int = 50) -> list[Flag]:
-    """Flags on a task's examples, newest first, for its owners and moderators."""
-    rounds.task(session, task_id)
-    if rounds.role(session, person, task_id) not in MODERATORS:
-        raise errors.Forbidden("Only the task's owners and moderators see its flags.")
-    rows = session.execute(queries.flags(task_id, before, size))
-    return [Flag(cast.id, example, standing.verdict, cast.values, cast.at) for cast, example, standing in rows]
-
-
 def _case(session: Session, example_id: int) -> _Case:
     standing = places.standing_of(session, example_id)
     if standing.retracted:

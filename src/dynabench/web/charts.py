@@ -177,15 +177,20 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
 
     base = alt.Chart(_data(points)).encode(
         y=alt.Y(
-            "name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14)
+            "name:N",
+            title=None,
+            sort=None,
+            axis=alt.Axis(grid=False, domain=False, ticks=False, labelFontSize=14, labelPadding=12),
         ),
         tooltip="tip:N",
     )
     scale = alt.X("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
-    text = base.mark_text(dy=-12, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return _compiled(alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12))
+    text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
+    return _compiled(
+        alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40
+    )
 
 
 def _data(points: list[dict[str, Any]]) -> Any:

@@ -43,6 +43,7 @@ def environment() -> Environment:
         seconds=filters.seconds,
         ago=filters.ago,
         day=filters.day,
+        moment=filters.moment,
         markdown=filters.markdown,
         initials=filters.initials,
         bucket=filters.bucket,

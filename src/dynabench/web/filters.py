@@ -46,17 +46,23 @@ def seconds(value: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def ago(moment: datetime | None, now: datetime | None = None) -> Markup | str:
-    """A `<time>` that says how long ago `moment` was, with the exact time as its title. Naive times are UTC."""
-    if moment is None:
+def ago(when: datetime | None, now: datetime | None = None) -> Markup | str:
+    """A `<time>` that says how long ago `when` was, with the exact time as its title. Naive times are UTC."""
+    if when is None:
         return NONE
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    age = ((now or datetime.now(UTC)) - moment).total_seconds()
+    when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    age = ((now or datetime.now(UTC)) - when).total_seconds()
     text = next((f"{int(age // unit)} {name}" for limit, unit, name in STEPS if age < limit), None)
-    shown = f"{moment:%-d %b %Y}" if text is None else "just now" if age < 5 else f"{text} ago"
+    shown = f"{when:%-d %b %Y}" if text is None else "just now" if age < 5 else f"{text} ago"
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        moment.isoformat(timespec="seconds"), f"{moment:%Y-%m-%d %H:%M} UTC", shown
+        when.isoformat(timespec="seconds"), moment(when), shown
     )
+
+
+def moment(value: datetime) -> str:
+    """`2026-11-21 09:05 UTC`; naive times are UTC."""
+    value = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return f"{value:%Y-%m-%d %H:%M} UTC"
 
 
 def day(value: str) -> str:

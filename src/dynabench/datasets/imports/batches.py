@@ -1,6 +1,6 @@
 """A file, cut into batches that are stored one by one: in the command's own process, or as steps of a durable job."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.collection import seeds
 from dynabench.datasets.imports import finished, reading
-from dynabench.datasets.imports.finished import Numbered, State
-from dynabench.datasets.imports.plan import Bad, Plan, make
+from dynabench.datasets.imports.plan import Bad, Plan, brief, make
+from dynabench.datasets.imports.state import Numbered, State
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Row, Upload
@@ -34,10 +34,17 @@ class Batch:
 
 def plan_for(path: Path, name: str, into: str, form: str = "auto", mapping: object = None) -> Plan:
     """The plan for a file; `auto` looks at its first row. Raises `Invalid`."""
-    first = next((row for row in reading.rows(path, name) if isinstance(row.values, dict)), None)
-    if first is None:
-        raise errors.Invalid({"file": "There is no row in this file that can be read."})
-    return make(into, form, name, mapping, reading.values(first))
+    return make(into, form, name, mapping, first(reading.rows(path, name)))
+
+
+def first(rows: Iterable[Row]) -> dict[str, Any]:
+    """The first row that can be read. Raises `Invalid` with what is wrong with the others."""
+    why = ""
+    for row in rows:
+        if isinstance(row.values, dict):
+            return reading.values(row)
+        why = why or f" Row {row.number}: {row.error}"
+    raise errors.Invalid({"file": f"There is no row in this file that can be read.{why}"})
 
 
 def cut(
@@ -106,5 +113,5 @@ def store(session: Session, settings: Settings, task: str, plan: Plan, batch: Ba
         state.duplicates += result.duplicates
         state.failed += len(named)
     state.failed += len(batch.bad)
-    refused = [Bad(number, message, batch.given.get(number, {})) for number, message in named]
+    refused = [Bad(number, message, brief(batch.given.get(number, {}))) for number, message in named]
     return sorted([*batch.bad, *refused], key=lambda one: one.number)

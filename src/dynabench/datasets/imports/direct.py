@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dynabench.datasets.imports import batches
-from dynabench.datasets.imports.finished import State
+from dynabench.datasets.imports.origins import MISSING
 from dynabench.datasets.imports.plan import Bad, Plan
+from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
@@ -22,6 +23,7 @@ def run(
     state, refused = State(), []
     for batch in batches.cut(path, plan, config, progress):
         refused += db.write(batches.store, settings, task, plan, batch, state)
+    state.note(MISSING, len(state.waiting))
     made = {"created": state.created, "into": plan.into, "file": plan.source[:200]}
     db.write(lambda session: rounds.act(session, None, "data.imported", task=task, **made))
     return state, refused

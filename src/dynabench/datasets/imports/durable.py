@@ -10,8 +10,9 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets.imports import batches, hub
 from dynabench.datasets.imports.batches import Batch
-from dynabench.datasets.imports.finished import State
+from dynabench.datasets.imports.origins import MISSING
 from dynabench.datasets.imports.plan import Plan
+from dynabench.datasets.imports.state import State
 from dynabench.rounds import imports as context_imports
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
@@ -24,9 +25,10 @@ NAMED = 1_000  # refused rows that the result names; all of them are in `refused
 NOTES = 20  # kinds of notes in progress and result
 
 
-def shown(state: State) -> dict[str, Any]:
+def shown(state: State, finished: bool = False) -> dict[str, Any]:
     """What progress and results say."""
-    notes = [{"note": note, "times": times} for note, times in list(state.notes.items())[:NOTES]]
+    missing = {MISSING: len(state.waiting)} if finished and state.waiting else {}
+    notes = [{"note": note, "times": times} for note, times in [*state.notes.items(), *missing.items()][:NOTES]]
     counts = {"created": state.created, "duplicates": state.duplicates, "failed": state.failed, "notes": notes}
     return counts | ({"rounds": len(state.rounds)} if state.rounds else {})
 
@@ -61,7 +63,7 @@ def _finish(session: Session, job_id: str) -> dict[str, Any]:
     named = session.scalars(queries.refused(job_id, 0, NAMED))
     numbers = sorted(session.get_one(Round, key).number for key in state.rounds.values())
     bad = [{"row": each.row, "message": each.message} for each in named]
-    return shown(state) | {"rounds": numbers, "errors": bad}
+    return shown(state, finished=True) | {"rounds": numbers, "errors": bad}
 
 
 @DBOS.step(name="import_data.finish", retries_allowed=True)
@@ -70,11 +72,16 @@ def finish(job_id: str) -> dict[str, Any]:
     return jobs.database().write(_finish, job_id)
 
 
-@DBOS.step(name="import_data.fetch", retries_allowed=True)
+@DBOS.step(name="import_data.fetch")
 def fetch(job_id: str, payload: dict[str, Any]) -> list[str]:
     """Download the data set that is named; the files of its rows."""
-    folder = get_settings().folder / "uploads" / f"hub-{job_id}"
-    return [str(path) for path in hub.download(get_settings(), hub.Wanted(**payload["hub"]), folder)]
+    settings = get_settings()
+    folder = settings.folder / "uploads" / f"hub-{job_id}"
+    try:
+        return [str(path) for path in hub.download(settings, hub.Wanted(**payload["hub"]), folder)]
+    except errors.Problem:
+        hub.sweep(settings, [folder])
+        raise
 
 
 def _start(session: Session, job_id: str, task: str) -> tuple[dict[str, Any], TaskConfig]:

@@ -10,7 +10,6 @@ from dynabench import errors
 from dynabench.datasets import rows
 from dynabench.datasets.rows import MOMENT, Row
 from dynabench.datasets.shapes import GROUPS, JSON, unguarded, without_nothing
-from dynabench.security import unstorable
 
 JSON_CELLS = ("predictions", "validations", "attributions")
 NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "latency_ms")
@@ -25,13 +24,16 @@ def row(values: dict[str, Any]) -> Row:
     """The row that a line of one of our files holds. Raises `Invalid`."""
     try:
         plain = _plain(values)
-        if wrong := next(unstorable(plain), None):
-            raise errors.Invalid({wrong: "This cannot be stored: remove control characters or nesting."})
+        rows.check_storable(plain)
         return Row.model_validate(plain)
     except ValidationError as problem:
         raise errors.Invalid({".".join(map(str, one["loc"])): one["msg"] for one in problem.errors()[:5]}) from None
     except orjson.JSONDecodeError as problem:
         raise errors.Invalid({"row": f"A cell that holds JSON cannot be read: {problem}."}) from None
+    except KeyError as problem:
+        raise errors.Invalid({"row": f"The column {problem} is missing."}) from None
+    except (AttributeError, TypeError, ValueError):
+        raise errors.Invalid({"row": "This is no row of an export: a column holds something else."}) from None
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

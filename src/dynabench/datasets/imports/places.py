@@ -17,6 +17,7 @@ from dynabench.rounds.contexts import digest
 from dynabench.rounds.tables import Context, Round, Target, TaskVersion
 from dynabench.settings import Settings
 
+MOST_ROUNDS, MOST_ARMS = 1_000, 100
 NOBODY = "import"  # stands for the author of examples that name none
 
 
@@ -37,6 +38,8 @@ def round_of(session: Session, task_id: str, row: Row, of: TaskVersion, known: d
     if key in known:
         found = session.get_one(Round, known[key])
     else:
+        if len(known) >= MOST_ROUNDS:
+            raise errors.Invalid({"round": f"A file may have up to {MOST_ROUNDS:,} rounds."})
         taken = set(session.scalars(select(Round.number).where(Round.task_id == task_id)))
         number = row.round if row.round and row.round not in taken else max(taken, default=0) + 1
         ensemble = row.condition.ensemble
@@ -67,6 +70,8 @@ def _condition(session: Session, found: Round, row: Row) -> None:
         known = {one["name"]: one for one in found.arms}
         if known.get(condition.arm, arm)["targets"] != arm["targets"]:
             raise errors.Invalid({"condition.targets": "Other examples of this arm were told otherwise."})
+        if condition.arm not in known and len(known) >= MOST_ARMS:
+            raise errors.Invalid({"condition.arm": f"A round may have up to {MOST_ARMS} arms."})
         if condition.arm not in known:
             found.arms = [*found.arms, arm]
 

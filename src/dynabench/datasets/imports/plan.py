@@ -7,17 +7,18 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from dynabench import errors
+from dynabench.datasets import rows
 from dynabench.datasets.imports import mapping, own, reading, squad, translating
-from dynabench.datasets.imports.finished import Numbered
 from dynabench.datasets.imports.mapping import Mapping
+from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.rounds import contexts
-from dynabench.security import unstorable
 from dynabench.tasks import TaskConfig
 
 Into = Literal["examples", "contexts", "seeds"]
 INTO = ("examples", "contexts", "seeds")
 FORMATS = ("auto", "own", "squad", *mapping.PRESETS, "mapping")
+REFUSED = (errors.Invalid, errors.Unavailable, ValidationError, translating.Passed)
 
 
 @dataclass(frozen=True)
@@ -46,34 +47,45 @@ class Plan:
             return
         try:
             for document in self._documents(given, config):
-                if isinstance(document, Row):
-                    yield Numbered(row.number, document)
-                    continue
-                if isinstance(document, str):
-                    yield Bad(row.number, document, _brief(given))
-                    continue
-                if document.pop("more", False):
-                    yield squad.MORE
-                if wrong := next(unstorable(document), None):
-                    raise errors.Invalid({wrong: "This cannot be stored: remove control characters or nesting."})
-                yield Numbered(row.number, Row.model_validate(document))
-        except ValidationError as problem:
-            first = problem.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            yield Bad(row.number, f"{where}: {first['msg']}", _brief(given))
-        except (errors.Invalid, errors.Unavailable) as problem:
-            yield Bad(row.number, problem.detail, _brief(given))
-        except translating.Passed as problem:
-            yield Bad(row.number, str(problem), _brief(given))
+                yield from self._example(row.number, document, given, config)
+        except REFUSED as problem:
+            yield Bad(row.number, _reason(problem), brief(given))
 
-    def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[Row | dict[str, Any] | str]:
+    def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
+        if self.format == "squad":
+            yield from squad.questions(given, config)
+        else:
+            yield given
+
+    def _example(
+        self, number: int, document: dict[str, Any] | str, given: dict[str, Any], config: TaskConfig
+    ) -> Iterator[Numbered | Bad | str]:
+        """One example, or why it is none; the other questions of an article go on."""
+        if isinstance(document, str):
+            yield Bad(number, document, brief({"title": given.get("title", "")}))
+            return
+        asked = document["input"] if self.format == "squad" else given
+        try:
+            more = document.pop("more", False) if self.format == "squad" else False
+            row = self._row(document, config)
+        except REFUSED as problem:
+            yield Bad(number, _reason(problem), brief(asked))
+            return
+        if more:
+            yield squad.MORE
+        yield Numbered(number, row)
+
+    def _row(self, document: dict[str, Any], config: TaskConfig) -> Row:
         if self.format == "own":
-            yield own.row(given)
-        elif self.format == "squad":
-            for found in squad.questions(given, config):
-                yield found if isinstance(found, str) else _completed(found, config, self.source)
+            return own.row(document)
+        if self.format == "squad":
+            made = translating.complete(document, config, self.source)
         elif self.mapping is not None:
-            yield translating.translate(given, self.mapping, config, self.source)
+            made = translating.translate(document, self.mapping, config, self.source)
+        else:
+            raise errors.Invalid({"mapping": "Nothing says which column is which field."})
+        rows.check_storable(made)
+        return Row.model_validate(made)
 
     def contexts(self, row: contexts.Row, config: TaskConfig) -> Iterator[contexts.Row]:
         """The contexts in a row of the file."""
@@ -95,12 +107,14 @@ def _part(row: Row) -> tuple[dict[str, Any], str]:
     return row.context.values, row.context.tag
 
 
-def _completed(found: dict[str, Any], config: TaskConfig, source: str) -> dict[str, Any]:
-    more = found.pop("more")
-    return translating.complete(found, config, source) | {"more": more}
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, ValidationError):
+        first = problem.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return problem.detail if isinstance(problem, errors.Problem) else str(problem)
 
 
-def _brief(values: dict[str, Any]) -> dict[str, Any]:
+def brief(values: dict[str, Any]) -> dict[str, Any]:
     """A row for the list of refused ones: long parts cut."""
     return {str(name)[:100]: value if isinstance(value, int | float) else str(value)[:500]
             for name, value in list(values.items())[:50]}  # fmt: skip

@@ -5,21 +5,17 @@ Nothing here unpickles, follows a path in a file, or runs code that came with da
 
 import codecs
 import csv
-import gzip
-import io
-import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dynabench import errors
+from dynabench.datasets.imports import documents, packed
 from dynabench.rounds import files
 from dynabench.rounds.contexts import Row
 
 KINDS = (".jsonl", ".ndjson", ".csv", ".tsv", ".json", ".parquet")
-MOST_UNPACKED = 8 * 1024**3  # bytes of a compressed file, unpacked
-MOST_JSON = 512 * 1024**2  # bytes of one JSON document, which is read at once
+MOST_ROWS = 256 * 1024**2  # bytes of a few hundred rows of Parquet
 csv.field_size_limit(files.LONGEST)  # the predictions of an example are one cell
 
 
@@ -38,7 +34,8 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
     `name` is what the file was called where `path` no longer says so. `at` is told how many bytes of it are read.
     """
     ending = kind(name or path.name)
-    with _opened(path, name or path.name) as stream:
+    with packed.opened(path, name or path.name) as stream:
+        _refuse_utf16(stream)
         read = {".jsonl": files.objects, ".ndjson": files.objects, ".csv": files.csv_rows, ".tsv": _tsv,
                 ".json": _json, ".parquet": _parquet}[ending]  # fmt: skip
         raw = getattr(stream, "raw_file", stream)
@@ -48,63 +45,30 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
             yield row
 
 
+def _refuse_utf16(stream: Any) -> None:
+    if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise errors.Invalid({"file": "This file is in UTF-16. Save it in UTF-8 and send it again."})
+
+
 def values(row: Row) -> dict[str, Any]:
     """A row as the file has it: readers take the column `tag` out, here it is back."""
     held = row.values if isinstance(row.values, dict) else {}
     return {**held, "tag": row.tag} if row.tag not in ("", None) else dict(held)
 
 
-class _Unpacked(io.BufferedReader):
-    """A gzip file as it is read, up to a limit: a small file may hold a great deal of nothing."""
-
-    def __init__(self, packed: BinaryIO) -> None:
-        self.raw_file = packed
-        super().__init__(_Limited(packed))
-
-
-class _Limited(gzip.GzipFile):
-    def __init__(self, packed: BinaryIO) -> None:
-        super().__init__(fileobj=packed)
-        self.seen = 0
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        self.seen += len(data)
-        if self.seen > MOST_UNPACKED:
-            raise errors.TooLarge("This file is too large unpacked. Split it.")
-        return len(data)
-
-
-@contextmanager
-def _opened(path: Path, name: str) -> Iterator[BinaryIO]:
-    with path.open("rb") as stream:
-        if not name.lower().endswith(".gz"):
-            yield stream
-            return
-        try:
-            yield _Unpacked(stream)
-        except (gzip.BadGzipFile, EOFError):
-            raise errors.Invalid({"file": "This is no whole gzip file."}) from None
-
-
 def _tsv(stream: BinaryIO) -> Iterator[Row]:
-    reader = csv.DictReader(codecs.iterdecode(stream, "utf-8-sig", "replace"), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for record in reader:
-        yield Row(reader.line_num, {name: value for name, value in record.items() if name and value is not None})
+    return files.csv_rows(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
 def _json(stream: BinaryIO) -> Iterator[Row]:
-    data = stream.read(MOST_JSON + 1)
-    if len(data) > MOST_JSON:
-        raise errors.TooLarge("A JSON document may have 512 MiB. Send longer data as JSON lines.")
+    number = 0
     try:
-        document = json.loads(data.decode("utf-8-sig"))
+        for one in documents.members(stream):
+            number += 1
+            tag = one.pop("tag", "") if isinstance(one, dict) else ""
+            yield Row(number, one, tag) if isinstance(one, dict) else Row(number, None, error="This is no JSON object.")
     except (ValueError, RecursionError):
-        raise errors.Invalid({"file": "This is not valid JSON in UTF-8."}) from None
-    found = document.get("data", [document]) if isinstance(document, dict) else document
-    for number, one in enumerate(found if isinstance(found, list) else [found], start=1):
-        yield Row(number, one) if isinstance(one, dict) else Row(number, None, error="This is not a JSON object.")
+        yield Row(number + 1, None, error="From here on this is not valid JSON in UTF-8.")
 
 
 def _parquet(stream: BinaryIO) -> Iterator[Row]:
@@ -114,9 +78,11 @@ def _parquet(stream: BinaryIO) -> Iterator[Row]:
     try:
         file = pq.ParquetFile(stream, thrift_string_size_limit=50_000_000, thrift_container_size_limit=1_000_000)
         number = 0
-        for batch in file.iter_batches(batch_size=500):
+        for batch in file.iter_batches(batch_size=250):
+            if batch.nbytes > MOST_ROWS:
+                raise errors.TooLarge(f"Rows from {number + 1} on are too large to be read.")
             for record in batch.to_pylist():
                 number += 1
                 yield Row(number, record)
-    except (pa.ArrowException, OSError) as problem:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as problem:
         raise errors.Invalid({"file": f"This Parquet file cannot be read: {str(problem)[:200]}"}) from None

@@ -23,6 +23,9 @@ from dynabench.models.training.rows import Row
 Progress = Callable[[float, float], None]
 """Called with the share done (0 to 1) and the current loss."""
 
+E = TypeVar("E", bound=Any)
+"""Training inputs of any kind, each with its `pieces` and with what it `allowed`."""
+
 TARGETS = ["query", "key", "value", "dense"]
 POOL = 50
 """Batches that are drawn together and sorted by length, so that a batch holds inputs of like length."""
@@ -56,17 +59,13 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     head = Head(body.config.hidden_size, len(recipe.labels), settings.head_dropout)
     examples = _examples(rows, recipe)
     parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     plan = Plan(examples, settings, limits, rng)
-    while plan.done < 1:
-        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
-        batch = [_thinned(example, settings.word_dropout, rng) for example in plan.batch()]
-        loss = _step(body, head, batch, settings.smoothing)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        progress(min(plan.done, 1.0), float(loss.detach()))
+
+    def loss_of(batch: Sequence[Example]) -> torch.Tensor:
+        thinned = [_thinned(example, settings.word_dropout, rng) for example in batch]
+        return _step(body, head, thinned, settings.smoothing)
+
+    fit(parameters, plan, settings, loss_of, progress)
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
 
@@ -79,7 +78,54 @@ def with_adapter(settings: Adapter) -> Any:
         target_modules=TARGETS,
         bias="none",
     )
-    return get_peft_model(encoder.load(), config).train()
+    return get_peft_model(encoder.load(settings.attention), config).train()
+
+
+def fit(
+    parameters: Sequence[nn.Parameter],
+    plan: "Plan[E]",
+    settings: Adapter,
+    loss_of: Callable[[Sequence[E]], torch.Tensor],
+    progress: Progress,
+) -> None:
+    """Train `parameters` on the plan's batches; they end as their last values or as a mean of late ones."""
+    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    mean = Mean(parameters)
+    while plan.done < 1:
+        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
+        loss = loss_of(plan.batch())
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        if plan.done > 1 - settings.average:
+            mean.add()
+        progress(min(plan.done, 1.0), float(loss.detach()))
+    if settings.average:
+        mean.apply()
+
+
+class Mean:
+    """The running mean of some parameters' values."""
+
+    def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
+        self._parameters = list(parameters)
+        self._means = [torch.zeros_like(p) for p in self._parameters]
+        self._count = 0
+
+    @torch.no_grad()
+    def add(self) -> None:
+        """Take the present values into the mean."""
+        self._count += 1
+        for mean, parameter in zip(self._means, self._parameters, strict=True):
+            mean.lerp_(parameter, 1 / self._count)
+
+    @torch.no_grad()
+    def apply(self) -> None:
+        """Set the parameters to the mean; without any values taken they stay."""
+        if self._count:
+            for mean, parameter in zip(self._means, self._parameters, strict=True):
+                parameter.copy_(mean)
 
 
 @dataclass(frozen=True)
@@ -89,10 +135,6 @@ class Example:
     pieces: Pieces
     label: int
     allowed: tuple[bool, ...]
-
-
-E = TypeVar("E", bound=Any)
-"""Training inputs of any kind, each with its `pieces` and with what it `allowed`."""
 
 
 def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
@@ -186,6 +228,7 @@ def save(trained: Trained, folder: Path) -> None:
     (target / "README.md").unlink(missing_ok=True)
     config = json.loads((target / "adapter_config.json").read_text())
     config["base_model_name_or_path"] = encoder.HUB_ID  # not the folder that it was found in on this machine
+    config["target_modules"] = sorted(config["target_modules"])  # a set, in another order each time
     (target / "adapter_config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
     weights = target / "adapter_model.safetensors"
     for path, tensors in ((weights, load_file(weights)), (folder / "head.safetensors", trained.head.state_dict())):

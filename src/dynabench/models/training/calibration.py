@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from dynabench.errors import Invalid
 from dynabench.models import catalog, spec
+from dynabench.models.training.recipes import Aim
 from dynabench.models.training.rows import Row
 from dynabench.models.training.scoring import of_counts
 
@@ -15,13 +16,13 @@ BIASES = {"adapter": ("head.safetensors", "out.bias"), "ngram": ("ngram.safetens
 """The file and the tensor that hold a model's bias, by its kind."""
 SHIFTS = np.round(np.arange(-3.0, 3.01, 0.05), 2)
 WIDTH = 7
-"""Neighbouring shifts whose mean is compared: a single best shift owes too much to single rows."""
+"""Neighbouring shifts whose mean value is compared: a single best shift owes too much to single rows."""
 
 Floats = NDArray[np.float64]
 
 
-def calibrate(folder: Path, development: Mapping[str, Sequence[Row]]) -> float:
-    """Add to the first label's bias what gives the best mean macro F1 over the development sets; returns it.
+def calibrate(folder: Path, development: Mapping[str, Sequence[Row]], aim: Aim = "mean") -> float:
+    """Add to the first label's bias what gives the best macro F1 over the development sets; returns it.
 
     Raises `Invalid` for a model with other than two labels or without development rows.
     """
@@ -35,21 +36,20 @@ def calibrate(folder: Path, development: Mapping[str, Sequence[Row]]) -> float:
         outputs = model.predict([row.inputs for row in rows])
         odds.append(np.array([_log_odds((output.probabilities or {})[first]) for output in outputs]))
         truth.append(np.array([row.label == first for row in rows]))
-    chosen = best(odds, truth)
+    chosen = best(odds, truth, aim)
     add(folder, details.kind, chosen)
     return chosen
 
 
-def best(odds: Sequence[Floats], truth: Sequence[NDArray[np.bool_]]) -> float:
-    """The shift of the first label's log-odds with the best mean macro F1 over data sets.
+def best(odds: Sequence[Floats], truth: Sequence[NDArray[np.bool_]], aim: Aim = "mean") -> float:
+    """The shift of the first label's log-odds with the best mean, or the best least, macro F1 over data sets.
 
     `odds` and `truth` hold an array (rows,) per data set: log-odds of the first label, and whether it is right. Of
     equal shifts the one nearest to none is taken.
     """
-    means = np.array(
-        [np.mean([_macro_f1(z + shift > 0, y) for z, y in zip(odds, truth, strict=True)]) for shift in SHIFTS]
-    )
-    smooth = np.convolve(np.pad(means, WIDTH // 2, mode="edge"), np.full(WIDTH, 1 / WIDTH), "valid")
+    found = np.array([[_macro_f1(z + shift > 0, y) for z, y in zip(odds, truth, strict=True)] for shift in SHIFTS])
+    values = found.mean(1) if aim == "mean" else found.min(1)
+    smooth = np.convolve(np.pad(values, WIDTH // 2, mode="edge"), np.full(WIDTH, 1 / WIDTH), "valid")
     top = np.flatnonzero(smooth >= smooth.max() - 1e-9)
     return float(min(SHIFTS[top], key=abs)) + 0.0  # never "-0.0"
 

@@ -82,9 +82,14 @@ def _sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
     return [
         *(line(source) for source in recipe.train),
         "",
-        f"{prepared.overlap:,} training rows were dropped because their text occurs in a test or development set. "
+        f"{prepared.overlap:,} training rows were dropped because their text{_or_twin(recipe)} occurs in a test or "
+        "development set. "
         f"`dev` is {development}.",
     ]
+
+
+def _or_twin(recipe: Recipe) -> str:
+    return " or that of their twin" if any(source.twin for source in recipe.train) else ""
 
 
 def _settings(recipe: Recipe, cost: "Cost") -> str:
@@ -98,8 +103,10 @@ def _settings(recipe: Recipe, cost: "Cost") -> str:
             f"L2 penalty with C = {n.strength}, {minutes}. Recipe: `{recipe.name}.yaml`."
         )
     a = recipe.adapter
+    mean = f"mean of the weights over the last {a.average:.0%} of the training, " if a.average else ""
     return (
         f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
         f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
-        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, bf16 autocast; {minutes}. Recipe: `{recipe.name}.yaml`."
+        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}bf16 autocast; {minutes}. "
+        f"Recipe: `{recipe.name}.yaml`."
     )

@@ -13,7 +13,7 @@ from dynabench.models.backends import windows
 from dynabench.models.backends.network import SpanHead, pad
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.windows import Reading
-from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, set_rate, with_adapter
+from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, fit, with_adapter
 from dynabench.models.training.questions import Question
 from dynabench.models.training.recipes import Recipe
 
@@ -43,16 +43,8 @@ def train(recipe: Recipe, questions: Sequence[Question], seed: int, limits: Limi
     if not examples:
         raise Invalid({"train": "No question has its answer within one window."})
     parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     plan = Plan(examples, settings, limits, rng)
-    while plan.done < 1:
-        set_rate(optimizer, settings.learning_rate, plan.done, settings.warmup)
-        loss = loss_of(body, head, plan.batch(), settings.smoothing)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        progress(min(plan.done, 1.0), float(loss.detach()))
+    fit(parameters, plan, settings, lambda batch: loss_of(body, head, batch, settings.smoothing), progress)
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
 

@@ -1,7 +1,7 @@
 """Recipes: which data, which labels, which settings a shipped model is trained with."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -10,6 +10,8 @@ from dynabench.errors import NotFound
 from dynabench.models.spec import Kind
 
 FOLDER = Path(__file__).parent / "recipes"
+Aim = Literal["mean", "least"]
+"""What a threshold makes large: the mean of the development sets' macro F1, or the least of them."""
 
 
 class Strict(BaseModel):
@@ -24,6 +26,11 @@ class Source(Strict):
     name: str
     files: list[str] = Field(description="Globs below the data folder.")
     columns: dict[str, str] = Field(default={}, description="Input field by column, where the names differ.")
+    twin: dict[str, str] = Field(
+        default={},
+        description="Column by input field of a row's twin: what it was edited from or into, with another label "
+        "mostly. A training row whose twin is held out goes: who remembers the one is wrong about the other.",
+    )
     label: str = "label"
     labels: dict[str, str] = Field(default={}, description="Label by value, where they differ; others are dropped.")
     part: tuple[float, float] | None = Field(
@@ -62,6 +69,15 @@ class Adapter(Strict):
     warmup: float = 0.06
     smoothing: float = 0.0
     word_dropout: float = Field(0.0, description="Share of words left out of half of the training inputs.")
+    average: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the training, its end, over which weights are averaged; 0: the last weights.",
+    )
+    attention: Literal["sdpa", "eager"] = Field(
+        "sdpa", description="How attention is computed while training: `eager` is quicker on inputs as short as tweets."
+    )
 
 
 class Ngram(Strict):
@@ -105,8 +121,8 @@ class Recipe(Strict):
     train: list[Source]
     test: list[Source]
     floor: dict[str, Floor] = Field(default={}, description="What a test set must reach; a bare number is accuracy.")
-    calibrate: bool = Field(
-        False, description="Shift the bias towards the best mean macro F1 of the development sets; two labels only."
+    calibrate: Aim | None = Field(
+        None, description="Shift the bias so that the mean or the least macro F1 of the development sets is best."
     )
     adapter: Adapter = Adapter()
     ngram: Ngram = Ngram()

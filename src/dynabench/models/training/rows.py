@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -21,12 +21,16 @@ OVERLAP_WORDS = 3
 
 @dataclass(frozen=True)
 class Row:
-    """One labelled input; `among` are the labels its annotators chose from, empty for all; `times` for training."""
+    """One labelled input; `among` are the labels its annotators chose from, empty for all; `times` for training.
+
+    `twin` are the inputs of the row that this one was edited from or into, empty where none is known.
+    """
 
     inputs: Mapping[str, str]
     label: str
     among: tuple[str, ...] = ()
     times: int = 1
+    twin: Mapping[str, str] = field(default_factory=dict)
 
 
 R = TypeVar("R")
@@ -72,7 +76,9 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
         for raw in read(path):
             label = source.labels.get(str(raw[source.label]), str(raw[source.label]))
             if label in recipe.labels:
-                row = Row(_inputs(raw, source, recipe), label, tuple(source.only_among), source.repeat)
+                inputs = _inputs(raw, source.columns, source, recipe)
+                twin = _inputs(raw, source.twin, source, recipe) if source.twin else {}
+                row = Row(inputs, label, tuple(source.only_among), source.repeat, twin)
                 if source.part is None or source.part[0] <= place(row, recipe.split_seed) < source.part[1]:
                     rows.append(row)
     if source.limit is not None and len(rows) > source.limit:
@@ -80,19 +86,19 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
     return rows
 
 
-def _inputs(raw: Mapping[str, object], source: Source, recipe: Recipe) -> dict[str, str]:
-    texts = {name: _plain(str(raw[source.columns.get(name, name)])) for name in recipe.inputs}
+def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Source, recipe: Recipe) -> dict[str, str]:
+    texts = {name: _plain(str(raw[columns.get(name, name)])) for name in recipe.inputs}
     return {name: tweets.plain(text) for name, text in texts.items()} if source.tweets else texts
 
 
 def place(row: Row, seed: int) -> float:
     """Where a row's text falls between 0 and 1, whatever its case, spacing and punctuation."""
-    digest = hashlib.sha256(f"{seed}:{' | '.join(_key(row))}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}:{' | '.join(_key(row.inputs))}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
 def prepare(recipe: Recipe, folder: Path) -> Prepared[Row]:
-    """Everything a recipe needs; training rows that occur in any test set are dropped."""
+    """Everything a recipe needs; training rows that occur, or whose twins do, in any test set are dropped."""
     tests = {source.name: of_source(source, folder, recipe) for source in recipe.test}
     development = {source.name: of_source(source, folder, recipe) for source in recipe.dev}
     seen = Seen([row for part in (development, tests) for rows in part.values() for row in rows])
@@ -112,14 +118,19 @@ def prepare(recipe: Recipe, folder: Path) -> Prepared[Row]:
 
 
 class Seen:
-    """Whether a row's text occurs in the test sets: the same fields together, or one field's text inside another."""
+    """Whether a row's text, or its twin's, occurs in the test sets: the same fields together, or one field's text
+    inside another.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._whole = {_key(row) for row in rows}
-        self._text = "\n".join(f" {' '.join(_key(row))} " for row in rows if len(row.inputs) == 1)
+        self._whole = {_key(row.inputs) for row in rows}
+        self._text = "\n".join(f" {' '.join(_key(row.inputs))} " for row in rows if len(row.inputs) == 1)
 
     def __contains__(self, row: Row) -> bool:
-        key = _key(row)
+        return self._has(row.inputs) or (bool(row.twin) and self._has(row.twin))
+
+    def _has(self, inputs: Mapping[str, str]) -> bool:
+        key = _key(inputs)
         if key in self._whole:
             return True
         return len(key) == 1 and len(key[0].split()) >= OVERLAP_WORDS and f" {key[0]} " in self._text
@@ -127,15 +138,15 @@ class Seen:
 
 def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
     """Training and development rows; rows of one group stay on one side, two-way rows are for training only."""
-    field = recipe.group or recipe.inputs[0]
-    groups = sorted({row.inputs[field] for row in rows if not row.among})
+    by = recipe.group or recipe.inputs[0]
+    groups = sorted({row.inputs[by] for row in rows if not row.among})
     held_out = set(random.Random(recipe.seed).sample(groups, round(len(groups) * recipe.held_out)))
-    dev = [row for row in rows if not row.among and row.inputs[field] in held_out]
-    return [row for row in rows if row.inputs[field] not in held_out], dev
+    dev = [row for row in rows if not row.among and row.inputs[by] in held_out]
+    return [row for row in rows if row.inputs[by] not in held_out], dev
 
 
-def _key(row: Row) -> tuple[str, ...]:
-    return tuple(" ".join(re.findall(r"\w+", _readable(text).lower())) for text in row.inputs.values())
+def _key(inputs: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(" ".join(re.findall(r"\w+", _readable(text).lower())) for text in inputs.values())
 
 
 def _readable(text: str) -> str:

@@ -67,7 +67,7 @@ def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progr
     details = _spec(recipe)
     _write(details, out)
     if recipe.calibrate:
-        calibration.calibrate(out, prepared.development)
+        calibration.calibrate(out, prepared.development, recipe.calibrate)
     model = catalog.open_model(out)
     one = len(prepared.development) == 1
     sets = {**({"dev": prepared.dev} if one else prepared.development), **prepared.tests}

@@ -41,6 +41,13 @@ export function startPage() {
     if (event.target.getAttribute("action") !== "/logout") return;
     for (const key of store.keys()) if (key.startsWith("draft:")) store.remove(key);
   });
+  document.addEventListener("submit", (event) => {
+    if (event.target.method !== "get") return; // a search: its address, which can be shared, names what was asked for
+    const empty = [...event.target.elements].filter((each) => each.name && !each.disabled && each.value === "");
+    for (const each of empty) each.disabled = true;
+    setTimeout(() => { for (const each of empty) each.disabled = false; });
+  });
+  for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = false;
   for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current]")) {
     tab.closest("nav").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
   }

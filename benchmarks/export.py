@@ -1,0 +1,94 @@
+"""Exporting a million examples with two predictions each, votes, explanations and pseudonyms, by the real command.
+
+The anchor is what anybody would write first: the driver's cursor over the same four tables and `json.dumps` of each
+row, without predictions, votes or names. Rows are counted against what was put in; memory is the process's peak.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.row import Row
+from benchmarks.world import ITEMS, databases, fill
+from dynabench.db import Database
+
+PER_SECOND, MEGABYTES = 50_000, 200
+PLAIN = """
+SELECT e.uid, c."values", h.initial, e.input, e.answer, e.fooled, e.start, e.arm, e.seconds, e.at, s.verdict
+FROM examples e JOIN standings s ON s.example_id = e.id
+JOIN contexts c ON c.id = e.context_id JOIN handouts h ON h.id = e.handout_id WHERE e.round_id = 1
+"""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an export cost its process, start and imports included: seconds, seconds of CPU, megabytes at its peak."""
+
+    seconds: float
+    cpu: float
+    megabytes: float
+
+
+def exported(db: Database, form: str, items: int = ITEMS) -> Taken:
+    """Run `dynabench export` on a million rows."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-bench-") as home:
+        mine = {"DYNABENCH_HOME": home, "DYNABENCH_DATABASE_URL": db.url, "DYNABENCH_SECRET": "a benchmark's"}
+        command = [sys.executable, "-m", "dynabench", "export", "bench", "-o", os.devnull, "--format", form, "--json"]
+        begun = time.perf_counter()
+        with subprocess.Popen(command, env=os.environ | mine, stderr=subprocess.PIPE) as process:
+            assert process.stderr is not None
+            said = process.stderr.read()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - begun
+    assert process.returncode == 0, said.decode()
+    assert json.loads(said.splitlines()[-1])["rows"] == items, said
+    return Taken(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def plain(db: Database) -> float:
+    """Rows a second of the anchor."""
+    columns = ("uid", "context", "initial", "input", "answer", "fooled", "start", "arm", "seconds", "at", "verdict")
+    raw = db.engine.raw_connection()
+    driver: Any = raw.driver_connection
+    begun, rows = time.perf_counter(), 0
+    try:
+        cursor = driver.cursor() if db.is_sqlite else driver.cursor(name="plain")
+        cursor.execute(PLAIN)
+        with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+            while some := cursor.fetchmany(4_000):
+                rows += len(some)
+                nowhere.writelines(f"{json.dumps(dict(zip(columns, row, strict=True)), default=str)}\n" for row in some)
+        cursor.close()
+    finally:
+        raw.close()
+    return rows / (time.perf_counter() - begun)
+
+
+def rows() -> list[Row]:
+    """Rates of each format and database, and the most memory of any."""
+    found = []
+    for kind in ("SQLite", "PostgreSQL"):
+        with databases(kind) as held:
+            db = held[kind]
+            fill(db)
+            anchor = plain(db)
+            for form in ("jsonl", "csv", "parquet"):
+                found += _told(kind, form, exported(db, form), anchor)
+    return found
+
+
+def _told(kind: str, form: str, taken: Taken, anchor: float) -> list[Row]:
+    rate, budget = ITEMS / taken.seconds, form == "jsonl"
+    what, note = f"export of 1e6 examples, {kind}, {form}", f"{taken.cpu:.1f} s of CPU"
+    name = "cursor and json.dumps, no votes or predictions"
+    kept = rate >= PER_SECOND if budget else None
+    return [
+        Row(what, rate, "rows/s", name, anchor, ">= 50,000 rows/s" if budget else "", kept, note),
+        Row(f"{what}, memory", taken.megabytes, "MB", budget="200 MB", kept=taken.megabytes < MEGABYTES),
+    ]

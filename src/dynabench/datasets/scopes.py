@@ -1,0 +1,79 @@
+"""What an export holds, and who may have it: a task's rounds, all for its owners, released ones for everybody."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection.tables import Tally
+from dynabench.datasets.rows import COLUMNS
+from dynabench.rounds import queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.tasks import TaskConfig
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to export: rounds of one task, with the configs that their examples were written under."""
+
+    task: str
+    rounds: Sequence[Round]
+    versions: dict[int, int]  # id -> number
+    configs: Sequence[TaskConfig]
+    attributions: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The members of each row."""
+        return (*COLUMNS, "attributions") if self.attributions else COLUMNS
+
+    @property
+    def name(self) -> str:
+        """What to call the file, without its ending."""
+        return self.task if len(self.rounds) != 1 else f"{self.task}-round-{self.rounds[0].number}"
+
+
+def scope(
+    session: Session, person: Person | None, task_id: str, number: int | None = None, *, attributions: bool = False
+) -> Scope:
+    """What somebody may export: owners everything, others rounds that are released; the operator is no other.
+
+    Raises `NotFound` for a round that is not there, `Forbidden` where nothing is left. Callers who are nobody at all
+    (a visitor) go through `visitor_scope`.
+    """
+    rounds.task(session, task_id)
+    owner = person is None or rounds.role(session, person, task_id) == "owner"
+    return _scope(session, task_id, number, owner=owner, attributions=attributions)
+
+
+def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
+    """What anybody may export: released rounds, of tasks that need no warning first."""
+    if rounds.task_config(session, task_id).content_warning:
+        raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
+    try:
+        return _scope(session, task_id, number, owner=False, attributions=attributions)
+    except errors.Forbidden as problem:
+        raise errors.Unauthenticated(f"{problem.detail} Log in if you are one.") from None
+
+
+def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
+    found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
+    chosen = [one for one in reversed(found) if owner or one.state == "released"]
+    if not chosen and not owner:
+        raise errors.Forbidden("Rounds can be exported by everybody once they are released, by the task's owners now.")
+    versions = {one.version_id: session.get_one(TaskVersion, one.version_id).number for one in chosen}
+    if not versions:  # an export without rows has the columns of today's config
+        newest = session.scalars(queries.versions(task_id).limit(1)).one()
+        versions = {newest.id: newest.number}
+    configs = [rounds.config_of(session, version_id) for version_id in versions]
+    return Scope(task_id, chosen, versions, configs, attributions)
+
+
+def expected(session: Session, what: Scope) -> int:
+    """How many rows there will be, by the counters."""
+    ids = [one.id for one in what.rounds]
+    return session.scalar(select(func.sum(Tally.examples)).where(Tally.round_id.in_(ids))) or 0
