@@ -59,7 +59,10 @@ class TestTheList:
             lambda s: s.scalar(select(Context.id).where(Context.task_id == "nli", Context.id != given))
         )
         assert f'action="{HERE}/{other}/delete"' in page.get(HERE).text
-        assert page.submit(f"{HERE}/{other}/delete", page="/settings").status_code == 303
+        gone = page.submit(f"{HERE}/{other}/delete", page="/settings")
+        assert f"Context {other} was deleted." in page.get(gone.headers["location"]).text
+        sheet = page.get(f"{HERE}.csv").text
+        assert len(sheet.splitlines()) == 1 + owner.get("/api/v1/tasks/sentiment/contexts").text.count('"id":')
         assert count(database) == before - 1
         assert owner.delete(f"/api/v1/tasks/sentiment/contexts/{given}").status_code == 404
         assert owner.get("/api/v1/tasks/nli/acts").json()["items"][0]["subject"] == {"context": other}

@@ -83,12 +83,14 @@ def test_an_example_has_a_page_with_all_that_is_known(mine, made):
 def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):
     queue = mine.get("/tasks/nli/manage/moderation")
     assert "A rude sentence" in queue.text
-    without = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", back="queue")
+    without = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", back="waiting")
     assert without.status_code == 422
     assert "Say why" in without.text
-    hidden = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", reason="rude", back="queue")
-    assert hidden.headers["location"].endswith("/tasks/nli/manage/moderation")
-    assert "A rude sentence" not in mine.get("/tasks/nli/manage/moderation").text
+    hidden = mine.submit(f"/tasks/nli/manage/examples/{made[1]}/hide", page="/settings", reason="rude", back="waiting")
+    after = mine.get(hidden.headers["location"])
+    assert "A rude sentence" not in after.text
+    assert f"Example {made[1]} is hidden." in after.text
+    assert f"/examples/{made[1]}/restore" in after.text, "it can be undone at once"
     assert "A rude sentence" in mine.get("/tasks/nli/manage/moderation?which=hidden").text
     assert made[1] not in [each["id"] for each in owner.get("/api/v1/tasks/nli/examples").json()["items"]]
     figures = owner.get("/api/v1/tasks/nli/rounds/1/figures").json()
@@ -106,6 +108,8 @@ def test_the_author_is_warned_banned_and_let_in_again(mine, ada, made):
         assert mine.submit(f"{base}/{act}", page="/settings", reason="be kind").status_code == 303
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403
     assert "The author is banned: be kind" in mine.get(base).text
+    told = mine.submit(f"{base}/ban", page="/settings", reason="be kind").headers["location"]
+    assert f"{base}/lift" in mine.get(told).text, "it can be undone at once"
     assert mine.submit(f"{base}/lift", page="/settings").status_code == 303
     assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
 
@@ -144,3 +148,19 @@ def test_annotators_come_in_pages_in_the_order_asked_for(owner, ada, bob, made):
     assert [first["items"][0]["name"], second["items"][0]["name"]] == ["ada", "bob"]
     assert second["next"] is None
     assert owner.get("/api/v1/tasks/nli/rounds/1/annotators?sort=height").status_code == 422
+
+
+def test_what_was_found_is_downloaded_whole(mine, made):
+    rows = list(csv.DictReader(io.StringIO(mine.get("/tasks/nli/manage/examples.csv").text)))
+    assert [int(row["id"]) for row in rows] == made[::-1]
+    assert {(row["author"], row["round"], row["source"]) for row in rows} == {("ada", "1", "person")}
+    otter = list(csv.DictReader(io.StringIO(mine.get("/tasks/nli/manage/examples.csv?q=otter").text)))
+    assert [row["text"] for row in otter] == ["The otter is not asleep."]
+    assert mine.get("/tasks/nli/manage/examples.csv?since=never").status_code == 422
+
+
+def test_an_owner_is_not_banned_and_the_page_says_why(mine, owner):
+    wrote = send(owner, written(draw(owner), "The otter is an owner.")).json()["id"]
+    refused = mine.submit(f"/tasks/nli/manage/examples/{wrote}/ban", page="/settings", reason="no")
+    assert refused.status_code == 403
+    assert "Somebody else has to do this to you." in refused.text

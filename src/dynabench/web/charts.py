@@ -13,6 +13,7 @@ from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
 PEOPLE, MODELS, INK, INK_2, LINE = "#c2571a", "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
+NEAR = 0.08  # names of lines that end closer than this would stand on each other
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 
 
@@ -167,9 +168,15 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
     last = max(point["name"] for point in points)
-    ends = alt.Chart(_data([point for point in points if point["name"] == last])).encode(x=x, color=colour)
-    text = ends.mark_text(align="left", dx=8, fontWeight=600, fontSize=13).encode(y="value:Q", text="series:N")
-    return _compiled(alt.layer(band, line, dot, text).properties(width="container", height=240), right=44)
+    ends = sorted((point for point in points if point["name"] == last), key=lambda point: -point["value"])
+    close = ends[0]["value"] - ends[-1]["value"] < NEAR
+    names = [
+        alt.Chart(_data([end]))
+        .mark_text(align="left", dx=8, dy=dy if close else 0, fontWeight=600, fontSize=13)
+        .encode(x=x, color=colour, y="value:Q", text="series:N")
+        for end, dy in zip(ends, (-8, 8), strict=False)
+    ]
+    return _compiled(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
 
 
 def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
