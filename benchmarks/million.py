@@ -2,7 +2,7 @@
 
 Words follow Zipf's law; each annotator works on a dozen of the days; validators have not come to the newest three in
 ten; every two hundredth example is flagged. The ledger, the index and the counts by person are written straight into
-the tables, in the formats of `collection.bits` and `collection.breakdowns`.
+the tables, in the formats of `collection.search_index` and `collection.breakdowns`.
 """
 
 import json
@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyroaring import BitMap
 from sqlalchemy.orm import Session
 
 from benchmarks.bulk import load
 from benchmarks.validation_items import SOURCE
 from dynabench.accounts.tables import Person
-from dynabench.collection import bits, projections
+from dynabench.collection import projections
 from dynabench.collection.breakdowns import ROW, SOURCES
+from dynabench.collection.search_index import SIZE
 from dynabench.collection.terms import day_facets, facet
 from dynabench.db import Database, now
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion
@@ -174,9 +176,9 @@ def _places(column: Ints, values: int) -> list[Ints]:
 
 def _postings(of: Million) -> Iterator[tuple[str, int, bytes]]:
     for terms, places in _sets(of):
-        blocks, members = np.divmod(places + 1, bits.SIZE)
+        blocks, members = np.divmod(places + 1, SIZE)
         for block in np.unique(blocks).tolist():
-            packed = bits.changed(b"", members[blocks == block].tolist(), ())
+            packed = BitMap(members[blocks == block].astype(np.uint32)).serialize()
             yield from ((term, block, packed) for term in terms)
 
 

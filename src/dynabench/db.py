@@ -85,6 +85,17 @@ def _sqlite(engine: Engine) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
 
 
+PACKED = {"packed": True}
+"""Execution options of a statement that reads packed bytes: PostgreSQL would send them as text, which is slow."""
+
+
+def _postgres(engine: Engine) -> None:
+    @event.listens_for(engine, "before_cursor_execute")
+    def choose(_: Any, cursor: Any, statement: str, parameters: Any, context: Any, many: bool) -> None:
+        if context is not None and context.execution_options.get("packed"):
+            cursor.format = 1  # psycopg's name for binary results
+
+
 class Database:
     """Runs functions in transactions, in threads, for async callers and for plain ones."""
 
@@ -93,8 +104,7 @@ class Database:
         self.is_sqlite = url.startswith("sqlite")
         pool = {} if self.is_sqlite else {"pool_size": 10, "max_overflow": 20, "pool_pre_ping": True}
         self.engine = create_engine(url, **pool)
-        if self.is_sqlite:
-            _sqlite(self.engine)
+        (_sqlite if self.is_sqlite else _postgres)(self.engine)
         self._reads = sessionmaker(self.engine, expire_on_commit=False)
         self._writes = sessionmaker(self.engine.execution_options(writes=True), expire_on_commit=False)
         # SQLite has one writer; a queue in the process is fairer and quicker than its polling.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 import dynabench.collection.tables  # noqa: F401 - the index points to its examples
-from dynabench.collection import bits, search_index
+from dynabench.collection import search_index
 from dynabench.collection.search_tables import SearchNews, SearchPosting
 from dynabench.collection.terms import facet
 from dynabench.db import Database
@@ -76,23 +76,6 @@ def test_it_finds_what_a_look_through_everything_finds(world, told, question, be
     world.write(tell)
     found = world.read(lambda session: list(search_index.matching(session, question, before)))
     assert found == looked_through(told, question, before)
-
-
-@given(st.sets(st.integers(0, bits.SIZE - 1), max_size=60), st.sets(st.integers(0, bits.SIZE - 1), max_size=60))
-def test_packed_sets_keep_their_members(one, other):
-    packed = bits.changed(bits.changed(b"", one, ()), other - one, one & other)
-    mask = bits.mask(packed)
-    assert set(mask.nonzero()[0].tolist()) == one ^ other
-    assert bits.packed(mask) == packed
-
-
-def test_large_sets_become_bits_and_small_ones_an_array_again():
-    many = bits.changed(b"", range(5000), ())
-    assert len(many) == bits.BYTES
-    few = bits.changed(many, [9000], range(10, 5000))
-    assert len(few) == 2 * 11
-    assert len(bits.changed(b"", range(4096), ())) == bits.BYTES
-    assert len(bits.changed(b"", range(4095), ())) == 2 * 4095
 
 
 def test_news_go_into_the_sets_every_so_many_rows(world):

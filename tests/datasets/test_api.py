@@ -116,7 +116,8 @@ def test_the_console_exports_and_imports(olga, browser, world, settings):
     assert owner.log_in("olga").status_code == 303
     page = owner.get("/tasks/checks/manage/data").text
     assert "Import a file" in page
-    assert "export?format=parquet" in page
+    assert '<option value="parquet">' in page
+    assert (answer := owner.get("/api/v1/tasks/checks/export?round=&format=csv")).status_code == 200, answer.text
     headers = {"X-CSRF-Token": owner.token("/settings")}
     sent = {"file": ("x.jsonl", export(world.db, settings, "jsonl"))}
     answer = owner.client.post("/tasks/checks/manage/data/files", files=sent, headers=headers)
@@ -128,6 +129,11 @@ def test_the_console_exports_and_imports(olga, browser, world, settings):
     wrong = owner.submit(place, page="/settings", then="start", into="examples", format="auto", mapping="fields: [")
     assert wrong.status_code == 422
     assert "not valid YAML" in wrong.text
+    columns = {"map.context.premise": "task", "map.input.hypothesis": "uid", "map.answer.label": "verdict"}
+    chosen = owner.submit(
+        place, page="/settings", then="look", into="examples", format="mapping", mapping="", **columns
+    )
+    assert "Choose one of the options" in chosen.text, "the columns are read as they were chosen"
     started = owner.submit(place, page="/settings", then="start", into="examples", format="auto", mapping="")
     assert started.status_code == 303
     assert "Waiting for its turn" in owner.get(started.headers["location"]).text

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.breakdown_tables import Breakdown, TallyNews
 from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.db import PACKED
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
@@ -74,7 +75,7 @@ def read(session: Session, round_id: int, names: Sequence[str] = NAMES) -> Group
     here = known.where(Breakdown.round_id == round_id, Breakdown.name.in_(names))
     found: Groups = {}
     told: list[str] = []
-    rows: Iterable[Any] = session.execute(union_all(here, news))
+    rows: Iterable[Any] = session.execute(union_all(here, news), execution_options=PACKED)
     for row in rows:
         if row.told is None:
             found[row.name, row.value] = np.frombuffer(row.counts, ROW)
@@ -169,7 +170,10 @@ def _put(session: Session, round_id: int, groups: Groups) -> None:
     known = select(Breakdown.name, Breakdown.value, Breakdown.counts).where(
         Breakdown.round_id == round_id, Breakdown.value.in_({value for _, value in groups})
     )
-    before = {(row.name, row.value): np.frombuffer(row.counts, ROW) for row in session.execute(known)}
+    before = {
+        (row.name, row.value): np.frombuffer(row.counts, ROW)
+        for row in session.execute(known, execution_options=PACKED)
+    }
     rows = [
         {
             "round_id": round_id,

@@ -1,8 +1,8 @@
 """Finding examples by their terms: sets of ids by term, in blocks of 2**16 neighbouring ids.
 
 Each of an index's usual ways fails on some of the owners' questions: a walk over the newest examples where few match, a
-list of all that match where many do. Sets as bits answer every combination alike: a million ids are 16 blocks, and each
-term of a question costs at most 8 KiB in each of them. See docs/decisions/example-search.md.
+list of all that match where many do. Sets as Roaring bitmaps answer every combination alike: a million ids are 16
+blocks, and each term of a question costs at most 8 KiB in each of them. See docs/decisions/example-search.md.
 
 What is written stands in `SearchNews` first, one row for an example or a change of one, in the transaction that
 writes the ledger; every `FOLD` rows the writer puts them into the sets. Readers look at both.
@@ -10,19 +10,21 @@ writes the ledger; every `FOLD` rows the writer puts them into the sets. Readers
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
+from operator import and_
 from typing import cast
 
-import numpy as np
+from pyroaring import BitMap
 from sqlalchemy import Executable, Table, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.collection import bits
 from dynabench.collection.search_tables import SearchNews, SearchPosting
 from dynabench.collection.terms import facet, joined
+from dynabench.db import PACKED
 from dynabench.stats.verdict import Verdict
 
+SIZE = 2**16  # ids of a block
 FOLD = 512  # rows of news that are put into the sets at once: 0.1 s of work, every so many examples
 BLOCKS = 4  # read at once: most questions end with the first
 MANY = 500  # terms named in one statement
@@ -79,7 +81,7 @@ def put(session: Session, news: Iterable[News]) -> None:
     """Put news into the sets, later ones over earlier ones."""
     told: dict[int, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
     for example_id, terms in news:
-        block, member = divmod(example_id, bits.SIZE)
+        block, member = divmod(example_id, SIZE)
         sets = told[block]
         for term in terms:
             sets[term][member] = True
@@ -97,14 +99,15 @@ def _put_block(session: Session, block: int, sets: dict[str, dict[int, bool]]) -
         known = select(SearchPosting.term, SearchPosting.members).where(
             SearchPosting.block == block, SearchPosting.term.in_(some)
         )
-        before = {row.term: row.members for row in session.execute(known)}
+        before = {row.term: row.members for row in session.execute(known, execution_options=PACKED)}
         rows = []
         for term in some:
-            added = [member for member, there in sets[term].items() if there]
-            removed = [member for member, there in sets[term].items() if not there]
-            members = bits.changed(before.get(term, b""), added, removed)
-            if members != before.get(term, b""):
-                rows.append({"term": term, "block": block, "members": members})
+            members = BitMap.deserialize(before[term]) if term in before else BitMap()
+            members.update(member for member, there in sets[term].items() if there)
+            members.difference_update(BitMap(member for member, there in sets[term].items() if not there))
+            packed = members.serialize()
+            if packed != before.get(term) and (members or term in before):
+                rows.append({"term": term, "block": block, "members": packed})
         if rows:
             session.execute(upsert, rows)
 
@@ -131,14 +134,16 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
     named = sorted({term for group in question for term in group})
     fresh = _fresh(session, named)  # first: what is put into the sets meanwhile is then seen twice, not missed
     newest = session.scalar(select(func.max(SearchPosting.block)).where(SearchPosting.term.in_(named)))
-    newest = max([-1 if newest is None else newest, *(example_id // bits.SIZE for example_id in fresh)])
-    top = newest if before is None else min(newest, before // bits.SIZE)
+    newest = max([-1 if newest is None else newest, *(example_id // SIZE for example_id in fresh)])
+    top = newest if before is None else min(newest, before // SIZE)
     while top >= 0:
         bottom = max(top - BLOCKS + 1, 0)
         sets = _sets(session, named, bottom, top)
         for block in range(top, bottom - 1, -1):
-            members = np.flatnonzero(_members(sets[block], question, block, fresh))[::-1] + block * bits.SIZE
-            yield from (members if before is None else members[members < before]).tolist()
+            members = _members(sets[block], question, block, fresh)
+            if before is not None and before // SIZE == block:
+                members &= BitMap(range(before % SIZE))
+            yield from (block * SIZE + member for member in reversed(members.to_array()))
         top = bottom - 1
 
 
@@ -156,31 +161,23 @@ def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]
     return fresh
 
 
-def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict[int, dict[str, bits.Mask]]:
+def _sets(session: Session, named: Sequence[str], bottom: int, top: int) -> dict[int, dict[str, BitMap]]:
     statement = select(SearchPosting.block, SearchPosting.term, SearchPosting.members).where(
         SearchPosting.term.in_(named), SearchPosting.block.between(bottom, top)
     )
-    found: dict[int, dict[str, bits.Mask]] = defaultdict(dict)
-    for row in session.execute(statement):
-        found[row.block][row.term] = bits.mask(row.members)
+    found: dict[int, dict[str, BitMap]] = defaultdict(dict)
+    for row in session.execute(statement, execution_options=PACKED):
+        found[row.block][row.term] = BitMap.deserialize(row.members)
     return found
 
 
-def _members(
-    sets: dict[str, bits.Mask], question: Question, block: int, fresh: dict[int, dict[str, bool]]
-) -> bits.Mask:
-    """Which examples of a block meet the question; shape (2**16,)."""
-    result = np.ones(bits.SIZE, np.bool_)
-    for group in question:
-        met = np.zeros(bits.SIZE, np.bool_)
-        for term in group:
-            if term in sets:
-                met |= sets[term]
-        result &= met
+def _members(sets: dict[str, BitMap], question: Question, block: int, fresh: dict[int, dict[str, bool]]) -> BitMap:
+    """Which examples of a block meet the question."""
+    result = reduce(and_, (BitMap.union(BitMap(), *(sets[t] for t in group if t in sets)) for group in question))
     for example_id, told in fresh.items():
-        if example_id // bits.SIZE == block:
-            member = example_id % bits.SIZE
-            result[member] = all(
-                any(told.get(term, term in sets and bool(sets[term][member])) for term in group) for group in question
-            )
+        if example_id // SIZE == block:
+            member = example_id % SIZE
+            known = {term for term in sets if member in sets[term]}
+            met = all(any(told.get(term, term in known) for term in group) for group in question)
+            (result.add if met else result.discard)(member)
     return result

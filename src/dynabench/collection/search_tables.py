@@ -23,7 +23,7 @@ class SearchNews(Base):
 
 
 class SearchPosting(Base):
-    """The examples of one block (2**16 neighbouring ids) that have a term, as `collection.bits` packs them."""
+    """The examples of one block (2**16 neighbouring ids) that have a term: a Roaring bitmap in its portable format."""
 
     __tablename__ = "search_postings"
 

@@ -1,6 +1,7 @@
 """What the task's owner takes out and brings in: exports, and imports of examples, contexts and seeds."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
@@ -18,13 +19,15 @@ from dynabench.datasets.api import config_for
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports.mapping import PRESETS
 from dynabench.datasets.imports.plan import INTO
-from dynabench.datasets.schemas import HubIn, PlanIn
+from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.db import Database
 from dynabench.rounds import listing, queries
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
 PIECE = 1024 * 1024
+HIDDEN = ("uid",)  # made up, or of no interest before it is stored
+MAP = "map."  # before a field's name: the column that it comes from
 
 
 def _own(session: Session, person: Person, task: str) -> dict[str, Any]:
@@ -59,16 +62,31 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
             path = await waiting.keep(request.app.state.settings, task, file.filename[-200:], _pieces(file))
-        except errors.Invalid as problem:
-            message = problem.fields.get("name") or problem.fields.get("file") or problem.detail
+            await _try(request, task, owner, path)
+        except (errors.Invalid, errors.TooLarge) as problem:
+            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
+            message = fields.get("name") or fields.get("file") or problem.detail
             return await _page(request, task, owner, 422, errors={"file": message})
     address = request.app.url_path_for("map_data", task=task, file=path.name.partition("--")[0])
     return RedirectResponse(str(address), status_code=303)
 
 
+async def _try(request: Request, task: str, owner: Person, path: Path) -> None:
+    """Throw a file away at once that cannot be read at all."""
+    db: Database = request.app.state.db
+    try:
+        await to_thread.run_sync(service.preview, path, await db.aread(config_for, owner, task), PlanIn())
+    except errors.Problem:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def _plan(given: Any) -> PlanIn:
-    mapping = str(given.get("mapping", ""))[:100_000].strip()
+    mapping: Any = str(given.get("mapping", ""))[:100_000].strip()
     into, form = str(given.get("into", "examples"))[:20], str(given.get("format", "auto"))[:20]
+    if form == "mapping" and not mapping:
+        chosen = {name[len(MAP) :]: str(given[name])[:200] for name in given if name.startswith(MAP) and given[name]}
+        mapping = {"fields": chosen} if chosen else None
     return PlanIn(into=into, format=form, mapping=mapping or None)
 
 
@@ -77,8 +95,12 @@ async def _preview(request: Request, task: str, owner: Person, file: str, given:
     config = await db.aread(config_for, owner, task)
     path = waiting.find(request.app.state.settings, task, file)
     found = await to_thread.run_sync(service.preview, path, config, plan := _plan(given))
+    fields = _fields(config)
+    names, sheet = _sheet(found)
     values = {
-        "found": found, "plan": plan, "into": INTO, "presets": PRESETS, "fields": _fields(config),
+        "names": names, "sheet": sheet,
+        "found": found, "plan": plan, "columns": _columns(plan, found, fields), "fields": fields,
+        "into": INTO, "presets": PRESETS,
         "address": str(request.app.url_path_for("map_data", task=task, file=file)),
     }  # fmt: skip
     part = "console/_data_preview.html" if wants_fragment(request) else None
@@ -89,7 +111,36 @@ async def _preview(request: Request, task: str, owner: Person, file: str, given:
 def _fields(config: Any) -> list[str]:
     """The names that a mapping may give columns to."""
     groups = (("context", "context"), ("input", "input"), ("answer", "answer"), ("explanation", "ask"))
-    return [f"{shown}.{field.name}" for shown, group in groups for field in config.fields(group)]
+    return [f"{shown}.{field.name}" for shown, group in groups for field in config.fields(group)] + [
+        "tag",
+        "author",
+        "uid",
+    ]
+
+
+def _sheet(found: PreviewOut) -> tuple[list[str], list[tuple[PreviewRow, list[str]]]]:
+    """The first rows as a table: the names of what any of them holds, and each row with its cells."""
+    flat = [{name: text for name, text in _cells(row.values or {}) if text} for row in found.rows]
+    names = list(dict.fromkeys(name for cells in flat for name in cells))
+    return names, [(row, [cells.get(name, "") for name in names]) for row, cells in zip(found.rows, flat, strict=True)]
+
+
+def _cells(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        if name == "fooled":
+            yield name, "✓" if value else ""
+        elif isinstance(value, dict):
+            yield from ((field, str(part)) for field, part in value.items())
+        elif name not in HIDDEN:
+            yield name, ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def _columns(plan: PlanIn, found: PreviewOut, fields: list[str]) -> dict[str, str]:
+    """The column that each field comes from: as chosen, else the one that is called like it."""
+    if isinstance(plan.mapping, dict):
+        return {name: str(column) for name, column in plan.mapping.get("fields", {}).items()}
+    called = {column.casefold(): column for column in found.columns}
+    return {field: called[name] for field in fields if (name := field.rpartition(".")[2].casefold()) in called}
 
 
 @router.get("/tasks/{task}/manage/data/files/{file}", name="map_data")

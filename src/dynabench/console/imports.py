@@ -173,7 +173,7 @@ def _columns(db: Database, job: str) -> list[str]:
 def _cells(db: Database, job: str, columns: Sequence[str]) -> Iterator[list[object]]:
     for each in _all(db, job):
         values = each.values or {}
-        yield [*(values.get(name, "") for name in columns), each.row, each.message]
+        yield [*(downloads.plain(values.get(name, "")) for name in columns), each.row, each.message]
 
 
 def _all(db: Database, job: str) -> Iterator[RefusedRow]:

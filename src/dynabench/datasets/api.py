@@ -1,10 +1,11 @@
 """Exports and imports as JSON, and as files."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -21,6 +22,9 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.owning import After, Limit
 from dynabench.tasks import TaskConfig
 
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
+"""A round; empty, as forms send it where nothing is chosen, for all."""
+
 router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
 
 
@@ -35,7 +39,7 @@ async def export(
     request: Request,
     task: str,
     viewer: Viewer,
-    round: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="One round; else all.")] = None,
+    round: Annotated[Number, Query(description="One round; empty for all.")] = "",
     format: Format = "jsonl",
     attributions: Annotated[bool, Query(description="With the words that models looked at.")] = False,
 ) -> Response:
@@ -45,9 +49,9 @@ async def export(
     """
     db: Database = request.app.state.db
     if viewer is None:
-        what = await db.aread(scopes.visitor_scope, task, round, attributions=attributions)
+        what = await db.aread(scopes.visitor_scope, task, round or None, attributions=attributions)
     else:
-        what = await db.aread(scopes.scope, viewer, task, round, attributions=attributions)
+        what = await db.aread(scopes.scope, viewer, task, round or None, attributions=attributions)
     return download(db, request.app.state.settings, what, format)
 
 

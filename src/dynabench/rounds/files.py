@@ -13,6 +13,7 @@ from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row, Upload
 
 LONGEST = 1_000_000  # bytes in one line
+MARKED = frozenset("=+-@\t\r\n")
 WRAPPERS = ("values", "context")  # members that hold a row's fields; `context` is the older platform's
 
 
@@ -114,6 +115,11 @@ def _text(stream: BinaryIO, cut: list[int]) -> Iterator[str]:
         yield text.removeprefix("\ufeff") if number == 1 else text
 
 
+def _freed(text: str) -> str:
+    """A text without the apostrophe that keeps spreadsheets from taking it for a formula, as our own files have it."""
+    return text[1:] if text[:1] == "'" and text[1:2] in MARKED else text
+
+
 def _encoded(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
@@ -123,5 +129,5 @@ def _record(number: int, header: list[str], record: list[str]) -> Row:
         return Row(number, None, error=f"{len(record)} columns where the header has {len(header)}.")
     if not all(map(_encoded, record)):
         return Row(number, None, error="The record is not valid UTF-8.")
-    values: dict[str, Any] = dict(zip(header, record, strict=True))
+    values: dict[str, Any] = {name: _freed(text) for name, text in zip(header, record, strict=True)}
     return Row(number, values, values.pop("tag", ""))
