@@ -62,7 +62,8 @@ class TestTheList:
         gone = page.submit(f"{HERE}/{other}/delete", page="/settings")
         assert f"Context {other} was deleted." in page.get(gone.headers["location"]).text
         sheet = page.get(f"{HERE}.csv").text
-        assert len(sheet.splitlines()) == 1 + owner.get("/api/v1/tasks/sentiment/contexts").text.count('"id":')
+        left = owner.get("/api/v1/tasks/nli/contexts").json()["items"]
+        assert len(sheet.splitlines()) == 1 + len(left), "a header and a line for each that is left"
         assert count(database) == before - 1
         assert owner.delete(f"/api/v1/tasks/sentiment/contexts/{given}").status_code == 404
         assert owner.get("/api/v1/tasks/nli/acts").json()["items"][0]["subject"] == {"context": other}
