@@ -32,9 +32,13 @@ class Hub(BaseHTTPRequestHandler):
     def answer(self, head: bool) -> None:
         self.asked.append(f"{self.path} {self.headers.get('authorization')}")
         listing = [{"type": "file", "path": name, "size": len(held), "oid": "0"} for name, held in FILES.items()]
-        if self.path.startswith("/api/datasets/some/data/tree/"):
+        if self.path.partition("?")[0] in ("/api/datasets/some/data", "/api/datasets/some/data/revision/v1"):
+            self.send(
+                json.dumps({"id": "some/data", "sha": COMMIT}).encode(), head, {"Content-Type": "application/json"}
+            )
+        elif self.path.startswith(f"/api/datasets/some/data/tree/{COMMIT}"):
             self.send(json.dumps(listing).encode(), head, {"Content-Type": "application/json"})
-        elif self.path.startswith("/datasets/some/data/resolve/"):
+        elif self.path.startswith(f"/datasets/some/data/resolve/{COMMIT}/"):
             held = FILES.get(self.path.rpartition("/")[2])
             if held is None:
                 self.send(b"", head, {"X-Error-Code": "EntryNotFound"}, 404)

@@ -55,7 +55,9 @@ def _download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
     from huggingface_hub.hf_api import RepoFile
 
     api = HfApi(endpoint=settings.hub_url.rstrip("/"), token=False)
-    how: dict[str, Any] = {"repo_type": "dataset", "revision": wanted.revision or None}
+    # The listing and each file of one commit; and where nobody answers, this says so without trying for a while.
+    commit = api.dataset_info(wanted.dataset, revision=wanted.revision or None, timeout=15).sha
+    how: dict[str, Any] = {"repo_type": "dataset", "revision": commit}
     sizes: dict[str, int] = {}
     for entry in api.list_repo_tree(wanted.dataset, recursive=True, **how):
         if isinstance(entry, RepoFile):
