@@ -23,7 +23,7 @@ from dynabench.rounds.tables import Round
 from dynabench.security import pseudonym
 from dynabench.settings import Settings
 
-PAGE = 4_000  # examples in memory at a time
+PAGE = 1_000  # examples in memory at a time
 MOST_KNOWN = 16_000_000  # characters of contexts, and of pseudonyms
 NULL = "null"  # what the JSON column of a value that is absent may hold, beside SQL's own null
 
