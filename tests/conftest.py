@@ -32,7 +32,9 @@ numbers = itertools.count(1)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crashes", type=int, default=6, help="how many processes to kill under load")
-    parser.addoption("--replay-all", action="store_true", help="play all rows of a published collection, not a thirtieth")
+    parser.addoption(
+        "--replay-all", action="store_true", help="play all rows of a published collection, not a thirtieth"
+    )
 
 
 @pytest.fixture(scope="session")
