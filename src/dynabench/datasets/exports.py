@@ -23,13 +23,14 @@ from dynabench.rounds.tables import Round
 from dynabench.security import pseudonym
 from dynabench.settings import Settings
 
-PAGE = 1_000  # examples in memory at a time
+PAGE = 2_000  # examples in memory at a time
 MOST_KNOWN = 16_000_000  # characters of contexts, and of pseudonyms
 NULL = "null"  # what the JSON column of a value that is absent may hold, beside SQL's own null
 
 Record = tuple[Any, ...]
 """The members of a row, by `rows.COLUMNS`, each as JSON: text, or a number."""
 Pages = Iterable[list[Record]]
+Question = tuple[str, dict[str, Any]]
 
 
 @contextmanager
@@ -55,9 +56,9 @@ def records(db: Database, settings: Settings, what: Scope) -> Iterator[list[Reco
 
 @dataclass(frozen=True)
 class _Found:
-    """What the database said of a page; `last` is the id that the next one begins after."""
+    """What the database said of a page; `following` are the examples of the next one, none at the end."""
 
-    last: int
+    following: list[tuple[Any, ...]]
     rows: list[tuple[Any, ...]]
     people: dict[int, str] = field(default_factory=dict)
     contexts: dict[int, str] = field(default_factory=dict)
@@ -100,55 +101,66 @@ class _Reader:
         """The round's examples. PostgreSQL looks for the next page while this one is put together."""
         self.conditions = {}
         if self.sqlite:  # its driver holds on to the interpreter: a second thread would only wait
-            found = self._fetch(one, 0)
+            found = self._fetch(one, None)
             while found:
                 if found.rows:
                     yield self._page(one, found)
-                found = self._fetch(one, found.last)
+                found = self._fetch(one, found)
             return
         with ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(self._fetch, one, 0)
+            coming = ahead.submit(self._fetch, one, None)
             while found := coming.result():
-                coming = ahead.submit(self._fetch, one, found.last)
+                coming = ahead.submit(self._fetch, one, found)
                 if found.rows:
                     yield self._page(one, found)
 
-    def _fetch(self, one: Round, after: int) -> "_Found | None":
-        page = self._run(statements.EXAMPLES, round=one.id, after=after, size=PAGE)
+    def _fetch(self, one: Round, before: "_Found | None") -> "_Found | None":
+        """The page after another one; the examples of the next are asked for with what belongs to these."""
+        page = before.following if before else self._ask(self._examples(one, 0))[0]
         if not page:
             return None
         rows = [row for row in page if not row[2]]
         ids = [row[0] for row in rows]
-        if not ids:
-            return _Found(page[-1][0], [])
-        votes = self._about(statements.VALIDATIONS, ids)
+        parts = [statements.VALIDATIONS, statements.PREDICTIONS, statements.EXPLANATIONS]
+        parts += [statements.ATTRIBUTIONS] if self.what.attributions else []
+        wanted = [self._about(part, ids) for part in parts] if ids else []
+        *found, following = self._ask(*wanted, self._examples(one, page[-1][0]))
+        votes, predictions, said, *attributions = found or ([], [], [])
+        for version in {row[3] for row in rows} - self.what.versions.keys():
+            self._number(version)
         return _Found(
-            page[-1][0],
+            following,
             rows,
             self.people.of({row[1] for row in rows} | {vote[1] for vote in votes}),
             self.contexts.of({row[4] for row in rows}),
-            dict(self._about(statements.PREDICTIONS, ids)),
+            dict(predictions),
             votes,
-            dict(self._about(statements.EXPLANATIONS, ids)),
-            self._about(statements.ATTRIBUTIONS, ids) if self.what.attributions else [],
+            dict(said),
+            attributions[0] if attributions else [],
         )
 
-    def _run(self, statement: str, dense: bool = True, **values: Any) -> list[tuple[Any, ...]]:
+    def _ask(self, *questions: Question) -> list[list[tuple[Any, ...]]]:
+        """The rows of several statements, which PostgreSQL is told at once, so that it need not wait for the next."""
+        if self.sqlite:
+            return [list(self.driver.cursor().execute(*question).fetchall()) for question in questions]
+        with self.driver.pipeline():
+            cursors = [self.driver.cursor().execute(*question) for question in questions]
+        return [list(cursor.fetchall()) for cursor in cursors]
+
+    def _question(self, statement: str, dense: bool = True, **values: Any) -> Question:
         text = self.texts.get((statement, dense))
         if text is None:
             text = self.texts[statement, dense] = written(statement, self.sqlite, dense)
-        cursor = self.driver.cursor()
-        try:
-            cursor.execute(text, values)
-            return list(cursor.fetchall())
-        finally:
-            cursor.close()
+        return text, values
 
-    def _about(self, statement: str, ids: list[int]) -> list[tuple[Any, ...]]:
+    def _examples(self, one: Round, after: int) -> Question:
+        return self._question(statements.EXAMPLES, round=one.id, after=after, size=PAGE)
+
+    def _about(self, statement: str, ids: list[int]) -> Question:
         """Rows that belong to the page's examples: the range of ids, or a list where others lie between them."""
         if ids[-1] - ids[0] < 4 * len(ids):
-            return self._run(statement, first=ids[0], last=ids[-1])
-        return self._run(statement, dense=False, ids=id_list(ids, self.sqlite))
+            return self._question(statement, first=ids[0], last=ids[-1])
+        return self._question(statement, dense=False, ids=id_list(ids, self.sqlite))
 
     def _page(self, one: Round, found: "_Found") -> list[Record]:
         validations = self._validations(found.votes, found.people)
@@ -166,7 +178,7 @@ class _Reader:
         return (
             uid,
             self.task,
-            self.what.versions.get(version) or self._number(version),
+            self.what.versions[version],
             one.number,
             found.contexts[context],
             initial,
@@ -203,12 +215,11 @@ class _Reader:
         self.conditions[start, arm] = text = orjson.dumps(document).decode()
         return text
 
-    def _number(self, version_id: int) -> int:
-        """The number of a version that no exported round stands on."""
+    def _number(self, version_id: int) -> None:
+        """Look for the number of a version that no exported round stands on."""
         statement = "SELECT number FROM task_versions WHERE id = :version"
-        number = int(self._run(statement, version=version_id)[0][0])
-        self.what.versions[version_id] = number
-        return number
+        ((number,),) = self._ask(self._question(statement, version=version_id))[0]
+        self.what.versions[version_id] = int(number)
 
     def _names(self, ids: list[int]) -> Iterator[tuple[int, str]]:
         for person, imported_as in self._among(statements.PEOPLE, ids):

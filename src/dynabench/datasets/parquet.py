@@ -14,7 +14,7 @@ from dynabench.datasets.scopes import Scope
 from dynabench.datasets.shapes import fields, kind
 from dynabench.tasks import TaskConfig
 
-GROUP = 8  # pages in a row group: more would be better for readers, and take more memory here
+GROUP = 4  # pages in a row group: more would be better for readers, and take more memory here
 EXACT = "exact"
 NOTHING = "_"  # Parquet holds no struct without members: where a task has no field in a group, this stands there
 MOMENT = pa.timestamp("us", tz="UTC")
