@@ -3,10 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-# Tests that watch the clock have the machine to themselves, those that start whole platforms come two at a time; the
-# rest wait for disks and servers often enough for three on two cores.
-ALONE := tests/crash tests/supervisor tests/api/test_load.py tests/api/test_models_gone.py
-PLATFORMS := tests/browser tests/jobs tests/packaging
+# Tests that start whole platforms or watch the clock have the machine to themselves; the rest share its cores.
+ALONE := tests/browser tests/crash tests/jobs tests/supervisor tests/packaging tests/api/test_load.py tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
@@ -26,8 +24,7 @@ test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real bro
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(ALONE:%=--ignore %) $(PLATFORMS:%=--ignore %)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PLATFORMS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ALONE:%=--ignore %)
 	$(BIN)/python -m pytest $(ALONE)
 endif
 
