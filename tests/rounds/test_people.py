@@ -1,161 +1,20 @@
-"""Invitations, roles, bans and warnings at the API."""
+"""Roles, bans and warnings at the API."""
 
 import threading
-from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
-from dynabench.db import now
-from dynabench.rounds import invitations, people, service
-from dynabench.rounds.tables import Invitation, Role
-from dynabench.security import digest
+from dynabench.rounds import people, service
 from dynabench.tasks import builtin
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
+from tests.rounds.inviting import accept, invite, make, role_of
 
 host, rules, client = world.host, world.rules, world.client
 admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
-
-
-def invite(owner, **body):
-    answer = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"} | body)
-    assert answer.status_code == 201, answer.text
-    return answer.json()
-
-
-def accept(caller, made):
-    return caller.post("/api/v1/invitations/accept", json={"secret": made["secret"]})
-
-
-def role_of(database, caller):
-    return database.read(
-        lambda session: session.scalar(select(Role.role).where(Role.task_id == "nli", Role.person_id == caller.id))
-    )
-
-
-def make(owner, caller, role):
-    answer = owner.post("/api/v1/tasks/nli/roles", json={"username": caller.name, "role": role})
-    assert answer.status_code == 200, answer.text
-
-
-# invitations
-
-
-def test_whoever_accepts_an_invitation_has_its_role(owner, ada, database):
-    made = invite(owner, role="expert", note="for Ada", uses=1, days=7)
-    assert made["link"] == f"/join/{made['secret']}"
-    assert accept(ada, made).json() == {"task": "nli", "role": "expert", "changed": True}
-    assert role_of(database, ada) == "expert"
-
-
-def test_the_secret_is_stored_as_its_digest_alone(owner, database):
-    made = invite(owner)
-    row = database.read(lambda session: session.scalars(select(Invitation)).one())
-    assert row.digest == digest(made["secret"])
-    assert made["secret"] not in owner.get("/api/v1/tasks/nli/invitations").text
-
-
-def test_a_link_works_as_often_as_it_says(owner, ada, bob, person):
-    made = invite(owner, uses=2)
-    assert accept(ada, made).status_code == 200
-    assert accept(ada, made).json()["changed"] is False, "the second time uses nothing up"
-    assert accept(bob, made).status_code == 200
-    assert accept(person("eve"), made).status_code == 404
-
-
-def test_an_invitation_never_makes_anybody_less(owner, ada, database):
-    make(owner, ada, "moderator")
-    made = invite(owner, role="annotator")
-    assert accept(ada, made).json() == {"task": "nli", "role": "moderator", "changed": False}
-    assert role_of(database, ada) == "moderator"
-    assert owner.get("/api/v1/tasks/nli/invitations").json()["items"][0]["uses"] == 0
-
-
-def test_an_invitation_makes_somebody_more(owner, ada, database):
-    make(owner, ada, "annotator")
-    accept(ada, invite(owner, role="expert"))
-    assert role_of(database, ada) == "expert"
-
-
-@pytest.mark.parametrize("end", ["revoked", "expired", "unknown"])
-def test_a_link_that_ended_reads_the_same_as_one_that_never_was(owner, ada, database, end):
-    made = invite(owner)
-    if end == "revoked":
-        assert owner.delete(f"/api/v1/tasks/nli/invitations/{made['id']}").status_code == 204
-    elif end == "expired":
-        past = now() - timedelta(seconds=1)
-        database.write(lambda session: session.execute(update(Invitation).values(expires_at=past)))
-    else:
-        made["secret"] = "x" * 43
-    answer = accept(ada, made)
-    assert (answer.status_code, answer.json()["detail"]) == (404, invitations.GONE)
-    assert role_of(database, ada) is None
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({"uses": 0}, "uses"),
-        ({"uses": 1001}, "uses"),
-        ({"role": "owner", "uses": 2}, "uses"),
-        ({"role": "moderator", "uses": 2}, "uses"),
-        ({"days": 0}, "days"),
-        ({"days": 91}, "days"),
-        ({"note": "x" * 101}, "note"),
-        ({"role": "king"}, "role"),
-    ],
-)
-def test_what_cannot_be_invited_is_said_beside_its_field(owner, body, field):
-    answer = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"} | body)
-    assert answer.status_code == 422
-    assert list(answer.json()["fields"]) == [field]
-
-
-def test_a_task_has_a_hundred_open_links_at_most(owner, database, monkeypatch):
-    monkeypatch.setattr(invitations, "MOST_OPEN", 2)
-    first = invite(owner)
-    invite(owner)
-    refused = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator"})
-    assert refused.status_code == 409
-    owner.delete(f"/api/v1/tasks/nli/invitations/{first['id']}")
-    invite(owner)
-
-
-def test_two_who_follow_the_last_use_at_once_make_one_member(owner, ada, bob, database):
-    made = invite(owner, uses=1)
-    both = threading.Barrier(2)
-    found = []
-
-    def take(caller):
-        def run(session):
-            return invitations.accept(session, session.get_one(Person, caller.id), made["secret"])
-
-        both.wait()
-        try:
-            found.append(database.write(run))
-        except errors.NotFound:
-            found.append(None)
-
-    threads = [threading.Thread(target=take, args=(caller,)) for caller in (ada, bob)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(offer is None for offer in found) == [False, True]
-
-
-def test_a_visitor_joins_through_the_login_and_comes_back(owner, browser):
-    link = invite(owner)["link"]
-    eve = browser()
-    page = eve.get(link)
-    assert page.status_code == 200
-    assert f"/register?next={link}" in page.text
-    assert eve.submit(link, page="/login").headers["location"].startswith("/login?next=")
-    eve.join("eve")
-    assert eve.submit(link, page=link).headers["location"] == "/tasks/nli"
 
 
 # roles

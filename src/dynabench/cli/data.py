@@ -37,7 +37,7 @@ def import_(
 
     Running it again brings nothing twice. Exit status 1 where a row was left out.
     """
-    from dynabench.datasets.imports import batches, direct, folder, hub
+    from dynabench.datasets.imports import batches, direct
     from dynabench.datasets.imports.state import State
 
     quiet = Console(stderr=True, quiet=as_json)
@@ -48,13 +48,7 @@ def import_(
         tempfile.TemporaryDirectory(prefix="dynabench-") as place,
         Progress(console=quiet, transient=True) as progress,
     ):
-        path = Path(source)
-        if source.startswith("hub:"):
-            wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
-            files = hub.download(get_settings(), wanted, Path(place) / "hub")
-        else:
-            files = folder.local(path, config, split) if path.is_dir() else [_file(path)]
-        for each in files:
+        for each in _files(source, Path(place) / "hub", config, split, revision):
             bar = progress.add_task(each.name, total=each.stat().st_size)
             plan = batches.plan_for(each, each.name, into, form, document)
 
@@ -72,6 +66,17 @@ def import_(
     text = f"{total.created} new, {total.duplicates} known already, {len(refused)} left out."
     say(as_json, counts | {"notes": total.notes, "errors": refused}, text)
     raise typer.Exit(1 if refused else 0)
+
+
+def _files(source: str, place: Path, config: str, split: str, revision: str) -> list[Path]:
+    """The files that SOURCE means; those of the hub are downloaded to `place`."""
+    from dynabench.datasets.imports import folder, hub
+
+    if source.startswith("hub:"):
+        wanted = hub.Wanted(source.removeprefix("hub:"), config, split, revision)
+        return hub.download(get_settings(), wanted, place)
+    path = Path(source)
+    return folder.local(path, config, split) if path.is_dir() else [_file(path)]
 
 
 def _file(path: Path) -> Path:

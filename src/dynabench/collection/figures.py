@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import breakdowns
+from dynabench.collection import breakdowns, statistics
 from dynabench.collection.breakdowns import CONTROL, COUNTS, SOURCES, Rows
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
@@ -33,16 +33,10 @@ SORTS = ("examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden"
 
 
 @dataclass(frozen=True)
-class Line:
-    """What the examples of one value say; `people` counts their authors."""
+class Line(statistics.Figures):
+    """What the examples of one `value` say; `people` counts their authors."""
 
     value: str
-    counts: Counts
-    retracted: int
-    hidden: int
-    people: int
-    rates: ErrorRates
-    clustered: ErrorRates
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from dynabench import errors, jobs
+from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.console import frame, imports
 from dynabench.console.access import Owning
@@ -21,7 +21,7 @@ from dynabench.datasets.imports.mapping import PRESETS
 from dynabench.datasets.imports.plan import INTO
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.db import Database
-from dynabench.rounds import listing, queries
+from dynabench.rounds import queries
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -179,29 +179,12 @@ async def start_hub(request: Request, task: str, owner: Owning) -> Response:
     return RedirectResponse(str(request.app.url_path_for("data_import", task=task, job=job.id)), status_code=303)
 
 
-def _found(session: Session, person: Person, task: str, job: str) -> tuple[jobs.Job, Any]:
-    found = service.job_of(session, person, task, job)
-    return found, listing.refused(session, job, "", imports.BAD_SHOWN)
-
-
 @router.get("/tasks/{task}/manage/data/imports/{job}", name="data_import")
 async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
     """How an import goes, and which rows it left out."""
-    db: Database = request.app.state.db
-    found, refused = await db.aread(_found, owner, task, job)
-    told = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)
-    values = {
-        "job": found,
-        "told": told,
-        "counts": told["result"] or told["progress"] or (found.done or {}).get("state") or {},
-        "left": imports.left(found, told),
-        "refused": refused.items,
-        "here": str(request.app.url_path_for("data_import", task=task, job=job)),
-        "back": str(request.app.url_path_for("manage_data", task=task)),
-        "download": str(request.app.url_path_for("refused_data", task=task, job=job)),
-    }
-    part = "console/_import.html" if wants_fragment(request) else None
-    return await frame.page(request, task, "console/data_import.html", "data", fragment=part, **values)
+    found = await request.app.state.db.aread(service.job_of, owner, task, job)
+    counts = (found.done or {}).get("state")
+    return await imports.shown(request, task, found, "data", counts, "data_import", "refused_data")
 
 
 @router.get("/tasks/{task}/manage/data/imports/{job}/refused.csv", name="refused_data")

@@ -16,7 +16,6 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors, jobs
-from dynabench.accounts.tables import Person
 from dynabench.console import downloads, frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
@@ -113,12 +112,7 @@ async def start(request: Request, task: str, id: UUID, owner: Owning) -> Respons
     return RedirectResponse(str(request.app.url_path_for("contexts_import", task=task, job=job)), status_code=303)
 
 
-def _refused(session: Session, person: Person, task: str, job: str) -> tuple[jobs.Job, Any]:
-    found = uploads.job_of(session, person, task, job)
-    return found, listing.refused(session, job, "", BAD_SHOWN)
-
-
-def left(job: jobs.Job, told: dict[str, Any]) -> float | None:
+def _left(job: jobs.Job, told: dict[str, Any]) -> float | None:
     """Seconds until the import ends, judged by how far it has come since it was asked for; None if that is unknown."""
     progress = told["progress"]
     if told["state"] != "running" or not progress or not progress["bytes"]:
@@ -130,20 +124,27 @@ def left(job: jobs.Job, told: dict[str, Any]) -> float | None:
 @router.get("/tasks/{task}/manage/contexts/imports/{job}", name="contexts_import")
 async def progress(request: Request, task: str, job: str, owner: Owning) -> Response:
     """How an import goes, and which rows it left out."""
-    db: Database = request.app.state.db
-    found, refused = await db.aread(_refused, owner, task, job)
-    told = await to_thread.run_sync(jobs.progress, request.app.state.settings, found)
+    found = await request.app.state.db.aread(uploads.job_of, owner, task, job)
+    return await shown(request, task, found, "contexts", found.done, "contexts_import", "refused_contexts")
+
+
+async def shown(
+    request: Request, task: str, job: jobs.Job, section: str, counts: Any, here: str, download: str
+) -> Response:
+    """The page of an import of a section; `counts` stand where the job tells none, `here` and `download` are routes."""
+    told = await to_thread.run_sync(jobs.progress, request.app.state.settings, job)
+    refused = await request.app.state.db.aread(listing.refused, job.id, "", BAD_SHOWN)
     values = {
-        "job": found,
+        "job": job,
         "told": told,
-        "counts": told["result"] or told["progress"] or found.done or {},
-        "left": left(found, told),
+        "counts": told["result"] or told["progress"] or counts or {},
+        "left": _left(job, told),
         "refused": refused.items,
-        "here": str(request.app.url_path_for("contexts_import", task=task, job=job)),
-        "back": str(request.app.url_path_for("manage_contexts", task=task)),
-        "download": str(request.app.url_path_for("refused_contexts", task=task, job=job)),
+        "here": str(request.app.url_path_for(here, task=task, job=job.id)),
+        "back": str(request.app.url_path_for(f"manage_{section}", task=task)),
+        "download": str(request.app.url_path_for(download, task=task, job=job.id)),
     }
-    return await frame.page(request, task, "console/import.html", "contexts", fragment="console/_import.html", **values)
+    return await frame.page(request, task, "console/import.html", section, fragment="console/_import.html", **values)
 
 
 @router.get("/tasks/{task}/manage/contexts/imports/{job}/refused.csv", name="refused_contexts")
