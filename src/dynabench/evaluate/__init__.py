@@ -1,0 +1,60 @@
+"""The evaluation library: metrics, measurements, comparisons and the evaluator.
+
+The names are those of Hugging Face `evaluate`, so that code moves over by changing the import. Nothing here opens a
+connection or writes a file unless it is asked to.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from dynabench.evaluate.loading import inspect_evaluation_module, list_evaluation_modules, load
+from dynabench.evaluate.module import Comparison, Measurement, Metric, Module
+
+if TYPE_CHECKING:
+    from dynabench.evaluate import visualization
+    from dynabench.evaluate.combining import CombinedEvaluations, combine
+    from dynabench.evaluate.comparing import compare
+    from dynabench.evaluate.evaluator import evaluator
+    from dynabench.evaluate.saving import save
+    from dynabench.evaluate.suite import EvaluationSuite, SubTask
+
+EvaluationModule = Module
+LATER = {
+    "CombinedEvaluations": "combining",
+    "EvaluationSuite": "suite",
+    "SubTask": "suite",
+    "combine": "combining",
+    "compare": "comparing",
+    "evaluator": "evaluator",
+    "save": "saving",
+    "visualization": "",
+}
+__all__ = [
+    "CombinedEvaluations",
+    "Comparison",
+    "EvaluationModule",
+    "EvaluationSuite",
+    "Measurement",
+    "Metric",
+    "Module",
+    "SubTask",
+    "combine",
+    "compare",
+    "evaluator",
+    "inspect_evaluation_module",
+    "list_evaluation_modules",
+    "load",
+    "save",
+    "visualization",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs more than NumPy is imported when it is asked for."""
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module = import_module(f"{__name__}.{LATER[name] or name}")
+    found = getattr(module, name) if LATER[name] else module
+    globals()[name] = found  # a submodule of the same name must not take its place
+    return found

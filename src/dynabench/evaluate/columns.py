@@ -1,0 +1,230 @@
+"""Kinds of columns that modules take, and how raw values become clean ones.
+
+Each raises ValueError with the column's name, the first bad row and what to do. Nothing is truncated or guessed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Column:
+    """One column: `clean` turns what a caller gives into what `update` gets."""
+
+    dtype = "any"
+    text = "anything"
+
+    def clean(self, values: Any, name: str) -> Any:
+        """`values` as a list. Raises ValueError where they are no column at all."""
+        return listed(values, name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dtype!r})"
+
+
+class Labels(Column):
+    """Classes: whole numbers or texts. Becomes an integer array (n,) or a list of n texts."""
+
+    dtype = "label"
+    text = "class of each example, a whole number or a text"
+
+    def clean(self, values: Any, name: str) -> NDArray[np.int64] | list[str]:
+        """Whole-number floats become integers; other floats, missing values and mixtures are refused."""
+        values = native(values)
+        array = values if isinstance(values, np.ndarray) else None
+        if array is None or array.dtype.kind in "OUST":
+            items = listed(values, name)
+            kinds = {type(item) for item in items}
+            if kinds <= {str, np.str_}:
+                return [str(item) for item in items] if np.str_ in kinds else items
+            if type(None) in kinds:
+                raise ValueError(
+                    f"{name}: row {items.index(None)} is missing (None); drop it or fill it in before computing"
+                )
+            if any(issubclass(kind, str) for kind in kinds):
+                first = next(
+                    row for row, item in enumerate(items) if isinstance(item, str) != isinstance(items[0], str)
+                )
+                raise ValueError(
+                    f"{name}: row 0 and row {first} mix text and other values; give labels of one kind, "
+                    f"{items[0]!r} and {items[first]!r} are of two"
+                )
+            array = numbers(items, name)
+        return whole(array, name)
+
+
+class LabelsOrSets(Labels):
+    """Classes, or for several classes at once rows of 0 and 1; the latter become an integer array (n, K)."""
+
+    dtype = "label or list of 0 and 1"
+    text = "class of each example, or a row of 0 and 1 with a place for each class"
+
+    def clean(self, values: Any, name: str) -> Any:
+        """Rows of anything but 0 and 1 are refused."""
+        values = native(values)
+        first = values[0] if isinstance(values, list | tuple | np.ndarray) and len(values) else None
+        if not isinstance(first, list | tuple | np.ndarray):
+            return super().clean(values, name)
+        array = numbers(values, name)
+        if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+            raise ValueError(f"{name}: give a row of 0 and 1 for each example, with a place for each class")
+        return array.astype(np.int64)
+
+
+@dataclass(frozen=True, repr=False)
+class Numbers(Column):
+    """Real numbers; becomes a float array (n,), or (n, k) where rows of numbers are allowed (`wide`)."""
+
+    wide: bool = False
+    infinite: bool = False
+    dtype = "float64"
+    text = "number of each example"
+
+    def clean(self, values: Any, name: str) -> Floats:
+        """Missing values and NaN are refused; infinities too, unless they are allowed."""
+        array = numbers(values, name).astype(float, copy=False)
+        if array.ndim != 1 and not (self.wide and array.ndim == 2):
+            raise ValueError(f"{name}: give one number for each row, not values of shape {array.shape[1:]}")
+        wrong = ~np.isfinite(array) if not self.infinite else np.isnan(array)
+        if wrong.any():
+            row = int(np.argwhere(wrong)[0][0])
+            raise ValueError(f"{name}: row {row} is {array[row]!s}; drop it or fill it in before computing")
+        return array
+
+
+class Texts(Column):
+    """Texts; a list of n."""
+
+    dtype = "string"
+    text = "text of each example"
+
+    def clean(self, values: Any, name: str) -> list[str]:
+        """Anything but a text is refused; the empty text is one."""
+        items = listed(values, name)
+        for row, item in enumerate(items):
+            if not isinstance(item, str):
+                raise ValueError(
+                    f"{name}: row {row} is {item!r}, not a text; write str(value), or '' where it is empty"
+                )
+        return items
+
+
+class References(Column):
+    """One text, or several of which any may be right; a list of n lists of texts (1 or more)."""
+
+    dtype = "string or list of strings"
+    text = "right text of each example, or a list of right texts"
+
+    def clean(self, values: Any, name: str) -> list[list[str]]:
+        """A row is a text or a list of at least one."""
+        rows = []
+        for row, item in enumerate(listed(values, name)):
+            texts = [item] if isinstance(item, str) else list(item) if isinstance(item, Sequence | np.ndarray) else []
+            if not texts or not all(isinstance(text, str) for text in texts):
+                raise ValueError(f"{name}: row {row} is {item!r}; give a text or a list of at least one text")
+            rows.append(texts)
+        return rows
+
+
+class Tokens(Column):
+    """Sequences of texts (words, tags); a list of n lists."""
+
+    dtype = "list of strings"
+    text = "list of tokens of each example"
+
+    def clean(self, values: Any, name: str) -> list[list[str]]:
+        """A row is a list of texts, perhaps empty."""
+        rows: list[list[str]] = []
+        for row, item in enumerate(listed(values, name)):
+            whole = isinstance(item, Sequence | np.ndarray) and not isinstance(item, str)
+            texts: list[Any] = list(item) if whole else [None]
+            if not all(isinstance(text, str) for text in texts):
+                raise ValueError(f"{name}: row {row} is {item!r}; give a list of texts")
+            rows.append(texts)
+        return rows
+
+
+@dataclass(frozen=True, repr=False)
+class Records(Column):
+    """Dictionaries with known keys; a list of n."""
+
+    keys: tuple[str, ...] = ()
+    dtype = "dictionary"
+    text = "dictionary of each example"
+
+    def clean(self, values: Any, name: str) -> list[dict[str, Any]]:
+        """Each row must have all keys."""
+        items = listed(values, name)
+        for row, item in enumerate(items):
+            missing = [key for key in self.keys if key not in item] if isinstance(item, Mapping) else self.keys
+            if missing or not isinstance(item, Mapping):
+                raise ValueError(
+                    f"{name}: row {row} lacks {', '.join(missing) or 'keys'}; give {{{', '.join(self.keys)}}}"
+                )
+        return items
+
+
+def native(values: Any) -> Any:
+    """Tensors, series and other array-likes as NumPy arrays; anything else as it is."""
+    if isinstance(values, list | np.ndarray):
+        return values
+    if hasattr(values, "detach"):
+        return values.detach().cpu().numpy()
+    return np.asarray(values) if hasattr(values, "__array__") and not isinstance(values, np.generic) else values
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """`values` as a list. Raises ValueError for None, a single text, a mapping or a single value."""
+    values = native(values)
+    if isinstance(values, list):
+        return values
+    if isinstance(values, np.ndarray) and values.ndim:
+        return values.tolist() if values.ndim == 1 else list(values)
+    if values is None or isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise ValueError(f"{name}: give a list with one value for each example, not {type(values).__name__}")
+    return list(values)
+
+
+def numbers(values: Any, name: str) -> NDArray[Any]:
+    """`values` as an array of numbers, (n, ...). Raises ValueError at the first row that is none, or is ragged."""
+    values = native(values)
+    if not isinstance(values, np.ndarray):
+        values = listed(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: rows have different lengths; give the same number of values in each") from None
+    if array.dtype.kind not in "iufb" and array.size:
+        for row, item in enumerate(values):
+            if item is None:
+                raise ValueError(f"{name}: row {row} is missing (None); drop it or fill it in before computing")
+            if np.asarray(item).dtype.kind not in "iufb":
+                raise ValueError(f"{name}: row {row} is {item!r}, not a number")
+        raise ValueError(f"{name}: these are no numbers")
+    if not array.ndim:
+        raise ValueError(f"{name}: give a list with one value for each example, not a single number")
+    return array
+
+
+def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
+    """Labels as integers (n,). Raises ValueError for NaN, fractions and more than one label in a row."""
+    if array.ndim != 1:
+        raise ValueError(f"{name}: give one label for each row, not values of shape {array.shape[1:]}")
+    if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise ValueError(
+                f"{name}: row {int(np.isnan(array).argmax())} is NaN; drop it or fill it in before computing"
+            )
+        broken = array != np.floor(array)
+        if broken.any():
+            row = int(broken.argmax())
+            raise ValueError(
+                f"{name}: row {row} is {array[row]}, which is no label; "
+                "round scores, compare them with a threshold or take the argmax first"
+            )
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,88 @@
+"""`load`, and what there is to load."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from dynabench.evaluate import registry
+from dynabench.evaluate.module import Module
+
+
+def load(
+    path: str,
+    config_name: str | None = None,
+    module_type: str | None = None,
+    process_id: int = 0,
+    num_process: int = 1,
+    cache_dir: str | None = None,
+    experiment_id: str | None = None,
+    keep_in_memory: bool = False,
+    download_config: Any = None,
+    download_mode: Any = None,
+    revision: Any = None,
+    *,
+    compat: bool = False,
+    **options: Any,
+) -> Any:
+    """The module of this name (or in the Python file at `path`), ready to compute.
+
+    Args:
+        path: a name such as "accuracy", the path of a Python file, or of a folder with a file of its name.
+        config_name: a variant of the module, such as "mrpc" of "glue".
+        module_type: "metric", "measurement" or "comparison", where two share a name; metrics come first.
+        process_id: with `num_process`, `cache_dir`, `experiment_id`, `keep_in_memory`, `download_config`,
+            `download_mode` and `revision` accepted for existing code; nothing is downloaded or cached here.
+        num_process: must be 1; see Raises.
+        compat: return just what Hugging Face `evaluate` returns, such as the bare number of "wer".
+        options: defaults of `compute`, such as average="macro".
+
+    Raises:
+        ValueError: no such module or config; or `num_process` above 1: states of several processes merge in memory
+            (`state` in each, then `merge` and `result`), no files stand between them.
+    """
+    if num_process != 1:
+        raise ValueError(
+            "num_process above 1 is not needed: call module.state(...) in each process, "
+            "merge the states with module.merge and pass the whole to module.result"
+        )
+    return registry.find(path, module_type)(config_name, compat=compat, **options)
+
+
+def list_evaluation_modules(
+    module_type: str | None = None, include_community: bool = True, with_details: bool = False
+) -> list[Any]:
+    """Names of all modules, those of installed packages too; with details a dictionary of name, type and community."""
+    found = [(kind, name, False) for kind, name in registry.builtin()]
+    if include_community:
+        found += [(kind, name, True) for kind, name in registry.plugins()]
+    chosen = [one for one in found if module_type in (None, one[0])]
+    if not with_details:
+        return [name for _, name, _ in chosen]
+    return [{"name": name, "type": kind, "community": community} for kind, name, community in chosen]
+
+
+def inspect_evaluation_module(path: str, local_path: str) -> None:
+    """Copy the module's file into the folder `local_path`, to read it or to make another from it."""
+    import inspect
+
+    source = inspect.getsourcefile(registry.find(path))
+    assert source is not None
+    Path(local_path).mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, Path(local_path) / Path(source).name)
+
+
+def checked(module: type[Module]) -> str:
+    """What is missing to run this module here ("" for nothing): an extra to install, or a resource to give."""
+    import importlib.util
+
+    for extra in module.card.needs:
+        lacking = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
+        if lacking:
+            return f"{', '.join(lacking)}: pip install 'dynabench[{extra}]'"
+    return module.card.resource
+
+
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "metrics": ("nltk", "sacrebleu", "sacremoses"),
+    "models": ("torch", "transformers"),
+}

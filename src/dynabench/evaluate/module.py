@@ -1,0 +1,262 @@
+"""What all modules share: a pure core (`update`, `merge`, `result`) under a thin face that remembers batches.
+
+A module is a class in a file of its own with a `card`, its `columns`, and two functions:
+
+- `update(*columns, **options) -> State` keeps what is needed of a batch of clean rows (`states.py`);
+- `formula(total, **options) -> {key: array}` computes the result from the state's total, or from a block of totals
+  with a leading axis: so one formula gives the value, the scores per example and ten thousand replicates.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dynabench.evaluate.card import Card
+from dynabench.evaluate.columns import Column, native
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.resampling import intervals
+from dynabench.evaluate.states import State, Sums
+
+Kind = Literal["metric", "measurement", "comparison"]
+
+
+class Module:
+    """A metric, measurement or comparison. Use its subclasses through `dynabench.evaluate.load`."""
+
+    kind: ClassVar[Kind] = "metric"
+    card: ClassVar[Card]
+    columns: ClassVar[Mapping[str, Column]]
+    optional: ClassVar[Mapping[str, Column]] = {}  # columns that may be left out, such as sample_weight
+    apart: ClassVar[frozenset[str]] = frozenset()  # columns that need not be as long as the others
+    configs: ClassVar[tuple[str, ...]] = ("default",)
+    empty: ClassVar[bool] = False  # whether no rows have a result
+    update: Callable[..., Any]
+    formula: Callable[..., Mapping[str, Any]]
+
+    def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
+        """`options` become the defaults of `compute`; `compat` returns what Hugging Face `evaluate` returns."""
+        if config_name is not None and config_name not in self.configs:
+            raise ValueError(f"{self.name} has no config {config_name!r}; there are {', '.join(self.configs)}")
+        self.config_name = config_name or self.configs[0]
+        self.compat = compat
+        self.options = options
+        self._check_options(options)
+        self._batches: dict[str, list[Any]] = {}
+
+    # The pure core
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The state of both batches: `merge(update(a), update(b))` gives the result of `update(a + b)`."""
+        return first + second
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """The result as plain Python, from a state."""
+        found: dict[str, Any] = plain(self.formula(state.total(), **self._of(self.formula, options)))
+        return found
+
+    def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
+        """Scores of each row, arrays (n,). Raises ValueError where a row alone has none."""
+        if isinstance(state, Sums):
+            return dict(self.formula(state.alone(), **self._of(self.formula, options)))
+        raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
+
+    def state(self, columns: Mapping[str, Any], **options: Any) -> State:
+        """Clean raw columns and update: the way in for batches, threads and machines that merge later."""
+        state: State = self.update(**self.clean(columns), **self._of(self.update, {**self.options, **options}))
+        return state
+
+    # The face
+
+    def compute(
+        self,
+        *,
+        interval: float | None = None,
+        resamples: int = 9999,
+        method: str = "bca",
+        seed: int = 0,
+        per_example: bool = False,
+        **given: Any,
+    ) -> Any:
+        """The result for the given columns and all that was added before.
+
+        Args:
+            interval: level of bootstrap intervals, for example 0.95; they stand under "interval" by key.
+            resamples: how many times the rows are drawn.
+            method: "bca", "percentile" or "basic".
+            seed: of the random numbers; the same seed gives the same interval.
+            per_example: adds "per_example" with each row's scores by key.
+            given: columns (`predictions=...`) and options (`average="macro"`).
+
+        Raises:
+            ValueError: rows that cannot be computed with; the message says which and what to do.
+            TypeError: an option that the module does not know.
+        """
+        columns = {name: given.pop(name) for name in (*self.columns, *self.optional) if name in given}
+        self._check_options(given)
+        options = {**self.options, **given}
+        if columns:
+            self._keep({name: column for name, column in columns.items() if column is not None})
+        batches, self._batches = self._batches, {}
+        state = self.state({name: _joined(parts) for name, parts in batches.items()}, **options)
+        result = self.result(state, **self._of(self.result, options))
+        if per_example:
+            result["per_example"] = plain(self.per_example(state, **self._of(self.per_example, options)))
+        if interval is not None:
+            result["interval"] = self._intervals(state, options, interval, resamples, method, seed)
+        return self.compatible(result) if self.compat and interval is None and not per_example else result
+
+    def add(self, **row: Any) -> None:
+        """Remember one row: `add(prediction=..., reference=...)`."""
+        self.add_batch(**{self._plural(name): [value] for name, value in row.items()})
+
+    def add_batch(self, **columns: Any) -> None:
+        """Remember a batch: `add_batch(predictions=..., references=...)`."""
+        unknown = [name for name in columns if name not in self.columns and name not in self.optional]
+        if unknown:
+            raise ValueError(f"{self.name} takes {', '.join(self.columns)}, not {', '.join(unknown)}")
+        self._keep(columns)
+
+    def compatible(self, result: dict[str, Any]) -> Any:
+        """What Hugging Face `evaluate` returns for this result: the same, but for a few modules."""
+        return result
+
+    def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """All columns as `update` takes them. Raises ValueError for missing, empty and unequal ones."""
+        missing = [name for name in self.columns if name not in columns]
+        if missing:
+            raise ValueError(f"{self.name} needs {' and '.join(missing)}")
+        kinds = {**self.columns, **self.optional}
+        clean = {name: kinds[name].clean(columns[name], name) for name in kinds if name in columns}
+        lengths = {name: len(column) for name, column in clean.items() if name not in self.apart}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} has {n:,}" for name, n in lengths.items())
+            raise ValueError(f"all columns need one value for each example: {told}")
+        if not self.empty and 0 in (len(column) for column in clean.values()):
+            raise ValueError(f"nothing to compute: {self.name} needs at least one example")
+        return clean
+
+    # What Hugging Face `evaluate` tells of a module
+
+    @property
+    def name(self) -> str:
+        """The name under which `load` finds it: its file's."""
+        return type(self).__module__.rpartition(".")[2]
+
+    @property
+    def module_type(self) -> Kind:
+        """metric, measurement or comparison."""
+        return self.kind
+
+    @property
+    def description(self) -> str:
+        """What it measures."""
+        return self.card.description
+
+    @property
+    def citation(self) -> str:
+        """Where it comes from."""
+        return self.card.citation
+
+    @property
+    def features(self) -> dict[str, Column]:
+        """The columns that it needs."""
+        return dict(self.columns)
+
+    @property
+    def inputs_description(self) -> str:
+        """Columns and options, a line each."""
+        lines = [f"{name}: {text}" for name, text in {**self.card.inputs, **self.card.options}.items()]
+        return "\n".join(lines)
+
+    @property
+    def reference_urls(self) -> Sequence[str]:
+        """Where to read more."""
+        return self.card.references
+
+    def __len__(self) -> int:
+        """How many rows are remembered."""
+        return max((sum(len(part) for part in parts) for parts in self._batches.values()), default=0)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {column.dtype}" for name, column in self.columns.items())
+        return f"{type(self).__name__}({self.kind} {self.name!r}, {inputs})"
+
+    @classmethod
+    def options_known(cls) -> dict[str, inspect.Parameter]:
+        """The keyword arguments of `update`, `formula`, `result` and `per_example`, by name."""
+        found: dict[str, inspect.Parameter] = {}
+        for name in ("update", "formula", "result", "per_example"):
+            if hasattr(cls, name):
+                found |= _keywords(getattr(cls, name))
+        return {name: found[name] for name in found if name != "**"}
+
+    def _keep(self, columns: Mapping[str, Any]) -> None:
+        for name, values in columns.items():
+            values = native(values)
+            kept = values.copy() if isinstance(values, np.ndarray) and self._batches.get(name) else values
+            self._batches.setdefault(name, []).append(kept)
+
+    def _plural(self, name: str) -> str:
+        known = (*self.columns, *self.optional)
+        return next((column for column in known if name in (column, column.removesuffix("s"))), name)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        known = self.options_known()
+        for name in options:
+            if name not in known:
+                has = f"its options are {', '.join(known)}" if known else "it has no options"
+                raise TypeError(f"{self.name} takes {', '.join(self.columns)}; {has}; {name!r} is none of them")
+
+    def _of(self, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        known = _keywords(getattr(function, "__func__", function))
+        return {name: value for name, value in options.items() if name in known or "**" in known}
+
+    def _intervals(
+        self, state: State, options: Mapping[str, Any], level: float, times: int, method: str, seed: int
+    ) -> dict[str, Any]:
+        if not hasattr(self, "formula"):
+            raise ValueError(f"{self.name} has no interval: it is one number for all that was given")
+        chosen = self._of(self.formula, options)
+        found: dict[str, Any] = plain(
+            intervals(state, lambda total: self.formula(total, **chosen), level, times, method, seed)
+        )
+        return found
+
+
+class Metric(Module):
+    """Predictions against references."""
+
+
+class Measurement(Module):
+    """A property of data."""
+
+    kind = "measurement"
+
+
+class Comparison(Module):
+    """One system against another on the same examples."""
+
+    kind = "comparison"
+
+
+@cache
+def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Keyword-only parameters by name; "**" stands for any that others know."""
+    found = {}
+    for name, one in inspect.signature(function).parameters.items():
+        if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
+            found[name if one.kind is one.KEYWORD_ONLY else "**"] = one
+    return found
+
+
+def _joined(parts: list[Any]) -> Any:
+    """One column from its batches; arrays stay an array."""
+    if len(parts) == 1:
+        return parts[0]
+    arrays = all(isinstance(part, np.ndarray) for part in parts)
+    if arrays and len({(part.dtype.kind, part.shape[1:]) for part in parts}) == 1:
+        return np.concatenate(parts)
+    return [value for part in parts for value in (part.tolist() if isinstance(part, np.ndarray) else part)]

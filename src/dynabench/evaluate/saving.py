@@ -1,0 +1,43 @@
+"""Results in a file, with what they were computed by."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dynabench import __version__
+from dynabench.evaluate.plain import plain
+
+
+def save(path_or_file: str | Path, **data: Any) -> Path:
+    """Write `data` as JSON to the file; into a folder, as a new file named after the time. Returns its path.
+
+    Beside `data` stand `_timestamp` (ISO 8601, UTC), `_git_commit_hash` (null outside a checkout),
+    `_evaluate_version`, `_python_version` and `_interpreter_path`.
+    """
+    now = datetime.now(UTC)
+    path = Path(path_or_file)
+    if path.suffix != ".json":
+        path.mkdir(parents=True, exist_ok=True)
+        path = path / f"result-{now:%Y_%m_%d-%H_%M_%S}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {
+        **plain(data),
+        "_timestamp": now.isoformat(),
+        "_git_commit_hash": _commit(),
+        "_evaluate_version": __version__,
+        "_python_version": sys.version,
+        "_interpreter_path": sys.executable,
+    }
+    path.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _commit() -> str | None:
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None
