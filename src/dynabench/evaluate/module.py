@@ -117,7 +117,7 @@ class Module:
         unknown = [name for name in columns if name not in self.columns and name not in self.optional]
         if unknown:
             raise ValueError(f"{self.name} takes {', '.join(self.columns)}, not {', '.join(unknown)}")
-        self._keep(columns)
+        self._keep({name: _own(values) for name, values in columns.items()})
 
     def compatible(self, result: dict[str, Any]) -> Any:
         """What Hugging Face `evaluate` returns for this result: the same, but for a few modules."""
@@ -195,9 +195,7 @@ class Module:
 
     def _keep(self, columns: Mapping[str, Any]) -> None:
         for name, values in columns.items():
-            values = native(values)
-            kept = values.copy() if isinstance(values, np.ndarray) and self._batches.get(name) else values
-            self._batches.setdefault(name, []).append(kept)
+            self._batches.setdefault(name, []).append(native(values))
 
     def _plural(self, name: str) -> str:
         known = (*self.columns, *self.optional)
@@ -250,6 +248,11 @@ def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
             found[name if one.kind is one.KEYWORD_ONLY else "**"] = one
     return found
+
+
+def _own(values: Any) -> Any:
+    """A copy, since callers fill one array or list again and again."""
+    return values.copy() if isinstance(values, np.ndarray | list) else native(values)
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -1,0 +1,58 @@
+"""The library is light and keeps to itself: what it imports, and that it runs with the network cut off."""
+
+import shutil
+import subprocess
+import sys
+from functools import cache
+
+HEAVY = ("torch", "transformers", "scipy", "sklearn", "nltk", "sacrebleu", "fastapi", "sqlalchemy", "pandas", "socket")
+EVERYTHING = """
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(event) if event.startswith("socket.") else None)
+from dynabench.evaluate import load, registry
+from dynabench.evaluate.loading import checked
+ran = 0
+for kind, name in registry.builtin():
+    module = registry.find(name, kind)
+    if checked(module) or "models" in module.card.needs:
+        continue
+    for example in module.card.examples:
+        if not example.error:
+            load(name, example.config, kind).compute(**example.inputs, **example.options)
+            ran += 1
+if opened:
+    sys.exit(f"opened sockets: {opened}")
+print(ran)
+"""
+
+
+@cache
+def cut_off() -> list[str]:
+    """What starts a command without any network; nothing where the system does not let us."""
+    unshare = shutil.which("unshare")
+    command = [unshare or "unshare", "--map-root-user", "--net"]
+    works = unshare and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+    return command if works else []
+
+
+def python(code: str, *before: str) -> str:
+    command = [*before, sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_importing_it_imports_numpy_alone() -> None:
+    loaded = python("import sys, dynabench.evaluate; print(*sys.modules)").split()
+    assert "numpy" in loaded
+    assert [name for name in HEAVY if name in loaded and name != "socket"] == []
+
+
+def test_importing_it_opens_no_socket() -> None:
+    code = "import sys; seen = []; sys.addaudithook(lambda event, _: seen.append(event)); import dynabench.evaluate"
+    assert python(code + "; print([event for event in seen if event.startswith('socket')])") == "[]"
+
+
+def test_every_example_that_needs_no_model_runs_with_the_network_cut_off() -> None:
+    assert int(python(EVERYTHING, *cut_off())) > 5

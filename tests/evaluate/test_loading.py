@@ -1,0 +1,134 @@
+"""`load` and its companions: by name, by file, from other packages; errors that name what is near."""
+
+from pathlib import Path
+
+import pytest
+
+from dynabench import evaluate
+from dynabench.evaluate import registry
+
+OWN = '''
+"""A measure of one's own."""
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Numbers
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import Sums
+
+
+class Halved(Metric):
+    """Half the mean."""
+
+    card = Card(
+        "Half the mean of the predictions.", "m / 2", {"predictions": "numbers"},
+        (Output("half", "half the mean"),), (Example("Two", {"predictions": [2, 4]}, {"half": 1.5}),), "None.", "Ours.",
+    )
+    columns = {"predictions": Numbers()}
+
+    def update(self, predictions, references=None):
+        return Sums(predictions)
+
+    def formula(self, total, *, twice=False):
+        return {"half": total[..., 0] / total[..., -1] / (1 if twice else 2)}
+'''
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "halved.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_a_name_loads_the_module_with_its_defaults():
+    module = evaluate.load("f1", average="macro")
+    assert module.name == "f1"
+    assert module.module_type == "metric"
+    assert module.compute(predictions=[0, 1, 2], references=[0, 1, 1]) == {"f1": pytest.approx(5 / 9)}
+    assert module.compute(predictions=[0, 1], references=[0, 1], average="micro") == {"f1": 1.0}
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest_ones():
+    with pytest.raises(ValueError, match="did you mean accuracy"):
+        evaluate.load("acuracy")
+
+
+def test_an_unknown_kind_config_or_option_is_named():
+    with pytest.raises(ValueError, match="metric, measurement, comparison"):
+        evaluate.load("accuracy", module_type="measure")
+    with pytest.raises(ValueError, match="no config 'multi'"):
+        evaluate.load("f1", "multi")
+    with pytest.raises(TypeError, match="'averag' is none of them"):
+        evaluate.load("f1", averag="macro")
+    with pytest.raises(TypeError, match="'average' is none of them"):
+        evaluate.load("accuracy").compute(predictions=[1], references=[1], average="macro")
+
+
+def test_a_file_and_a_folder_with_a_file_of_its_name_are_modules(own, tmp_path):
+    assert evaluate.load(str(own)).compute(predictions=[2, 4]) == {"half": 1.5}
+    folder = tmp_path / "folder" / "halved"
+    folder.mkdir(parents=True)
+    (folder / "halved.py").write_text(OWN)
+    module = evaluate.load(str(folder), twice=True)
+    assert module.compute(predictions=[2, 4]) == {"half": 3.0}
+    assert module.compute(predictions=[2, 4, 9], interval=0.9)["interval"]["half"]["level"] == 0.9
+
+
+def test_a_file_without_a_module_or_with_two_is_refused(tmp_path):
+    path = tmp_path / "nothing.py"
+    path.write_text("x = 1\n")
+    with pytest.raises(ValueError, match="one public class of a module, it has 0"):
+        evaluate.load(str(path))
+
+
+def test_an_installed_package_brings_modules_by_entry_point(own, monkeypatch, tmp_path):
+    info = tmp_path / "halves-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dynabench.evaluate]\nhalved = halved:Halved\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "halved" in evaluate.list_evaluation_modules("metric")
+    assert "halved" not in evaluate.list_evaluation_modules("metric", include_community=False)
+    assert evaluate.load("halved").compute(predictions=[4]) == {"half": 2.0}
+
+
+def test_the_list_tells_kinds_and_details():
+    details = evaluate.list_evaluation_modules(with_details=True)
+    assert {"name": "accuracy", "type": "metric", "community": False} in details
+    assert set(evaluate.list_evaluation_modules("metric")) >= {"accuracy", "f1"}
+    assert len(details) == len(list(registry.builtin()))
+
+
+def test_inspect_copies_the_file(tmp_path):
+    evaluate.inspect_evaluation_module("accuracy", str(tmp_path / "copy"))
+    assert evaluate.load(str(tmp_path / "copy" / "accuracy.py")).compute(predictions=[1], references=[1]) == {
+        "accuracy": 1.0
+    }
+
+
+def test_several_processes_are_told_how_states_merge():
+    with pytest.raises(ValueError, match=r"module\.merge"):
+        evaluate.load("accuracy", num_process=2, process_id=0)
+
+
+def test_compute_forgets_what_was_added_and_arrays_may_be_reused():
+    import numpy as np
+
+    module = evaluate.load("accuracy")
+    batch = np.array([1, 1, 0])
+    for value in (1, 0):
+        batch[:] = value
+        module.add_batch(predictions=batch, references=np.array([1, 1, 1]))
+    assert len(module) == 6
+    assert module.compute() == {"accuracy": 0.5}
+    with pytest.raises(ValueError, match="needs predictions and references"):
+        module.compute()
+
+
+def test_module_tells_what_it_takes():
+    module = evaluate.load("accuracy")
+    assert list(module.features) == ["predictions", "references"]
+    assert module.description == module.card.description
+    assert "sample_weight" in module.inputs_description
+    assert module.citation
+    assert "references" in repr(module)
