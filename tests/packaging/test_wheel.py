@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import urllib.request
 import venv
 import zipfile
@@ -15,14 +14,6 @@ from benchmarks.running import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.timeout(900)
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "-w", str(folder), str(ROOT)], check=True)
-    return next(folder.glob("*.whl"))
 
 
 def tracked(*endings):

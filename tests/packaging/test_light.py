@@ -1,0 +1,50 @@
+"""`pip install dynabench` alone: statistics and the evaluation library, without torch, web or database."""
+
+import json
+import subprocess
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"torch", "transformers", "fastapi", "sqlalchemy", "pandas", "scikit-learn", "datasets", "pyarrow"}
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def light(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("light")
+    venv.create(folder, with_pip=True)
+    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, "--constraint", ROOT / "requirements" / "run.txt", wheel], check=True)
+    return folder / "bin"
+
+
+def run(program: Path, *arguments: str) -> str:
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True, cwd=program.parent).stdout
+
+
+def test_it_brings_few_packages(light):
+    listed = json.loads(run(light / "python", "-m", "pip", "list", "--format", "json"))
+    names = {package["name"].lower() for package in listed}
+    assert names & HEAVY == set()
+    assert len(names) < 20
+
+
+def test_it_computes_with_an_interval(light):
+    code = (
+        "from dynabench.evaluate import combine; "
+        "found = combine(['accuracy', 'f1']).compute(predictions=[1, 0, 1], references=[1, 1, 1], interval=0.95); "
+        "print(round(found['accuracy'], 3), sorted(found['interval']))"
+    )
+    assert run(light / "python", "-c", code).strip() == "0.667 ['accuracy', 'f1']"
+
+
+def test_its_command_lists_modules_and_says_what_each_lacks(light):
+    listed = {row["name"]: row for row in json.loads(run(light / "dynabench", "evaluate", "list", "--check", "--json"))}
+    assert listed["accuracy"]["missing"] == ""
+    assert "dynabench[metrics]" in listed["sacrebleu"]["missing"]
+    assert "dynabench[models]" in listed["bertscore"]["missing"]
+    runnable = [name for name, row in listed.items() if not row["missing"]]
+    assert len(runnable) > 40
