@@ -61,20 +61,28 @@ def entry(name: str, version: str | None = None, places: Iterable[Path] | None =
     raise NotFound(f"There is no model {name!r}{f' of version {version}' if version else ''}; there are: {known}.")
 
 
-def open_model(folder: Path) -> Attributable:
-    """Load a model for use in this process; raises `Invalid` when its folder is broken."""
+def open_model(folder: Path, bulk: bool = False) -> Attributable:
+    """Load a model for use in this process; raises `Invalid` when its folder is broken.
+
+    For evaluating many inputs, `bulk` gives a model over the encoder an encoder of its own, several times as fast.
+    """
     card = spec.card(folder)
     if card.kind == "ngram":
         from dynabench.models.backends.ngram import NgramModel
 
         return NgramModel.load(folder)
+    pool = None
+    if bulk:
+        from dynabench.models.backends.merged import Merged
+
+        pool = Merged()
     if card.kind == "extractor":
         from dynabench.models.backends.extractor import ExtractorModel
 
-        return ExtractorModel.load(folder)
+        return ExtractorModel.load(folder, pool)
     from dynabench.models.backends.adapter import AdapterModel
 
-    return AdapterModel.load(folder)
+    return AdapterModel.load(folder, pool)
 
 
 def _entry(folder: Path) -> Entry:

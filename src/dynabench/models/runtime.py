@@ -35,6 +35,13 @@ def folder_size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def fast_bf16() -> bool:
+    """Whether this processor multiplies bfloat16 numbers faster than others."""
+    import torch
+
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
 SMALL = 512
 """Word pieces below which one thread is quicker than several, which would wait for each other at every step."""
 
