@@ -67,7 +67,8 @@ class LabelsOrSets(Labels):
     def clean(self, values: Any, name: str) -> Any:
         """Rows of anything but 0 and 1 are refused."""
         values = native(values)
-        first = values[0] if isinstance(values, list | tuple | np.ndarray) and len(values) else None
+        many = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim > 0)
+        first = values[0] if many and len(values) else None
         if not isinstance(first, list | tuple | np.ndarray):
             return super().clean(values, name)
         array = numbers(values, name)
@@ -220,7 +221,7 @@ def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
             raise ValueError(
                 f"{name}: row {int(np.isnan(array).argmax())} is NaN; drop it or fill it in before computing"
             )
-        broken = array != np.floor(array)
+        broken = (array != np.floor(array)) | (np.abs(array) >= 2.0**63)
         if broken.any():
             row = int(broken.argmax())
             raise ValueError(
