@@ -102,7 +102,9 @@ def named(given: Any) -> str:
 
 
 def callable_of(given: Any) -> Callable[[Any], Any] | None:
-    """`given` as a function of a list of rows, if it is a callable or a mapping of row to result; None for others.
+    """`given` as a function of a list of rows, if it is a callable or a mapping; None for others.
+
+    A mapping holds results by text; for rows of several texts it holds mappings by the second text, and so on.
 
     Raises ValueError for a bare torch model, which is callable but takes no texts.
     """
@@ -123,6 +125,10 @@ def asked(function: Callable[[Any], Any], rows: list[Any], what: str) -> list[An
 
 
 def _looked_up(table: Any, row: Any) -> Any:
-    if row not in table:
-        raise ValueError(f"the mapping that was given as a model does not know {row!r:.80}")
-    return table[row]
+    """The entry of a text, or of several texts one inside the other."""
+    found = table
+    for text in row if isinstance(row, tuple) else (row,):
+        if text not in found:
+            raise ValueError(f"the mapping that was given as a model does not know {row!r:.80}")
+        found = found[text]
+    return found

@@ -48,7 +48,7 @@ def log_likelihoods(
     return Likelihoods(
         summed(model, rows, batch_size),
         np.array([len(row.target) for row in rows], np.int64),
-        _bytes(continuations),
+        utf8_bytes(continuations),
     )
 
 
@@ -80,7 +80,7 @@ def text_likelihoods(
             raise ValueError(f"row {number} has {len(ids)} tokens, none of them can be scored; {more}")
         rows.append(Row(kept[:1], kept[1:]))
     tokens = np.array([len(row.target) for row in rows], np.int64)
-    return Likelihoods(summed(model, rows, batch_size), tokens, _bytes(texts))
+    return Likelihoods(summed(model, rows, batch_size), tokens, utf8_bytes(texts))
 
 
 def window_likelihoods(
@@ -104,7 +104,7 @@ def window_likelihoods(
     place = np.array(owners, np.int64)
     tokens = np.bincount(place, [len(row.target) for row in rows], len(texts))
     sums = np.bincount(place, summed(model, rows, batch_size), len(texts))
-    return Likelihoods(sums.astype(float), tokens.astype(np.int64), _bytes(texts))
+    return Likelihoods(sums.astype(float), tokens.astype(np.int64), utf8_bytes(texts))
 
 
 def encoded(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
@@ -121,6 +121,11 @@ def start_token(tokenizer: Any, or_end: bool = False) -> int:
         if token is not None:
             return int(token)
     raise ValueError("the tokenizer has no start token; set add_start_token=False")
+
+
+def utf8_bytes(texts: Sequence[str]) -> Ints:
+    """UTF-8 bytes of each text, shape (n,)."""
+    return np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts], np.int64)
 
 
 def _after_prompts(tokenizer: Any, prompts: Sequence[str], continuations: Sequence[str]) -> list[Row]:
@@ -160,7 +165,3 @@ def _windows(ids: tuple[int, ...], limit: int) -> Iterator[Row]:
         first = max(min(done + take, len(ids)) - limit, 0)
         yield Row(ids[first:done], ids[done : done + take])
         done += take
-
-
-def _bytes(texts: Sequence[str]) -> Ints:
-    return np.array([len(text.encode("utf-8", "surrogatepass")) for text in texts], np.int64)

@@ -101,9 +101,15 @@ def causal(kind: str, vocabulary: int) -> Any:
     torch.manual_seed(5)
     if kind == "gpt2":
         config = GPT2Config(
-            vocab_size=vocabulary, n_positions=64, n_embd=SIZE, n_layer=2, n_head=4, initializer_range=0.3,
-            bos_token_id=0, eos_token_id=0,
-        )  # fmt: skip
+            vocab_size=vocabulary,
+            n_positions=64,
+            n_embd=SIZE,
+            n_layer=2,
+            n_head=4,
+            initializer_range=0.3,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
         return GPT2LMHeadModel(config)
     if kind == "llama":
         return LlamaForCausalLM(
@@ -116,7 +122,7 @@ def causal(kind: str, vocabulary: int) -> Any:
                 num_attention_heads=4,
                 num_key_value_heads=2,
                 max_position_embeddings=128,
-            )  # fmt: skip
+            )
         )
     return OPTForCausalLM(
         OPTConfig(
@@ -128,7 +134,7 @@ def causal(kind: str, vocabulary: int) -> Any:
             max_position_embeddings=128,
             word_embed_proj_dim=SIZE,
             init_std=0.3,
-        )  # fmt: skip
+        )
     )
 
 
@@ -166,9 +172,15 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Folder:
             if len(labels) > 1:
                 more = {"id2label": dict(enumerate(labels)), "label2id": {name: at for at, name in enumerate(labels)}}
             config = BertConfig(
-                vocab_size=len(tokenizer), hidden_size=SIZE, num_hidden_layers=3, num_attention_heads=4,
-                intermediate_size=64, max_position_embeddings=64, initializer_range=0.3, **more,
-            )  # fmt: skip
+                vocab_size=len(tokenizer),
+                hidden_size=SIZE,
+                num_hidden_layers=3,
+                num_attention_heads=4,
+                intermediate_size=64,
+                max_position_embeddings=64,
+                initializer_range=0.3,
+                **more,
+            )
             torch.manual_seed(7)
             model = BertModel(config) if kind == "encoder" else BertForSequenceClassification(config)
             model.save_pretrained(made[kind])

@@ -1,4 +1,4 @@
-"""Sums of log-probabilities equal those of a loop over single tokens: batched, padded, with shared prompts, in windows."""
+"""Sums of log-probabilities equal those of a loop over tokens: batched, padded, with shared prompts, in windows."""
 
 import numpy as np
 import pytest
