@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.batches import batches
 from dynabench.evaluate.checkpoints import Loaded, asked, callable_of, loaded
 
 Floats = NDArray[np.float64]
@@ -50,40 +51,13 @@ def logits(
     """
     import torch
 
-    tokenizer = model.tokenizer
-    longest = max_length or _longest(model)
-    encoded = tokenizer(*map(list, columns), truncation=longest is not None, max_length=longest, verbose=False)
-    sizes = [len(ids) for ids in encoded["input_ids"]]
-    order = sorted(range(len(sizes)), key=lambda row: -sizes[row])
-    found: list[Any] = [None] * len(sizes)
-    with torch.inference_mode():
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            batch = _padded(tokenizer, {key: [values[row] for row in rows] for key, values in encoded.items()})
-            scores = model.model(**{key: value.to(model.model.device) for key, value in batch.items()}).logits
-            for row, score in zip(rows, scores.double().cpu().numpy(), strict=True):
-                found[row] = score
+    found: list[Any] = [None] * len(columns[0])
+    for rows, batch in batches(model, columns, batch_size, max_length):
+        with torch.inference_mode():
+            scores = model.model(**batch).logits.double().cpu().numpy()
+        for row, score in zip(rows, scores, strict=True):
+            found[row] = score
     return np.stack(found)
-
-
-def _longest(model: Loaded) -> int | None:
-    """Tokens that the model reads, as its tokenizer or its configuration says."""
-    told = getattr(model.tokenizer, "model_max_length", None)
-    places = getattr(model.model.config, "max_position_embeddings", None)
-    if places and getattr(model.model.config, "model_type", "") in ("roberta", "xlm-roberta", "camembert"):
-        places -= 2  # the first two places are for padding
-    known = [int(size) for size in (told, places) if size and 0 < size < LONGEST]
-    return min(known) if known else None
-
-
-def _padded(tokenizer: Any, batch: dict[str, list[Any]]) -> Any:
-    if tokenizer.pad_token_id is None:
-        if len(batch["input_ids"]) > 1 and len({len(ids) for ids in batch["input_ids"]}) > 1:
-            raise ValueError("the tokenizer has no padding token; use batch_size=1")
-        import torch
-
-        return {key: torch.tensor(values) for key, values in batch.items()}
-    return tokenizer.pad(batch, return_tensors="pt")
 
 
 def _by_transformers(
