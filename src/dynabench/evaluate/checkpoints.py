@@ -1,9 +1,12 @@
 """Models that modules run: from a local folder, from the Hugging Face hub when it is asked for, or given as objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from dynabench.evaluate.module import Module
 
 LEFT_OUT_OF_USE = ("pooler", "position_ids")  # weights that may be missing: nothing here reads what they compute
 
@@ -17,6 +20,9 @@ class Loaded(NamedTuple):
 
 def loaded(given: Any, kind: str, device: str | None = None) -> Loaded:
     """The model and tokenizer behind `given`: a local folder, a hub id, or the pair (model, tokenizer) itself.
+
+    What is loaded computes in single precision, whatever its file holds, so that results do not depend on how rows
+    are batched; give the pair for another precision. The last two stay loaded until their files change.
 
     Args:
         given: a path, a hub id such as "gpt2", or two objects of transformers; the latter stay on their device.
@@ -32,7 +38,9 @@ def loaded(given: Any, kind: str, device: str | None = None) -> Loaded:
         raise ValueError(
             f"a model is the path of a local folder, a hub id or the pair (model, tokenizer), not {given!r:.80}"
         )
-    return _loaded(str(given), kind, chosen_device(device))
+    local = Path(given).expanduser()
+    changed = max((file.stat().st_mtime_ns for file in local.iterdir()), default=0) if local.is_dir() else 0
+    return _loaded(str(given), kind, chosen_device(device), changed)
 
 
 def chosen_device(device: str | None) -> str:
@@ -47,7 +55,8 @@ def chosen_device(device: str | None) -> str:
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, kind: str, device: str) -> Loaded:
+def _loaded(name: str, kind: str, device: str, changed: int) -> Loaded:
+    """`changed` (when a file of the folder was last written) makes a checkpoint that was trained on another one."""
     import transformers
 
     local = Path(name).expanduser()
@@ -76,11 +85,15 @@ def _reach(name: str) -> None:
 
 
 def _read(place: str, kind: str, device: str, **more: Any) -> Loaded:
+    import torch
     import transformers
 
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **more)
-        model, report = getattr(transformers, kind).from_pretrained(place, output_loading_info=True, **more)
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **more)
+            model, report = getattr(transformers, kind).from_pretrained(
+                place, output_loading_info=True, dtype=torch.float32, **more
+            )
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise ValueError(f"{place} could not be loaded as {kind}: {str(error).splitlines()[0]}") from error
     missing = [key for key in report["missing_keys"] if not any(part in key for part in LEFT_OUT_OF_USE)]
@@ -90,6 +103,23 @@ def _read(place: str, kind: str, device: str, **more: Any) -> Loaded:
             "random ones would take their place: choose a checkpoint that was trained for this"
         )
     return Loaded(model.eval().to(device), tokenizer)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bar and no report of weights for a moment: what matters of the latter becomes an error."""
+    import transformers
+
+    logging: Any = transformers.logging
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
 
 
 def named(given: Any) -> str:
@@ -122,6 +152,27 @@ def asked(function: Callable[[Any], Any], rows: list[Any], what: str) -> list[An
     if len(found) != len(rows):
         raise ValueError(f"the model gave {len(found)} answers for {len(rows)} texts; it has to give {what} for each")
     return found
+
+
+class OfCheckpoint(Module):
+    """A module whose config is its model, as in `load("toxicity", "folder or hub id")`."""
+
+    def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
+        """`config_name` is the default of the option `model`."""
+        if config_name not in (None, "default"):
+            options = {"model": config_name, **options}
+        super().__init__(compat=compat, **options)
+        self.config_name = config_name or "default"
+
+
+def wanted(model: Any, name: str, original: str) -> Any:
+    """`model`. Raises ValueError, with what there is to give, where it is None; `original` is what evaluate loads."""
+    if model is None:
+        raise ValueError(
+            f"{name} needs a model, and none is shipped or loaded unasked: give model=, a local folder, a hub id (the "
+            f"original's default is {original}) or a function"
+        )
+    return model
 
 
 def _looked_up(table: Any, row: Any) -> Any:

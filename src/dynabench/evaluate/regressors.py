@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.checkpoints import asked, callable_of, loaded
+from dynabench.evaluate.checkpoints import OfCheckpoint, asked, callable_of, loaded
 from dynabench.evaluate.classifiers import logits
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
@@ -49,15 +49,8 @@ def scores(
     return _numbers(logits(chosen, columns, batch_size, max_length)[:, 0].tolist())
 
 
-class Learnt(Metric):
-    """A metric whose config is a checkpoint, as `load("frugalscore", "folder")`, and that scores each row."""
-
-    def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
-        """`config_name` is the default of the option `model`."""
-        if config_name not in (None, "default"):
-            options = {"model": config_name, **options}
-        super().__init__(compat=compat, **options)
-        self.config_name = config_name or "default"
+class Learnt(OfCheckpoint, Metric):
+    """A metric whose model scores each row; its state has those scores."""
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """The mean of all scores."""
@@ -70,16 +63,6 @@ class Learnt(Metric):
     def per_example(self, state: Sums, **options: Any) -> dict[str, Any]:
         """Scores of all rows."""
         return {"scores": state.rows[:, 0]}
-
-
-def wanted(model: Any, name: str, kinds: str) -> Any:
-    """`model`. Raises ValueError, with what there is to give, where it is None."""
-    if model is None:
-        raise ValueError(
-            f"{name} needs a model, and none can be shipped: give model=, the folder of {kinds}, its hub id, "
-            "or a function"
-        )
-    return model
 
 
 def _numbers(answers: list[Any]) -> Floats:

@@ -1,6 +1,9 @@
 """Where models come from, and what is said when they do not come."""
 
+import shutil
+
 import pytest
+import torch
 from huggingface_hub import HfApi
 from transformers import AutoModelForCausalLM
 
@@ -50,3 +53,22 @@ def test_a_model_without_its_tokenizer_is_told(language_model):
     bare = AutoModelForCausalLM.from_pretrained(language_model("gpt2"))
     with pytest.raises(ValueError, match="give the pair"):
         load("perplexity").compute(predictions=["a"], model=bare)
+
+
+def test_a_checkpoint_that_was_trained_on_is_loaded_anew(tmp_path, language_model):
+    shutil.copytree(language_model("gpt2"), tmp_path, dirs_exist_ok=True)
+    before = load("perplexity").compute(predictions=["the captain"], model_id=str(tmp_path))
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.mul_(0.5)
+    model.save_pretrained(tmp_path)
+    assert load("perplexity").compute(predictions=["the captain"], model_id=str(tmp_path)) != before
+
+
+def test_half_precision_on_disk_computes_in_single(tmp_path, language_model, capfd):
+    shutil.copytree(language_model("gpt2"), tmp_path, dirs_exist_ok=True)
+    AutoModelForCausalLM.from_pretrained(tmp_path).to(torch.bfloat16).save_pretrained(tmp_path)
+    capfd.readouterr()
+    assert loaded(str(tmp_path), "AutoModelForCausalLM", "cpu").model.dtype == torch.float32
+    assert capfd.readouterr() == ("", "")

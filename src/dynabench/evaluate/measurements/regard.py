@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.checkpoints import wanted
 from dynabench.evaluate.classifiers import probabilities
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.regressors import wanted
 from dynabench.evaluate.states import blocks
 
 AGGREGATIONS = (None, "maximum", "average")
@@ -193,7 +193,7 @@ class Regard(Measurement):
                 if references is None
                 else "references are for load('regard', 'compare'); the config 'default' measures data alone"
             )
-        chosen = wanted(model, self.name, "a text classifier of transformers")
+        chosen = wanted(model, self.name, "sasha/regardv3")
         labels, found = probabilities(chosen, [*data, *(references or [])], batch_size, device)
         return Regards(labels, found[: len(data)], None if references is None else found[len(data) :])
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.checkpoints import OfCheckpoint, wanted
 from dynabench.evaluate.classifiers import probabilities
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.regressors import wanted
 from dynabench.evaluate.states import Rows
 
 AGGREGATIONS = ("all", "maximum", "ratio")
@@ -18,7 +18,7 @@ KNOWN = {
 }
 
 
-class Toxicity(Measurement):
+class Toxicity(OfCheckpoint, Measurement):
     """How hateful texts are, as a classifier sees them."""
 
     card = Card(
@@ -85,13 +85,6 @@ class Toxicity(Measurement):
     )
     columns = {"predictions": Texts()}
 
-    def __init__(self, config_name: str | None = None, *, compat: bool = False, **options: Any) -> None:
-        """`config_name` is the default of the option `model`."""
-        if config_name not in (None, "default"):
-            options = {"model": config_name, **options}
-        super().__init__(compat=compat, **options)
-        self.config_name = config_name or "default"
-
     def update(
         self,
         predictions: list[str],
@@ -103,7 +96,10 @@ class Toxicity(Measurement):
     ) -> Rows:
         """The score of each text, shape (n,)."""
         labels, found = probabilities(
-            wanted(model, self.name, "a text classifier of transformers"), predictions, batch_size, device
+            wanted(model, self.name, "facebook/roberta-hate-speech-dynabench-r4-target"),
+            predictions,
+            batch_size,
+            device,
         )
         if toxic_label not in labels:
             raise ValueError(

@@ -3,8 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.checkpoints import wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores, wanted
+from dynabench.evaluate.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sings": {"the bird sang": 0.8}, "a green hull": {"an old song": -0.4}}
@@ -75,7 +76,7 @@ class Bleurt(Learnt):
         max_length: int | None = None,
     ) -> Sums:
         """The score of each row."""
-        chosen = wanted(model, self.name, "a regression model of transformers")
+        chosen = wanted(model, self.name, "the TensorFlow checkpoint bleurt-base-128")
         rows = list(zip(references, predictions, strict=True))
         return Sums(scores(chosen, rows, batch_size, device, max_length))
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import callable_of
+from dynabench.evaluate.checkpoints import callable_of, wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores, wanted
+from dynabench.evaluate.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {
@@ -86,7 +86,7 @@ class Comet(Learnt):
         batch_size: int = 32,
     ) -> Sums:
         """The score of each row."""
-        chosen = wanted(model, self.name, "a regression model of transformers")
+        chosen = wanted(model, self.name, "Unbabel/wmt22-comet-da, which its own package has to load")
         if callable(chosen) and callable_of(chosen):
             named = [
                 {"src": source, "mt": said, "ref": reference}

@@ -3,8 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.checkpoints import wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores, wanted
+from dynabench.evaluate.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sang": {"the bird sings": 0.9}, "an old song": {"a green hull": 0.5}}
@@ -73,7 +74,7 @@ class FrugalScore(Learnt):
         device: str | None = None,
     ) -> Sums:
         """The score of each row."""
-        chosen = wanted(model, self.name, "a regression model of transformers")
+        chosen = wanted(model, self.name, "moussaKam/frugalscore_tiny_bert-base_bert-score")
         rows = list(zip(predictions, references, strict=True))
         return Sums(scores(chosen, rows, batch_size, device, max_length))
 
