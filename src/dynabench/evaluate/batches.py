@@ -1,0 +1,50 @@
+"""Batches of texts as token ids for models of transformers."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dynabench.evaluate.checkpoints import Loaded
+
+LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond
+PADDED_IN_FRONT = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")  # two places are for padding
+
+
+def batches(
+    model: Loaded, columns: Sequence[Sequence[str]], batch_size: int = 32, max_length: int | None = None
+) -> Iterator[tuple[list[int], dict[str, Any]]]:
+    """Numbers of rows, and what the model takes for them, on its device.
+
+    `columns` are one or two columns of n texts. Rows come sorted by length, the longest first, padded on the
+    tokenizer's side, cut after `max_length` tokens (by default what the model reads). Raises ValueError for a batch
+    size below 1.
+    """
+    import torch
+
+    if batch_size < 1:
+        raise ValueError(f"batch_size={batch_size}: give 1 or more")
+    if not len(columns[0]):
+        return
+    longest = max_length or reads(model)
+    encoded = model.tokenizer(*map(list, columns), truncation=longest is not None, max_length=longest, verbose=False)
+    sizes = [len(ids) for ids in encoded["input_ids"]]
+    order = sorted(range(len(sizes)), key=lambda row: -sizes[row])
+    step = batch_size if model.tokenizer.pad_token_id is not None else 1
+    for start in range(0, len(order), step):
+        rows = order[start : start + step]
+        batch = {key: [values[row] for row in rows] for key, values in encoded.items()}
+        padded = (
+            model.tokenizer.pad(batch, return_tensors="pt")
+            if step > 1
+            else {key: torch.tensor(values) for key, values in batch.items()}
+        )
+        yield rows, {key: value.to(model.model.device) for key, value in padded.items()}
+
+
+def reads(model: Loaded) -> int | None:
+    """How many tokens the model reads, as its tokenizer or its configuration says; None where neither does."""
+    told = getattr(model.tokenizer, "model_max_length", None)
+    places = getattr(model.model.config, "max_position_embeddings", None)
+    if places and getattr(model.model.config, "model_type", "") in PADDED_IN_FRONT:
+        places -= 2
+    known = [int(size) for size in (told, places) if size and 0 < size < LONGEST]
+    return min(known) if known else None

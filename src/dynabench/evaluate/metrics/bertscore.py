@@ -1,0 +1,241 @@
+"""BERTScore."""
+
+import csv
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.checkpoints import callable_of, loaded, named
+from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.embeddings import Embedded, by_function, by_transformers
+from dynabench.evaluate.greedy_matching import Matches, matched
+from dynabench.evaluate.module import Metric
+
+CHUNK = 16  # batches whose embeddings are in memory at once
+LANGUAGES = {
+    "en": "roberta-large",
+    "zh": "bert-base-chinese",
+    "tr": "dbmdz/bert-base-turkish-cased",
+    "en-sci": "allenai/scibert_scivocab_uncased",
+}
+MULTILINGUAL = "bert-base-multilingual-cased"
+# The layers that agreed best with people in WMT16, as the authors of BERTScore found
+LAYERS = {
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-multilingual-cased": 9,
+    "bert-base-chinese": 8,
+    "bert-base-turkish-cased": 10,
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "roberta-large-mnli": 19,
+    "scibert_scivocab_uncased": 8,
+    "distilroberta-base": 5,
+    "distilbert-base-uncased": 5,
+    "distilbert-base-multilingual-cased": 5,
+}
+COMPASS = {
+    "go north": {"tokens": ["go", "north"], "vectors": [[1, 0], [0, 1]]},
+    "go": {"tokens": ["go"], "vectors": [[2, 0]]},
+    "walk north": {"tokens": ["walk", "north"], "vectors": [[0.8, 0.6], [0, 1]]},
+}
+
+
+class BertScore(Metric):
+    """How similar the words of two texts are in their contexts."""
+
+    card = Card(
+        description=(
+            "Each token of the prediction is matched with the most similar token of the reference, by the cosine of "
+            "their contextual embeddings; the mean similarity is precision. Matching the reference's tokens gives "
+            "recall, and F1 is their harmonic mean. Of several references the best one counts."
+        ),
+        formula=(
+            r"P = \frac{1}{|\hat y|} \sum_{\hat t \in \hat y} \max_{t \in r} \hat t^\top t, \quad "
+            r"R = \frac{1}{|r|} \sum_{t \in r} \max_{\hat t \in \hat y} \hat t^\top t, \quad F = \frac{2PR}{P + R}"
+        ),
+        inputs={
+            "predictions": "text of each example",
+            "references": "right text of each example, or a list of right texts",
+        },
+        options={
+            "lang": "language of the texts, which chooses the model of the original (by its hub id)",
+            "model_type": "a local folder or hub id of an encoder of transformers",
+            "model": (
+                "the same, or the pair (model, tokenizer); or a function of a list of texts to {tokens, vectors} each, "
+                "or a mapping of text to these"
+            ),
+            "num_layers": "the layer whose embeddings count; known for the authors' models, by default their best",
+            "idf": "weigh tokens by how rare they are among the references; or a mapping of token id to weight",
+            "rescale_with_baseline": "subtract what unrelated texts score, and divide by what is left up to 1",
+            "baseline_path": "the file of these baselines: CSV with the columns LAYER, P, R, F",
+            "batch_size": "texts that run together",
+            "device": "such as cpu or cuda; an accelerator where there is one",
+            "all_layers": "must be False: ask for one layer after the other",
+            "nthreads": "accepted for existing code",
+            "verbose": "accepted for existing code; nothing is printed",
+            "use_fast_tokenizer": "accepted for existing code; the tokenizer that transformers loads is used",
+        },
+        outputs=(
+            Output("precision", "precision of each example", None, 1, "higher"),
+            Output("recall", "recall of each example", None, 1, "higher"),
+            Output("f1", "F1 of each example", None, 1, "higher"),
+            Output("mean_precision", "mean precision", None, 1, "higher"),
+            Output("mean_recall", "mean recall", None, 1, "higher"),
+            Output("mean_f1", "mean F1", None, 1, "higher"),
+            Output("hashcode", "model, layer, weights and versions that have to be equal for a comparison"),
+        ),
+        examples=(
+            Example(
+                "Equal texts, a missing word, and a word of similar meaning, with known embeddings",
+                {
+                    "predictions": ["go north", "go", "walk north"],
+                    "references": ["go north", "go north", "go north"],
+                },
+                {
+                    "precision": [1.0, 1.0, 0.9],
+                    "recall": [1.0, 0.5, 0.9],
+                    "f1": [1.0, 2 / 3, 0.9],
+                    "mean_f1": (1 + 2 / 3 + 0.9) / 3,
+                },
+                {"model": COMPASS},
+            ),
+            Example(
+                "The best of two references",
+                {"predictions": ["go"], "references": [["go north", "go"]]},
+                {"f1": [1.0]},
+                {"model": COMPASS},
+            ),
+            Example(
+                "Rare tokens weigh more",
+                {"predictions": ["go", "go"], "references": ["go north", "go"]},
+                {"precision": [1.0, 1.0], "recall": [0.0, 1.0]},
+                {"model": COMPASS, "idf": True},
+            ),
+            Example(
+                "A model has to be given",
+                {"predictions": ["go"], "references": ["go"]},
+                error="give lang, model_type or model",
+            ),
+        ),
+        limits=(
+            "Values depend on model, layer and versions (the hashcode names them) and lie in a narrow, high band, so "
+            "0.9 may be bad: compare systems, or rescale with a baseline. It overlooks negation and wrong numbers, and "
+            "is as biased as its model. No model and no baseline is shipped. An empty text scores 0. Where idf gives "
+            "all tokens of a text the weight 0, they weigh the same. Special tokens can be matched but do not count; "
+            "padding is never matched, whereas the original's zero for it can win over negative similarities."
+        ),
+        citation=(
+            "Zhang, Kishore, Wu, Weinberger and Artzi, BERTScore: Evaluating Text Generation with BERT, ICLR 2020."
+        ),
+        tasks=("text-generation", "translation", "summarization", "image-captioning"),
+        needs=("models",),
+        references=("https://arxiv.org/abs/1904.09675", "https://github.com/Tiiiger/bert_score"),
+    )
+    columns = {"predictions": Texts(), "references": References()}
+
+    def update(
+        self,
+        predictions: list[str],
+        references: list[list[str]],
+        *,
+        lang: str | None = None,
+        model_type: str | None = None,
+        model: Any = None,
+        num_layers: int | None = None,
+        idf: bool | Mapping[Hashable, float] = False,
+        rescale_with_baseline: bool = False,
+        baseline_path: str | None = None,
+        batch_size: int = 64,
+        device: str | None = None,
+        all_layers: bool = False,
+        nthreads: int = 4,
+        verbose: bool = False,
+        use_fast_tokenizer: bool = False,
+    ) -> Matches:
+        """Matches of all pairs of texts."""
+        if all_layers:
+            raise ValueError("all_layers: compute one layer after the other with num_layers")
+        chosen = _chosen(lang, model_type, model)
+        function = callable_of(chosen)
+        layer = _layer(chosen, num_layers) if function is None else num_layers
+        baseline = _baseline(baseline_path, layer) if rescale_with_baseline else None
+        step = max(batch_size, 1) * CHUNK
+        rows = []
+        for start in range(0, len(predictions), step):
+            said, right = predictions[start : start + step], references[start : start + step]
+            texts = said + [text for group in right for text in group]
+            if function is not None:
+                found = by_function(function, texts)
+            else:
+                found = by_transformers(loaded(chosen, "AutoModel", device), texts, layer or 0, max(batch_size, 1))
+            rows += _matched(said, right, dict(zip(texts, found, strict=True)))
+        return Matches(
+            tuple(rows), idf, baseline, _hashcode(chosen, layer, bool(idf), baseline_path if baseline else None)
+        )
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """Means over all rows."""
+        names = ("mean_precision", "mean_recall", "mean_f1")
+        return {name: total[..., place] / total[..., -1] for place, name in enumerate(names)}
+
+    def result(self, state: Matches, **options: Any) -> dict[str, Any]:
+        """Scores of all rows, their means, and the hashcode."""
+        lists = {name: scores.tolist() for name, scores in self.per_example(state).items()}
+        return {**lists, **super().result(state, **options), "hashcode": state.hashcode}
+
+    def per_example(self, state: Matches, **options: Any) -> dict[str, Any]:
+        """Scores of all rows."""
+        return dict(zip(("precision", "recall", "f1"), state.scores.rows.T, strict=True))
+
+    def compatible(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Without the means."""
+        return {name: value for name, value in result.items() if not name.startswith("mean_")}
+
+
+def _matched(said: list[str], right: list[list[str]], found: Mapping[str, Embedded]) -> list[Any]:
+    return [
+        tuple(matched(found[text], found[reference]) for reference in group)
+        for text, group in zip(said, right, strict=True)
+    ]
+
+
+def _chosen(lang: str | None, model_type: str | None, model: Any) -> Any:
+    if model is not None and model_type is not None:
+        raise ValueError("give model or model_type, not both")
+    if model is not None or model_type is not None:
+        return model if model_type is None else model_type
+    if lang is None:
+        raise ValueError("bertscore needs a model, and none can be shipped: give lang, model_type or model")
+    return LANGUAGES.get(lang.lower(), MULTILINGUAL)
+
+
+def _layer(model: Any, num_layers: int | None) -> int:
+    short = named(model).rstrip("/").rpartition("/")[2]
+    if num_layers is None and short not in LAYERS:
+        raise ValueError(f"no best layer is known for {short}; give num_layers, usually two thirds of all layers")
+    return LAYERS[short] if num_layers is None else num_layers
+
+
+def _baseline(path: str | None, layer: int | None) -> tuple[float, ...]:
+    """Precision, recall and F1 of unrelated texts at `layer`."""
+    if path is None:
+        raise ValueError("no baselines are shipped: give baseline_path, a CSV file with the columns LAYER, P, R, F")
+    if not Path(path).is_file():
+        raise ValueError(f"no file of baselines is at {path}")
+    with Path(path).open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row.get("LAYER") == str(layer):
+                return tuple(float(row[name]) for name in ("P", "R", "F"))
+    raise ValueError(f"{path} has no row whose LAYER is {layer}")
+
+
+def _hashcode(model: Any, layer: int | None, idf: bool, baseline: str | None) -> str:
+    from importlib.metadata import version
+
+    name = named(model)
+    short = Path(name).name if Path(name).expanduser().exists() else name
+    library = "" if callable_of(model) else f"(hug_trans={version('transformers')})"
+    weights = "idf" if idf else "no-idf"
+    return f"{short}_L{layer}_{weights}_dynabench={version('dynabench')}{library}" + "-custom-rescaled" * bool(baseline)

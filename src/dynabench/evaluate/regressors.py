@@ -1,0 +1,78 @@
+"""Metrics that are learnt: a model reads the texts of a row and says one number."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.checkpoints import OfCheckpoint, asked, callable_of, loaded
+from dynabench.evaluate.classifiers import logits
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import Sums
+
+Floats = NDArray[np.float64]
+
+
+def scores(
+    model: Any,
+    rows: Sequence[tuple[str, ...]],
+    batch_size: int = 32,
+    device: str | None = None,
+    max_length: int | None = None,
+) -> Floats:
+    """The number that `model` says of each row of two or three texts, shape (n,).
+
+    Args:
+        model: a function of the list of rows to one number each; or a local folder, a hub id or a pair (model,
+            tokenizer) of a sequence classifier of transformers with one output. It reads the first text of a row as
+            its first segment and the others, joined by the tokenizer's separator, as its second.
+        rows: n rows, as tuples of texts.
+        batch_size: rows that run together.
+        device: see `checkpoints.loaded`.
+        max_length: tokens after which the texts of a row are cut, the longest first.
+
+    Raises:
+        ValueError: no such model, more than one output, or answers that are no numbers.
+    """
+    function = callable_of(model)
+    if function is not None:
+        return _numbers(asked(function, list(rows), "one number"))
+    chosen = loaded(model, "AutoModelForSequenceClassification", device)
+    if chosen.model.config.num_labels != 1:
+        raise ValueError(
+            f"the model has {chosen.model.config.num_labels} outputs; a learnt metric is a regression with one "
+            "(num_labels=1): choose such a checkpoint, or give a function"
+        )
+    between = chosen.tokenizer.sep_token or chosen.tokenizer.eos_token or " "
+    columns = [[row[0] for row in rows], [between.join(row[1:]) for row in rows]]
+    return _numbers(logits(chosen, columns, batch_size, max_length)[:, 0].tolist())
+
+
+class Learnt(OfCheckpoint, Metric):
+    """A metric whose model scores each row; its state has those scores."""
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """The mean of all scores."""
+        return {"mean_score": total[..., 0] / total[..., -1]}
+
+    def result(self, state: Sums, **options: Any) -> dict[str, Any]:
+        """Scores of all rows, and their mean."""
+        return {"scores": state.rows[:, 0].tolist(), **super().result(state, **options)}
+
+    def per_example(self, state: Sums, **options: Any) -> dict[str, Any]:
+        """Scores of all rows."""
+        return {"scores": state.rows[:, 0]}
+
+
+def _numbers(answers: list[Any]) -> Floats:
+    try:
+        found = np.asarray(answers, float)
+    except (TypeError, ValueError):
+        found = np.zeros((0, 0))
+    if found.ndim != 1:
+        raise ValueError(f"the model gave {answers[0]!r:.80} for row 0; it has to give one number for each row")
+    if not np.isfinite(found).all():
+        row = int((~np.isfinite(found)).argmax())
+        raise ValueError(f"the model gave {found[row]} for row {row}, which is no number to average")
+    return found

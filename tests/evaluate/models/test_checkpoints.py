@@ -1,0 +1,74 @@
+"""Where models come from, and what is said when they do not come."""
+
+import shutil
+
+import pytest
+import torch
+from huggingface_hub import HfApi
+from transformers import AutoModelForCausalLM
+
+from dynabench.evaluate import load
+from dynabench.evaluate.checkpoints import loaded
+
+
+def test_a_hub_id_without_a_network_gives_one_error_that_names_the_way_out(monkeypatch):
+    asked = []
+
+    def offline(self, name, **options):
+        asked.append(name)
+        raise OSError("no network")
+
+    monkeypatch.setattr(HfApi, "model_info", offline)
+    with pytest.raises(ValueError, match=r"'nobody/nothing' is no local folder.*give the path of a local copy"):
+        load("perplexity").compute(predictions=["a"], model_id="nobody/nothing")
+    assert asked == ["nobody/nothing"]
+
+
+def test_a_folder_is_never_looked_for_on_the_hub(monkeypatch, language_model):
+    monkeypatch.setattr(HfApi, "model_info", lambda *a, **k: pytest.fail("asked the hub"))
+    loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cpu")
+    for path in ("./nothing", "/nothing/here", "a/b/c"):
+        with pytest.raises(ValueError, match="no model lies at"):
+            loaded(path, "AutoModelForCausalLM", "cpu")
+
+
+def test_an_empty_folder_is_told(tmp_path):
+    with pytest.raises(ValueError, match="could not be loaded as AutoModel"):
+        loaded(str(tmp_path), "AutoModel", "cpu")
+
+
+def test_a_checkpoint_without_the_head_is_refused_not_filled_with_random_weights(bert):
+    with pytest.raises(ValueError, match=r"lacks weights .*classifier"):
+        loaded(str(bert("encoder")), "AutoModelForSequenceClassification", "cpu")
+
+
+def test_an_accelerator_that_is_not_there_is_told(language_model, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ValueError, match="use device='cpu'"):
+        loaded(str(language_model("gpt2")), "AutoModelForCausalLM", "cuda")
+    assert loaded(str(language_model("gpt2")), "AutoModelForCausalLM").model.device.type == "cpu"
+
+
+def test_a_model_without_its_tokenizer_is_told(language_model):
+    bare = AutoModelForCausalLM.from_pretrained(language_model("gpt2"))
+    with pytest.raises(ValueError, match="give the pair"):
+        load("perplexity").compute(predictions=["a"], model=bare)
+
+
+def test_a_checkpoint_that_was_trained_on_is_loaded_anew(tmp_path, language_model):
+    shutil.copytree(language_model("gpt2"), tmp_path, dirs_exist_ok=True)
+    before = load("perplexity").compute(predictions=["the captain"], model_id=str(tmp_path))
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    with torch.no_grad():
+        for weights in model.parameters():
+            weights.mul_(0.5)
+    model.save_pretrained(tmp_path)
+    assert load("perplexity").compute(predictions=["the captain"], model_id=str(tmp_path)) != before
+
+
+def test_half_precision_on_disk_computes_in_single(tmp_path, language_model, capfd):
+    shutil.copytree(language_model("gpt2"), tmp_path, dirs_exist_ok=True)
+    AutoModelForCausalLM.from_pretrained(tmp_path).to(torch.bfloat16).save_pretrained(tmp_path)
+    capfd.readouterr()
+    assert loaded(str(tmp_path), "AutoModelForCausalLM", "cpu").model.dtype == torch.float32
+    assert capfd.readouterr() == ("", "")
