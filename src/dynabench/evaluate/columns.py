@@ -186,6 +186,8 @@ def listed(values: Any, name: str) -> list[Any]:
         return values
     if isinstance(values, np.ndarray) and values.ndim:
         return values.tolist() if values.ndim == 1 else list(values)
+    if isinstance(values, np.ndarray):
+        raise ValueError(f"{name}: give a list with one value for each example, not a single one")
     if values is None or isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise ValueError(f"{name}: give a list with one value for each example, not {type(values).__name__}")
     return list(values)
