@@ -33,7 +33,7 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     """
     values = _checked(p)
     order = np.argsort(values, kind="stable")[::-1]
-    steps = values[order] * len(values) / np.arange(len(values), 0, -1)
+    steps = values[order] * (len(values) / np.arange(len(values), 0, -1))
     return _back(np.minimum.accumulate(steps), order)
 
 
