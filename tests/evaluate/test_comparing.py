@@ -118,7 +118,7 @@ def test_results_are_plain_complete_and_the_same_each_time(n, count, seed):
 
 def test_four_equal_systems_are_rarely_told_apart():
     """The chance that any of six pairs seems to differ stays near 5%, where without correction it is above 10%."""
-    any_found = {name: 0 for name in ("holm", "none")}
+    any_found = dict.fromkeys(("holm", "none"), 0)
     for seed in range(120):
         systems, true = rows(120, [0.6] * 4, seed)
         p = [pair["p"] for pair in compare(systems, true, comparison="mcnemar", exact=True, resamples=10)["pairs"]]

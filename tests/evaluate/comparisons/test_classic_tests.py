@@ -150,6 +150,8 @@ def test_a_test_has_no_scores_per_example_and_no_interval(name):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_exact_match_is_the_share_of_equal_rows(rows):
     one, other = (list(column) for column in zip(*rows, strict=True))
-    found = load("exact_match", module_type="comparison").compute(predictions1=one, predictions2=other, per_example=True)
+    found = load("exact_match", module_type="comparison").compute(
+        predictions1=one, predictions2=other, per_example=True
+    )
     assert found["exact_match"] == pytest.approx(np.mean(np.array(one) == other))
     assert found["per_example"]["exact_match"] == [float(a == b) for a, b in rows]
