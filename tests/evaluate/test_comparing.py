@@ -1,14 +1,21 @@
 """Two and many systems compared."""
 
 import json
+import subprocess
+import sys
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynabench.evaluate import compare, load
+from dynabench.evaluate import Metric, compare, load
+from dynabench.evaluate.card import Output
+from dynabench.evaluate.columns import Labels
 from dynabench.evaluate.comparing import table
+from dynabench.evaluate.states import Sums
 from dynabench.stats.corrections import CORRECTIONS, corrected
 
 TESTS = ("paired_bootstrap", "approximate_randomization", "mcnemar", "wilcoxon")
@@ -101,6 +108,33 @@ def test_a_function_has_no_direction():
     assert (found["metric"], found["better"]) == ("wrong", None)
     assert found["pairs"][0]["better"] is None
     assert found["pairs"][0]["conclusion"] == "s1 is higher than s0"
+
+
+class Errors(Metric):
+    """The share of wrong predictions: less is better."""
+
+    card = replace(load("accuracy").card, outputs=(Output("errors", "", 0, 1, "lower"),))
+    columns = MappingProxyType({"predictions": Labels(), "references": Labels()})
+
+    def update(self, predictions, references):
+        return Sums(predictions != references)
+
+    def formula(self, total):
+        return {"errors": total[..., 0] / total[..., 1]}
+
+
+def test_where_less_is_better_the_lower_score_wins():
+    systems, true = rows(300, [0.5, 0.9])
+    found = compare(systems, true, metric=Errors(), resamples=500)
+    assert list(found["systems"]) == ["s1", "s0"]
+    assert found["pairs"][0]["difference"] > 0
+    assert found["pairs"][0]["conclusion"] == "s1 is better than s0"
+
+
+def test_nothing_but_numpy_is_imported_before_it_is_needed():
+    code = "import sys; from dynabench.evaluate import compare, visualization; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"scipy", "matplotlib", "altair", "pandas"} & set(loaded)
 
 
 @given(st.integers(2, 12), st.integers(2, 5), st.integers(0, 1000))

@@ -14,7 +14,7 @@ import numpy as np
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.paired import Statistic, jackknife, paired
 from dynabench.evaluate.resampling import LONGEST
-from dynabench.evaluate.states import Rows
+from dynabench.evaluate.states import Additive, Rows
 from dynabench.evaluate.swapping import swaps
 from dynabench.stats import bootstrap
 
@@ -99,7 +99,8 @@ def rate(pair: Pair, statistic: Statistic, drawing: Drawing) -> float:
 def randomised(pair: Pair, statistic: Statistic, drawing: Drawing) -> tuple[float, bool]:
     """The share of outcomes in which systems that change places row by row differ as much, and whether it is exact.
 
-    All outcomes are looked at where they are 65,536 at most, else some are drawn. Two-sided.
+    All outcomes are looked at where they are 65,536 at most (`resamples` at most, where the rows themselves are kept,
+    whose scores take longer), else `resamples` of them are drawn. Two-sided.
     """
     both = swaps(pair.first, pair.second)
 
@@ -114,7 +115,7 @@ def randomised(pair: Pair, statistic: Statistic, drawing: Drawing) -> tuple[floa
         one, other = scores(numbers)
         return ~(np.abs(one - other) < least)  # what is not defined counts against a finding
 
-    if both.ways <= EXACT:
+    if both.ways <= (EXACT if isinstance(both.pool, Additive) else drawing.resamples):
         return min(sum(float(chance[as_far(numbers)].sum()) for numbers, chance in both.all()), 1.0), True
     outcomes = both.drawn(np.random.default_rng(drawing.seed), drawing.resamples)
     found = sum(int(np.count_nonzero(as_far(numbers))) for numbers in outcomes)

@@ -74,10 +74,11 @@ class Scored:
         return self.module._of(function, {**self.module.options, **self.options})
 
     def _chosen(self, found: Mapping[str, Any]) -> Any:
-        first = self.module.card.outputs[0].name
-        key = self.key or (first if first in found else next(iter(found)))
+        key = self.key or self.module.card.outputs[0].name
+        if not self.key and len(found) == 1:
+            key = next(iter(found))
         if key not in found:
-            raise ValueError(f"{self.name} has no score {key!r}; there are {', '.join(found)}")
+            raise ValueError(f"{self.name} has no score {key!r}; choose as key one of {', '.join(found)}")
         return found[key]
 
 

@@ -1,6 +1,8 @@
 """The paired bootstrap and the approximate randomization test, against scipy, all permutations and simulation."""
 
 import itertools
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from dynabench.evaluate import load
+from dynabench.evaluate import Metric, load
+from dynabench.evaluate.card import Output
+from dynabench.evaluate.columns import Numbers
+from dynabench.evaluate.states import Rows
 
 TESTS = ("paired_bootstrap", "approximate_randomization")
 
@@ -149,7 +154,7 @@ def test_randomization_of_a_function_agrees_with_scipy():
         vectorized=True,
     )
     found = load("approximate_randomization").compute(
-        predictions1=one, predictions2=other, references=true, metric=mean_error, resamples=50, method="percentile"
+        predictions1=one, predictions2=other, references=true, metric=mean_error, resamples=1024, method="percentile"
     )
     assert found["exact"]
     assert found["p"] == pytest.approx(theirs.pvalue)
@@ -227,8 +232,40 @@ def test_another_score_of_the_metric_can_be_compared():
     rows = systems(60, 8, classes=2)
     found = load("paired_bootstrap").compute(**rows, metric="f1", key="f1")
     assert found["score1"] == pytest.approx(f1_score(rows["references"], rows["predictions1"]))
-    with pytest.raises(ValueError, match="f1 has no score 'accuracy'; there are f1"):
+    with pytest.raises(ValueError, match="f1 has no score 'accuracy'; choose as key one of f1"):
         load("paired_bootstrap").compute(**rows, metric="f1", key="accuracy")
+
+
+def test_more_outcomes_than_resamples_of_a_function_are_drawn():
+    rows = systems(40, 9, classes=2)
+    found = load("approximate_randomization").compute(**rows, metric=mean_error, resamples=200)
+    assert not found["exact"]
+    assert found["p"] == pytest.approx(load("approximate_randomization").compute(**rows)["p"], abs=0.15)
+
+
+class Rank(Metric):
+    """A rank statistic whose column has another name."""
+
+    card = replace(load("accuracy").card, outputs=(Output("rank", "", -1, 1, "higher"),))
+    columns = MappingProxyType({"prediction_scores": Numbers(), "references": Numbers()})
+
+    def update(self, prediction_scores, references):
+        return Rows((prediction_scores, references))
+
+    def formula(self, total):
+        each = np.vectorize(lambda one, other: stats.spearmanr(one, other).statistic, signature="(n),(n)->()")
+        return {"other": np.zeros(total[0].shape[:-1]), "rank": each(*total)}
+
+
+def test_a_rank_statistic_is_compared_by_its_first_score():
+    rng = np.random.default_rng(2)
+    true = rng.normal(size=50)
+    rows = {"predictions1": true + rng.normal(0, 0.5, 50), "predictions2": true + rng.normal(0, 3, 50)}
+    found = load("paired_bootstrap").compute(**rows, references=true, metric=Rank(), resamples=300)
+    scores = [stats.spearmanr(said, true).statistic for said in rows.values()]
+    assert [found["score1"], found["score2"]] == pytest.approx(scores)
+    assert found["p"] < 0.05
+    assert found["interval"]["difference"]["low"] > 0
 
 
 @pytest.mark.parametrize(

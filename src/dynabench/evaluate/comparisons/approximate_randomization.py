@@ -16,7 +16,8 @@ class ApproximateRandomization(ScoreTest):
             "Whether two systems differ by any metric. If they were the same, their predictions for an example could "
             "change places without anybody noticing: so they do, for each example by the throw of a coin, and p is the "
             "share of throws in which the scores differ at least as much as seen. Where at most 65,536 outcomes are "
-            "possible, each is looked at and p is exact. The interval is that of the paired bootstrap."
+            "possible (for rank statistics and functions, `resamples`), each is looked at and p is exact. The interval "
+            "is that of the paired bootstrap."
         ),
         formula=r"p = \frac{1 + \#\{r : |\Delta_r| \ge |\Delta|\}}{1 + R}",
         inputs=INPUTS,
