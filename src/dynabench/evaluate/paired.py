@@ -46,9 +46,10 @@ def replicates(states: Sequence[State], formula: Formula, times: int, seed: int)
     """
     n = shared_rows(states)
     parts: list[dict[str, list[Any]]] = [{} for _ in states]
+    lookups = [_lookup(state) for state in states]
     for rows in _draws(n, np.random.default_rng(seed), times):
-        for state, part in zip(states, parts, strict=True):
-            for key, values in formula(state.at(rows)).items():
+        for totals, part in zip(lookups, parts, strict=True):
+            for key, values in formula(totals(rows)).items():
                 part.setdefault(key, []).append(np.asarray(values))
     return [{key: np.concatenate(values) for key, values in part.items()} for part in parts]
 
@@ -95,6 +96,15 @@ def gathered(counts: NDArray[Any], kinds: Ints, size: int) -> NDArray[Any]:
         starts = np.flatnonzero(np.diff(kinds[order], prepend=-1))
         found[..., kinds[order[starts]]] = np.add.reduceat(counts[..., order], starts, axis=-1)
     return found
+
+
+def _lookup(state: State) -> Callable[[Ints], Any]:
+    """`state.at`, faster for many blocks: narrow numbers of atoms stay in the processor's cache."""
+    if not isinstance(state, Additive):
+        return state.at
+    kinds, counts = state.atoms
+    narrow, size = kinds.astype(np.min_scalar_type(len(counts))), len(counts)
+    return lambda rows: state.weighed(np.stack([np.bincount(narrow[one], minlength=size) for one in rows]))
 
 
 def _draws(n: int, rng: np.random.Generator, times: int) -> Iterator[Ints]:
