@@ -94,6 +94,7 @@ def test_options_reach_the_comparison_and_the_metric():
     heavy = compare(systems, true, sample_weight=true + 0.5, resamples=99)
     right = (systems["s0"] == true) @ (true + 0.5) / (true + 0.5).sum()
     assert heavy["systems"]["s0"]["score"] == pytest.approx(right)
+    assert compare(systems, true, sample_weight=None, resamples=99) == compare(systems, true, resamples=99)
     with pytest.raises(TypeError, match="averge"):
         compare(systems, true, metric="f1", averge="macro")
 

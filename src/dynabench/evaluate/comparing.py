@@ -62,9 +62,10 @@ def compare(
     """
     test, drawing = _test(comparison), Drawing(level, resamples, method, seed)
     _check(systems, level, correction)
-    columns = {name: options.pop(name) for name in COLUMNS if options.get(name) is not None}
+    others = {name: options.pop(name, None) for name in COLUMNS}
     its = {name: options.pop(name) for name in list(options) if name in _options_of(test)}
     measure = scored(metric, key, options)
+    columns = {name: column for name, column in others.items() if column is not None}
     states = _states(systems, measure, {"references": references, **columns})
     pairs = [
         {"first": one, "second": other, **_pair(Pair(states[one], states[other]), measure, test, its, drawing)}
