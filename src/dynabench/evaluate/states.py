@@ -205,6 +205,11 @@ class Sums(Additive):
             return kind.ravel(), counts, _counted(values)
         return np.arange(n), np.ones(n, np.int64), self.alone()
 
+    @property
+    def values(self) -> Floats:
+        """The total of each atom alone, shape (U, S + 1)."""
+        return self._atoms[2]
+
     def alone(self) -> Floats:
         """The total of each row alone, shape (n, S + 1)."""
         return _counted(self.rows)

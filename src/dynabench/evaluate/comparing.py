@@ -1,0 +1,194 @@
+"""Two or many systems side by side."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.differences import Drawing, Pair, rate
+from dynabench.evaluate.loading import load
+from dynabench.evaluate.module import Module
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.resampling import intervals
+from dynabench.evaluate.scored import Anything, Metric, Scored, ScoredBy, scored, single
+from dynabench.evaluate.significance import ScoreTest, SignificanceTest, difference
+from dynabench.evaluate.states import State
+from dynabench.stats.corrections import corrected
+
+COLUMNS = ("sample_weight", "sources")
+SIDES = ("low", "high", "standard_error")
+
+
+def compare(
+    systems: Mapping[str, Any],
+    references: Any,
+    metric: Metric = "accuracy",
+    comparison: str | Module = "paired_bootstrap",
+    correction: str = "holm",
+    level: float = 0.95,
+    *,
+    key: str | None = None,
+    resamples: int = 9999,
+    method: str = "bca",
+    seed: int = 0,
+    **options: Any,
+) -> dict[str, Any]:
+    """Every system's score, and for every two of them whether they differ.
+
+    Args:
+        systems: predictions by the system's name; at least two.
+        references: what is right, for the same examples in the same order.
+        metric: a name, a loaded module, or a function of predictions and references that gives a number.
+        comparison: "paired_bootstrap", "approximate_randomization", or a test of the scores of each example:
+            "wilcoxon", or "mcnemar" where these are right or wrong.
+        correction: of the p values for their number: "holm", "benjamini_hochberg", "bonferroni" or "none".
+        level: of the intervals; two systems differ where the corrected p value is at most 1 - level.
+        key: which of the metric's scores to compare; the first of its card by default.
+        resamples: how many times rows are drawn.
+        method: of the intervals: "bca", "percentile" or "basic".
+        seed: of the random numbers; the same seed gives the same result.
+        options: `sample_weight` and `sources` of the examples; options of the comparison; all others are the metric's.
+
+    Returns:
+        plain data: "systems" with score and interval of each by name, from best to worst where the metric has a
+        direction; "pairs" with difference, interval (for this pair alone), "p", "corrected_p", "better" (the better
+        system's name, None where none is shown to be) and "conclusion" of each; and what was asked for. `table` writes
+        it as text.
+
+    Raises:
+        ValueError: fewer than two systems, rows that cannot be compared, unknown names; the message says which.
+        TypeError: an option that neither comparison nor metric knows.
+    """
+    test, drawing = _test(comparison), Drawing(level, resamples, method, seed)
+    _check(systems, level, correction)
+    others = {name: options.pop(name, None) for name in COLUMNS}
+    its = {name: options.pop(name) for name in list(options) if name in _options_of(test)}
+    measure = scored(metric, key, options)
+    columns = {name: column for name, column in others.items() if column is not None}
+    states = _states(systems, measure, {"references": references, **columns})
+    pairs = [
+        {"first": one, "second": other, **_pair(Pair(states[one], states[other]), measure, test, its, drawing)}
+        for one, other in combinations(states, 2)
+    ]
+    for pair, p in zip(pairs, corrected([pair["p"] for pair in pairs], correction), strict=True):
+        pair |= {"corrected_p": float(p), **_conclusion(pair, measure.better, bool(p <= 1 - level))}
+    asked = {"metric": measure.name, "better": measure.better, "comparison": test.name, "correction": correction}
+    scores = {name: _score(measure, state, drawing) for name, state in states.items()}
+    found: dict[str, Any] = plain(
+        {
+            **asked,
+            "level": level,
+            "n": len(next(iter(states.values()))),
+            "systems": _ordered(scores, measure.better),
+            "pairs": pairs,
+        }
+    )
+    return found
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """The result of `compare` as text: a line for each system, then one for each pair."""
+    width = max(map(len, found["systems"]))
+    percent = f"{100 * found['level']:g}%"
+    lines = [f"{found['metric']} of {found['n']:,} examples, {percent} intervals"]
+    for name, one in found["systems"].items():
+        lines.append(f"  {name:{width}}  {one['score']:.4g}  ({_span(one)})")
+    lines.append(f"{found['comparison']}, p corrected by {found['correction']}")
+    for pair in found["pairs"]:
+        names = f"{pair['first']:{width}} - {pair['second']:{width}}"
+        told = f"{pair['difference']:+.4g}  ({_span(pair)})  p {pair['corrected_p']:.3g}"
+        lines.append(f"  {names}  {told}  {pair['conclusion']}")
+    return "\n".join(lines)
+
+
+def _test(comparison: str | Module) -> SignificanceTest:
+    test = load(comparison, module_type="comparison") if isinstance(comparison, str) else comparison
+    if not isinstance(test, SignificanceTest):
+        raise ValueError(f"{test.name} gives no p value; choose a comparison that does, such as paired_bootstrap")
+    return test
+
+
+def _options_of(test: SignificanceTest) -> set[str]:
+    """The comparison's own options, but for those that are told by arguments of `compare`."""
+    told = {"metric", "metric_options", "key", "interval", "resamples", "method", "seed"}
+    return set(test.options_known()) - told
+
+
+def _check(systems: Mapping[str, Any], level: float, correction: str) -> None:
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise ValueError("give at least two systems, as {name: predictions}")
+    if not 0 < level < 1:
+        raise ValueError(f"the level lies between 0 and 1, not at {level}")
+    corrected([], correction)
+
+
+def _states(systems: Mapping[str, Any], measure: Scored | ScoredBy, columns: Mapping[str, Any]) -> dict[str, State]:
+    n = len(Anything().clean(columns["references"], "references"))
+    states = {}
+    for name, predictions in systems.items():
+        given = Anything().clean(predictions, str(name))
+        if len(given) != n:
+            raise ValueError(f"{name} has {len(given):,} predictions, but there are {n:,} references")
+        states[str(name)] = measure.state(given, columns, str(name))
+    if len({len(state) for state in states.values()}) > 1:
+        raise ValueError(f"{measure.name} counts different rows for different systems, which cannot be paired")
+    return states
+
+
+def _score(measure: Scored | ScoredBy, state: State, drawing: Drawing) -> dict[str, Any]:
+    def formula(total: Any) -> dict[str, Any]:
+        return {"score": measure.statistic(total)}
+
+    value = single(measure, state)
+    span = intervals(state, formula, drawing.level, drawing.resamples, drawing.method, drawing.seed)["score"]
+    return {"score": value, **{side: span[side] for side in SIDES}}
+
+
+def _pair(
+    pair: Pair, measure: Scored | ScoredBy, test: SignificanceTest, options: Mapping[str, Any], drawing: Drawing
+) -> dict[str, Any]:
+    """Difference, interval and p of two systems."""
+    found = difference(pair, measure, drawing)
+    span = found.interval(drawing, rate(pair, measure.statistic, drawing))
+    if isinstance(test, ScoreTest):
+        p = test.test(pair, measure, found, drawing)["p"]
+    else:
+        p = _by_example(pair, measure, test, options)
+    return {"difference": found.value, **{side: span[side] for side in SIDES}, "p": p}
+
+
+def _by_example(pair: Pair, measure: Scored | ScoredBy, test: SignificanceTest, options: Mapping[str, Any]) -> float:
+    """p of a test that takes one number for each example."""
+    first, second = measure.each(pair.first), measure.each(pair.second)
+    columns: dict[str, Any] = {"predictions1": first, "predictions2": second}
+    if "references" in test.columns:
+        if not np.isin([first, second], (0, 1)).all():
+            raise ValueError(f"{test.name} needs examples that are right or wrong; use wilcoxon or paired_bootstrap")
+        columns["references"] = np.ones(len(first), np.int64)
+    return float(test.compute(**columns, **options)["p"])
+
+
+def _conclusion(pair: Mapping[str, Any], better: str | None, differ: bool) -> dict[str, Any]:
+    """What the corrected p value says: the better system's name, if there is one, and a sentence."""
+    first, second, by = pair["first"], pair["second"], pair["difference"]
+    if not differ:
+        return {"better": None, "conclusion": f"no difference shown between {first} and {second}"}
+    if by == 0:
+        return {"better": None, "conclusion": f"{first} and {second} differ, though their scores are equal"}
+    upper, lower = (first, second) if by > 0 else (second, first)
+    if better is None:
+        return {"better": None, "conclusion": f"{upper} is higher than {lower}"}
+    best, worst = (upper, lower) if better == "higher" else (lower, upper)
+    return {"better": best, "conclusion": f"{best} is better than {worst}"}
+
+
+def _ordered(scores: Mapping[str, Any], better: str | None) -> dict[str, Any]:
+    sign = {"higher": -1, "lower": 1}.get(better or "", 0)
+    return dict(sorted(scores.items(), key=lambda item: sign * float(item[1]["score"])))
+
+
+def _span(found: Mapping[str, Any]) -> str:
+    if found["low"] is None:
+        return "no interval"
+    return f"{found['low']:.4g} to {found['high']:.4g}"

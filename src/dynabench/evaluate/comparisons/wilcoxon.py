@@ -1,0 +1,157 @@
+"""Wilcoxon's signed-rank test."""
+
+from dataclasses import dataclass
+from math import erfc, sqrt
+from typing import Any, Literal
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Numbers
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.significance import SignificanceTest
+from dynabench.evaluate.states import Rows
+
+Zeros = Literal["wilcox", "pratt", "zsplit"]
+ZEROS = ("wilcox", "pratt", "zsplit")
+SMALL, SMALL_WITH_TIES = 50, 13  # up to which scipy's test is exact
+LARGEST = 500  # beyond it the exact distribution takes seconds, and the normal one is as good
+
+
+class Wilcoxon(SignificanceTest):
+    """Whether one system's numbers tend to be larger than another's."""
+
+    card = Card(
+        description=(
+            "Whether the differences between two systems' numbers (scores of each example, for instance) lie evenly "
+            "around 0. Their sizes are ranked; the ranks of positive and of negative differences are summed."
+        ),
+        formula=r"T = \min\Big(\sum_{d_i > 0} R_i, \sum_{d_i < 0} R_i\Big),\quad d_i = x_i - y_i,\ R_i = rank |d_i|",
+        inputs={
+            "predictions1": "a number for each example from the first system",
+            "predictions2": "a number for each example from the second system",
+        },
+        options={
+            "zero_method": "differences of 0 are left out (wilcox), ranked but not summed (pratt) or halved (zsplit)",
+            "exact": (
+                "True takes p from all signs that the differences could have, False from the normal distribution; by "
+                "default exact up to 50 differences, up to 13 where some are equal or 0"
+            ),
+            "correction": "True moves the normal approximation by half a rank towards no difference",
+        },
+        outputs=(
+            Output("stat", "the smaller sum of ranks", 0),
+            Output("p", "chance of a statistic at least as extreme if differences lie evenly around 0", 0, 1),
+        ),
+        examples=(
+            Example(
+                "Five differences",
+                {"predictions1": [-7, 123.45, 43, 4.91, 5], "predictions2": [1337.12, -9.74, 1, 2, 3.21]},
+                {"stat": 5.0, "p": 0.625},
+            ),
+            Example(
+                "No difference at all",
+                {"predictions1": [0.5, 0.25], "predictions2": [0.5, 0.25]},
+                {"stat": 0.0, "p": 1.0},
+            ),
+            Example(
+                "A missing value",
+                {"predictions1": [1.0, float("nan")], "predictions2": [1.0, 2.0]},
+                error="row 1 is nan",
+            ),
+        ),
+        limits=(
+            "Compares what it is given: numbers for each example, not labels. It tells whether differences lie evenly "
+            "around 0, which is not quite whether their mean is 0. Where all differences are 0, stat is 0 and p is 1."
+        ),
+        citation=(
+            "Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1 (1945) 80-83; Pratt, Remarks "
+            "on zeros and ties in the Wilcoxon signed rank procedures, JASA 54 (1959) 655-667; Cureton, The normal "
+            "approximation to the signed-rank sampling distribution when zero differences are present, JASA 62 (1967)."
+        ),
+    )
+    columns = {"predictions1": Numbers(), "predictions2": Numbers()}
+
+    def update(self, predictions1: Floats, predictions2: Floats) -> Rows:
+        """The differences."""
+        return Rows((predictions1 - predictions2,))
+
+    def result(
+        self,
+        state: Rows,
+        *,
+        zero_method: Zeros = "wilcox",
+        exact: bool | None = None,
+        correction: bool = False,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Statistic and p value. Raises ValueError for another `zero_method`, or an exact test of more than 500."""
+        if zero_method not in ZEROS:
+            raise ValueError(f"no zero_method {zero_method!r}; there are {', '.join(ZEROS)}")
+        signed = _signed(state.columns[0], zero_method)
+        if not len(signed.ranks):
+            return {"stat": 0.0, "p": 1.0}
+        if exact and len(signed.ranks) > LARGEST:
+            raise ValueError(
+                f"the exact test is for up to {LARGEST} differences, not {len(signed.ranks)}; leave it out"
+            )
+        if exact is None:
+            clean = signed.zeros == 0 and len(np.unique(signed.ranks)) == len(signed.ranks)
+            exact = len(state) <= (SMALL if clean else SMALL_WITH_TIES)
+        return {"stat": signed.stat, "p": _exact(signed) if exact else _normal(signed, correction)}
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """Ranks of the differences that are not 0, with their signs; how many are 0, and the ranks of these if split."""
+
+    ranks: Floats
+    positive: Any
+    zeros: int
+    split: Floats
+
+    @property
+    def up(self) -> float:
+        """The sum of positive ranks alone."""
+        return float(self.ranks[self.positive].sum())
+
+    @property
+    def stat(self) -> float:
+        """The smaller sum, with its half of what zeros have."""
+        return min(self.up, float(self.ranks.sum()) - self.up) + float(self.split.sum()) / 2
+
+
+def _signed(differences: Floats, zero_method: Zeros) -> _Signed:
+    zero = differences == 0
+    if zero_method == "wilcox":
+        ranks = _ranks(np.abs(differences[~zero]))
+        return _Signed(ranks, differences[~zero] > 0, int(zero.sum()), np.zeros(0))
+    ranks = _ranks(np.abs(differences))
+    split = ranks[zero] if zero_method == "zsplit" else np.zeros(0)
+    return _Signed(ranks[~zero], differences[~zero] > 0, int(zero.sum()), split)
+
+
+def _ranks(sizes: Floats) -> Floats:
+    """Ranks from 1; equal sizes share their mean rank."""
+    _, kind, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    means: Floats = np.cumsum(counts) - (counts - 1) / 2
+    return means[kind.ravel()]
+
+
+def _exact(signed: _Signed) -> float:
+    """From the positive sums that all 2^n signs give; ranks may be halves, doubled they are whole numbers."""
+    double: Ints = np.rint(2 * signed.ranks).astype(np.int64)
+    chances = np.zeros(int(double.sum()) + 1)
+    chances[0] = 1
+    for rank in double:
+        chances[rank:] = (chances[rank:] + chances[: len(chances) - rank]) / 2
+        chances[:rank] /= 2
+    up = round(2 * signed.up)
+    return float(min(2 * min(chances[: up + 1].sum(), chances[up:].sum()), 1.0))
+
+
+def _normal(signed: _Signed, correction: bool) -> float:
+    """From the mean and variance of the sum of ranks with random signs, which holds for ties and zeros as well."""
+    spread = sqrt(float((signed.ranks**2).sum() + (signed.split**2).sum()) / 4)
+    off = abs(signed.up - float(signed.ranks.sum()) / 2)
+    return erfc(max(off - 0.5 * bool(correction), 0.0) / spread / sqrt(2))

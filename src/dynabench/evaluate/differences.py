@@ -1,0 +1,122 @@
+"""The difference between two systems' scores: its interval, and how likely such a one is between equal systems.
+
+Sources: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 14 and 16; Riezler and Maxwell, ACL
+Workshop on Evaluation Measures for MT (2005) 57-64 (the bootstrap distribution is moved to the null hypothesis);
+Noreen, Computer-Intensive Methods for Testing Hypotheses (1989); Phipson and Smyth, Statistical Applications in
+Genetics and Molecular Biology 9 (2010) 39 (a p value from samples is never 0).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.paired import Statistic, jackknife, paired
+from dynabench.evaluate.resampling import LONGEST
+from dynabench.evaluate.states import Additive, Rows
+from dynabench.evaluate.swapping import swaps
+from dynabench.stats import bootstrap
+
+SAME = 1e-10  # differences closer than this, relative to the scores, differ by rounding alone
+EXACT = 1 << 16  # outcomes up to which all are looked at
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The states of two systems over the same rows."""
+
+    first: Any
+    second: Any
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __add__(self, other: Self) -> "Pair":
+        return Pair(self.first + other.first, self.second + other.second)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How rows are drawn and what interval is made of it."""
+
+    level: float = 0.95
+    resamples: int = 9999
+    method: str = "bca"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """First score minus second, with its bootstrap replicates, shape (B,)."""
+
+    scores: tuple[float, float]
+    replicates: Floats
+
+    @property
+    def value(self) -> float:
+        """The difference; exactly 0 where the scores differ by rounding alone."""
+        first, second = self.scores
+        return 0.0 if abs(first - second) <= self.noise else first - second
+
+    @property
+    def noise(self) -> float:
+        """By how much rounding may move the difference."""
+        return SAME * max(map(abs, self.scores))
+
+    def interval(self, drawing: Drawing, acceleration: float = 0.0) -> dict[str, Any]:
+        """Low, high and standard error with level and method, as other modules give them."""
+        span = bootstrap.interval(self.value, self.replicates, drawing.level, drawing.method, acceleration)
+        limits = {"low": float(span.low), "high": float(span.high), "standard_error": float(span.error)}
+        return {**limits, "level": drawing.level, "method": drawing.method}
+
+    def p(self) -> float:
+        """Two-sided: how often replicates lie as far from the difference as it lies from 0."""
+        off = np.abs(self.replicates[np.isfinite(self.replicates)] - self.value)
+        return float((1 + np.count_nonzero(off >= abs(self.value) - self.noise)) / (1 + len(off)))
+
+
+def drawn(pair: Pair, statistic: Statistic, scores: tuple[float, float], drawing: Drawing) -> Difference:
+    """The difference with its replicates. Raises ValueError for fewer than 2 rows or resamples."""
+    if len(pair) < 2 or drawing.resamples < 2:
+        raise ValueError("an interval needs at least two examples and two resamples")
+    blocks = paired([pair.first, pair.second], np.random.default_rng(drawing.seed), drawing.resamples)
+    return Difference(scores, np.concatenate([statistic(one) - statistic(other) for one, other in blocks]))
+
+
+def rate(pair: Pair, statistic: Statistic, drawing: Drawing) -> float:
+    """The difference's acceleration, which BCa needs; 0 for other methods.
+
+    Raises ValueError where leaving out one row after the other would take minutes.
+    """
+    if drawing.method != "bca":
+        return 0.0
+    if isinstance(pair.first, Rows) and len(pair) > LONGEST:
+        raise ValueError(f"BCa computes this once without each of {len(pair):,} rows; use method='percentile'")
+    return float(bootstrap.acceleration(jackknife(pair.first, statistic) - jackknife(pair.second, statistic)))
+
+
+def randomised(pair: Pair, statistic: Statistic, drawing: Drawing) -> tuple[float, bool]:
+    """The share of outcomes in which systems that change places row by row differ as much, and whether it is exact.
+
+    All outcomes are looked at where they are 65,536 at most (`resamples` at most, where the rows themselves are kept,
+    whose scores take longer), else `resamples` of them are drawn. Two-sided.
+    """
+    both = swaps(pair.first, pair.second)
+
+    def scores(numbers: Any) -> tuple[Floats, Floats]:
+        first, second = both.totals(numbers)
+        return statistic(first), statistic(second)
+
+    first, second = scores(np.zeros((1, len(both.counts)), np.int64))
+    least = abs(first[0] - second[0]) - SAME * max(abs(first[0]), abs(second[0]))
+
+    def as_far(numbers: Any) -> Any:
+        one, other = scores(numbers)
+        return ~(np.abs(one - other) < least)  # what is not defined counts against a finding
+
+    if both.ways <= (EXACT if isinstance(both.pool, Additive) else drawing.resamples):
+        return min(sum(float(chance[as_far(numbers)].sum()) for numbers, chance in both.all()), 1.0), True
+    outcomes = both.drawn(np.random.default_rng(drawing.seed), drawing.resamples)
+    found = sum(int(np.count_nonzero(as_far(numbers))) for numbers in outcomes)
+    return (1 + found) / (1 + drawing.resamples), False

@@ -1,0 +1,113 @@
+"""Several states resampled together: the same rows for all, so that what systems share cancels in their difference."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.states import Additive, State, blocks, multinomial
+
+Formula = Callable[[Any], Mapping[str, Any]]
+Statistic = Callable[[Any], Floats]  # the total of a state, or a block of b totals: one number, or shape (b,)
+CHEAP = 8  # drawing how often an atom comes costs as much as drawing so many rows
+
+
+def paired(states: Sequence[State], rng: np.random.Generator, times: int) -> Iterator[tuple[Any, ...]]:
+    """Totals of all states as if the same n rows were drawn again with replacement, `times` of them, in blocks.
+
+    Where few combinations of rows occur, one multinomial says how often each of them comes; else rows are drawn.
+    Raises ValueError unless all states have the same number of rows, at least one.
+    """
+    n = shared_rows(states)
+    additive = [state for state in states if isinstance(state, Additive)]
+    if len(additive) == len(states):
+        shares, counts = joint([state.atoms[0] for state in additive])
+        if len(counts) * CHEAP <= n:
+            for size in blocks(times, len(counts)):
+                drawn = multinomial(rng, counts, size)
+                yield tuple(
+                    state.weighed(gathered(drawn, share, len(state.atoms[1])))
+                    for state, share in zip(additive, shares, strict=True)
+                )
+            return
+    for rows in _draws(n, rng, times):
+        yield tuple(state.at(rows) for state in states)
+
+
+def replicates(states: Sequence[State], formula: Formula, times: int, seed: int) -> list[dict[str, NDArray[Any]]]:
+    """For each state by key of the result: `times` values as if rows were drawn again, shape (times, ...).
+
+    Which rows are drawn depends on the seed and the number of rows alone: so replicates of models that are evaluated
+    years apart on one dataset, with its rows in one order, are paired, and two copies of a model always tie. The first
+    replicates are the same whatever `times` is. Raises ValueError as `paired` does.
+    """
+    n = shared_rows(states)
+    parts: list[dict[str, list[Any]]] = [{} for _ in states]
+    lookups = [_lookup(state) for state in states]
+    for rows in _draws(n, np.random.default_rng(seed), times):
+        for totals, part in zip(lookups, parts, strict=True):
+            for key, values in formula(totals(rows)).items():
+                part.setdefault(key, []).append(np.asarray(values))
+    return [{key: np.concatenate(values) for key, values in part.items()} for part in parts]
+
+
+def jackknife(state: State, statistic: Statistic) -> Floats:
+    """The statistic of all rows but one, shape (n,)."""
+    values = np.concatenate([statistic(block) for block, _ in state.left_out()])
+    return values[state.atoms[0]] if isinstance(state, Additive) else values
+
+
+def shared_rows(states: Sequence[State]) -> int:
+    """How many rows all the states have. Raises ValueError where they differ in it or have none."""
+    lengths = {len(state) for state in states}
+    if len(lengths) != 1 or 0 in lengths:
+        told = " and ".join(f"{len(state):,}" for state in states) or "no"
+        raise ValueError(f"states are paired by row and need one number of rows, at least 1; they have {told}")
+    return lengths.pop()
+
+
+def joint(kinds: Sequence[Ints]) -> tuple[list[Ints], Ints]:
+    """The combinations of atoms that rows have in several states.
+
+    `kinds` holds the atom of each row, shape (n,), in each state. Returns for each state the atom of each of the J
+    combinations, shape (J,), and how many rows have each combination, shape (J,).
+    """
+    code = np.zeros(len(kinds[0]), np.int64)
+    for kind in kinds:
+        size = int(kind.max()) + 1
+        code = code * size + kind
+        if code.max() > len(code):  # back to 0..J-1, so that codes never overflow
+            code = np.unique(code, return_inverse=True)[1].ravel()
+    counts = np.bincount(code)
+    held = np.flatnonzero(counts)
+    example = np.zeros(len(counts), np.int64)
+    example[code] = np.arange(len(code))  # any row that has the combination
+    return [kind[example[held]] for kind in kinds], counts[held]
+
+
+def gathered(counts: NDArray[Any], kinds: Ints, size: int) -> NDArray[Any]:
+    """Counts of combinations, shape (..., J), as counts of the atoms 0..size-1 that they belong to, (..., size)."""
+    found = np.zeros((*counts.shape[:-1], size), counts.dtype)
+    if len(kinds):
+        order = np.argsort(kinds, kind="stable")
+        starts = np.flatnonzero(np.diff(kinds[order], prepend=-1))
+        found[..., kinds[order[starts]]] = np.add.reduceat(counts[..., order], starts, axis=-1)
+    return found
+
+
+def _lookup(state: State) -> Callable[[Ints], Any]:
+    """`state.at`, faster for many blocks: narrow numbers of atoms stay in the processor's cache."""
+    if not isinstance(state, Additive):
+        return state.at
+    kinds, counts = state.atoms
+    narrow, size = kinds.astype(np.min_scalar_type(len(counts))), len(counts)
+    return lambda rows: state.weighed(np.stack([np.bincount(narrow[one], minlength=size) for one in rows]))
+
+
+def _draws(n: int, rng: np.random.Generator, times: int) -> Iterator[Ints]:
+    """Numbers of rows drawn with replacement, in blocks (b, n); together the same whatever the blocks' sizes."""
+    for size in blocks(times, n):
+        yield rng.integers(0, n, (size, n))

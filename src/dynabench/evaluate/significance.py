@@ -1,0 +1,120 @@
+"""What tests between two systems share."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dynabench.evaluate.card import Output
+from dynabench.evaluate.columns import Numbers
+from dynabench.evaluate.differences import Difference, Drawing, Pair, drawn, rate
+from dynabench.evaluate.module import Comparison
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.scored import Anything, Metric, Scored, ScoredBy, scored, single
+
+
+class SignificanceTest(Comparison):
+    """A comparison whose result has a p value."""
+
+    def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
+        """Raises ValueError: a test has one result for all rows."""
+        raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
+
+
+class ScoreTest(SignificanceTest):
+    """A test of the difference between two systems' scores, by any metric whose rows can be resampled."""
+
+    columns = {"predictions1": Anything(), "predictions2": Anything(), "references": Anything()}
+    optional = {"sample_weight": Numbers(), "sources": Anything()}
+
+    def update(
+        self,
+        predictions1: Any,
+        predictions2: Any,
+        references: Any,
+        sample_weight: Any = None,
+        sources: Any = None,
+        *,
+        metric: Metric = "accuracy",
+        metric_options: Mapping[str, Any] | None = None,
+    ) -> Pair:
+        """The metric's states of both systems. Raises ValueError where they do not count the same rows."""
+        measure = scored(metric, None, metric_options)
+        given = {"references": references, "sample_weight": sample_weight, "sources": sources}
+        columns = {name: column for name, column in given.items() if column is not None}
+        first = measure.state(predictions1, columns, "predictions1")
+        second = measure.state(predictions2, columns, "predictions2")
+        if len(first) != len(second):
+            raise ValueError(f"{measure.name} counts {len(first):,} and {len(second):,} rows, which cannot be paired")
+        return Pair(first, second)
+
+    def test(self, pair: Pair, measure: Scored | ScoredBy, found: Difference, drawing: Drawing) -> dict[str, Any]:
+        """The p value, under "p", and what else the test has to say."""
+        raise NotImplementedError
+
+    def result(
+        self,
+        state: Pair,
+        *,
+        metric: Metric = "accuracy",
+        metric_options: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        interval: float = 0.95,
+        resamples: int = 9999,
+        method: str = "bca",
+        seed: int = 0,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Both scores, their difference with its interval (under "interval"), and what the test says."""
+        measure, drawing = scored(metric, key, metric_options), Drawing(interval, resamples, method, seed)
+        found = difference(state, measure, drawing)
+        told = {"score1": found.scores[0], "score2": found.scores[1], "difference": found.value}
+        span = {"difference": found.interval(drawing, rate(state, measure.statistic, drawing))}
+        result: dict[str, Any] = plain({**told, **self.test(state, measure, found, drawing), "interval": span})
+        return result
+
+    def compute(
+        self,
+        *,
+        interval: float | None = None,
+        resamples: int | None = None,
+        method: str | None = None,
+        seed: int | None = None,
+        per_example: bool = False,
+        **given: Any,
+    ) -> Any:
+        """As `Module.compute`; the result always has an interval, of level 0.95 unless another is asked for."""
+        asked = {"interval": interval, "resamples": resamples, "method": method, "seed": seed}
+        before = self.options
+        self.options = {**before, **{name: value for name, value in asked.items() if value is not None}}
+        try:
+            return super().compute(per_example=per_example, **given)
+        finally:
+            self.options = before
+
+
+def difference(pair: Pair, measure: Scored | ScoredBy, drawing: Drawing) -> Difference:
+    """Of the two systems' scores. Raises ValueError where one is not defined, or there are fewer than two rows."""
+    return drawn(pair, measure.statistic, (single(measure, pair.first), single(measure, pair.second)), drawing)
+
+
+INPUTS = {
+    "predictions1": "of the first system for each example, as the metric takes them",
+    "predictions2": "of the second system, for the same examples in the same order",
+    "references": "as the metric takes them",
+    "sample_weight": "weight of each example, for metrics that take it",
+    "sources": "text that the systems started from, for metrics that take it",
+}
+OPTIONS = {
+    "metric": "name of a metric, a loaded module, or a function of predictions and references that gives a number",
+    "metric_options": "options of the metric, such as {'average': 'macro'}",
+    "key": "which of the metric's scores to compare; the first one of its card by default",
+    "interval": "level of the interval",
+    "resamples": "how many times the rows are drawn",
+    "method": "of the interval: bca, percentile or basic",
+    "seed": "of the random numbers; the same seed gives the same result",
+}
+OUTPUTS = (
+    Output("score1", "score of the first system"),
+    Output("score2", "score of the second system"),
+    Output("difference", "score1 - score2"),
+    Output("p", "chance of a difference at least as large, either way, between systems that are equally good", 0, 1),
+)

@@ -1,0 +1,160 @@
+"""Two states whose rows change places: what could have been seen if the systems were the same.
+
+Source: Noreen, Computer-Intensive Methods for Testing Hypotheses (1989), chapter 2.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.paired import gathered, joint, shared_rows
+from dynabench.evaluate.states import Additive, Rows, State, Sums, blocks
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """The P kinds of rows in which two systems differ: how many rows are of each kind, and what each system has there.
+
+    `pool` is one state of the rows of both, the first system's before the second's, so that totals of both are of one
+    sort, with the same set of labels for example.
+    """
+
+    pool: Any
+    counts: Ints  # (P,)
+    first: Ints  # (P,)
+    second: Ints  # (P,)
+
+    @property
+    def ways(self) -> int:
+        """How many outcomes there are: of each kind none, one or up to all of its rows may be swapped."""
+        return prod(int(count) + 1 for count in self.counts)
+
+    def totals(self, swapped: NDArray[Any]) -> tuple[Any, Any]:
+        """Blocks of totals of both systems where `swapped` says how many rows of each kind change places, (b, P)."""
+        raise NotImplementedError
+
+    def drawn(self, rng: np.random.Generator, times: int) -> Iterator[NDArray[Any]]:
+        """How many rows of each kind change places when a fair coin decides on each row, in blocks (b, P)."""
+        single = bool((self.counts == 1).all())
+        for size in blocks(times, self.width):
+            shape = (size, len(self.counts))
+            yield rng.integers(0, 2, shape, np.int8) if single else rng.binomial(self.counts, 0.5, shape)
+
+    def all(self) -> Iterator[tuple[NDArray[Any], Floats]]:
+        """All `ways`, in blocks (b, P), with the probability of each, shape (b,)."""
+        sides = tuple(int(count) + 1 for count in self.counts)
+        chances = [_coins(side - 1) for side in sides]
+        start = 0
+        for size in blocks(self.ways, self.width):
+            number = np.arange(start, start + size)
+            swapped = np.stack(np.unravel_index(number, sides), 1) if sides else np.zeros((1, 0), np.int64)
+            parts = [chance[swapped[:, kind]] for kind, chance in enumerate(chances)]
+            yield swapped, np.prod(parts, axis=0) if parts else np.ones(1)
+            start += size
+
+    @property
+    def width(self) -> int:
+        """Numbers that one outcome takes."""
+        return len(self.counts)
+
+
+@dataclass(frozen=True)
+class SwapsOfAtoms(Swaps):
+    """`first` and `second` are atoms of the pool; `fixed` says how often each comes where the systems agree, (U,)."""
+
+    fixed: Ints
+
+    @property
+    def width(self) -> int:
+        """See `Swaps`."""
+        return len(self.counts) + len(self.fixed)
+
+    def totals(self, swapped: NDArray[Any]) -> tuple[Any, Any]:
+        """See `Swaps`."""
+        if isinstance(self.pool, Sums):
+            return self._moved(swapped)
+        size, kept = len(self.fixed), self.counts - swapped
+        one = gathered(kept, self.first, size) + gathered(swapped, self.second, size)
+        other = gathered(swapped, self.first, size) + gathered(kept, self.second, size)
+        return self.pool.weighed(self.fixed + one), self.pool.weighed(self.fixed + other)
+
+    def _moved(self, swapped: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Sums change only by what swapped rows differ in: less work, as each row may be an atom of its own."""
+        values = self.pool.values
+        one, other = values[self.first], values[self.second]
+        same = self.fixed @ values
+        change = swapped.astype(float) @ (other - one)
+        return same + self.counts @ one + change, same + self.counts @ other - change
+
+
+@dataclass(frozen=True)
+class SwapsOfRows(Swaps):
+    """`first` and `second` are numbers of rows in the pool; each kind is one row."""
+
+    @property
+    def width(self) -> int:
+        """See `Swaps`."""
+        return len(self.pool)
+
+    def totals(self, swapped: NDArray[Any]) -> tuple[Any, Any]:
+        """See `Swaps`."""
+        n = len(self.pool) // 2
+        one = np.tile(np.arange(n), (len(swapped), 1))
+        other = one + n
+        moved = swapped.astype(bool)
+        one[:, self.first] = np.where(moved, self.second, self.first)
+        other[:, self.first] = np.where(moved, self.first, self.second)
+        return self.pool.at(one), self.pool.at(other)
+
+
+def swaps(first: State, second: State) -> Swaps:
+    """How two states of the same rows differ. Raises ValueError where they have different numbers of rows, or none."""
+    n = shared_rows([first, second])
+    pool = first + second
+    if not isinstance(pool, Additive):
+        rows = _different(pool, n)
+        return SwapsOfRows(pool, np.ones(len(rows), np.int64), rows, rows + n)
+    kinds, sizes = pool.atoms
+    (one, other), counts = joint([kinds[:n], kinds[n:]])
+    differ = one != other
+    fixed = np.bincount(one[~differ], counts[~differ], len(sizes)).astype(np.int64)
+    return SwapsOfAtoms(pool, counts[differ], one[differ], other[differ], fixed)
+
+
+def swapped(first: State, second: State, rng: np.random.Generator, times: int) -> Iterator[tuple[Any, Any]]:
+    """Totals of two systems after each row's two have changed places with probability 1/2, in blocks.
+
+    Raises ValueError where the states have different numbers of rows, or none.
+    """
+    both = swaps(first, second)
+    for numbers in both.drawn(rng, times):
+        yield both.totals(numbers)
+
+
+def _different(pool: State, n: int) -> Ints:
+    """Numbers of the first n rows that are not as the n after them; all, where the state's rows cannot be seen."""
+    if not isinstance(pool, Rows):
+        return np.arange(n)
+    differ = np.zeros(n, bool)
+    for column in pool.columns:
+        one, other = column[:n], column[n:]
+        if column.dtype == object:  # rows may be lists or arrays, whose comparison is no single truth
+            differ |= np.fromiter((not np.array_equal(a, b) for a, b in zip(one, other, strict=True)), bool, n)
+        else:
+            differ |= (one != other).reshape(n, -1).any(1)
+    return np.flatnonzero(differ)
+
+
+def _coins(n: int) -> Floats:
+    """The chance that 0 to n of n fair coins show heads, shape (n + 1,)."""
+    from scipy.special import gammaln
+
+    heads = np.arange(n + 1)
+    chance: Floats = np.exp(gammaln(n + 1) - gammaln(heads + 1) - gammaln(n - heads + 1) - n * np.log(2))
+    return chance

@@ -1,0 +1,241 @@
+"""Pictures of results: Vega-Lite specs as plain data, which need no library to make, and the radar plot.
+
+A spec is a dictionary that Altair (`altair.Chart.from_dict`), vl-convert, notebooks and browsers draw. Colours are the
+pages' own: models are blue, lines are quiet, and a colour is never the only sign.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynabench.evaluate.columns import Floats, Numbers
+from dynabench.evaluate.radar import radar_plot
+from dynabench.stats.rates import wilson
+
+__all__ = ["confusion_heat_map", "intervals_plot", "radar_plot", "reliability_diagram", "scores_histogram"]
+
+Spec = dict[str, Any]
+MODELS, INK, INK_2, LINE = "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+TIP: Spec = {"tooltip": {"field": "tip", "type": "nominal"}}
+FEW = 12  # so many different scores are shown one by one
+READABLE = 20  # classes up to which a cell has room for its number
+
+
+def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, title: str = "") -> Spec:
+    """A confusion matrix, shape (K, K), rows being references; shades say the share of the row, texts the number.
+
+    Raises ValueError where the matrix is not square, has negative or missing numbers, or another number of labels.
+    """
+    counts = np.asarray(matrix, float)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not counts.size:
+        raise ValueError(f"a confusion matrix has as many rows as columns, at least 1, not shape {counts.shape}")
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise ValueError("a confusion matrix holds numbers of examples, 0 or more")
+    names = [str(label) for label in (range(len(counts)) if labels is None else labels)]
+    if len(names) != len(counts) or len(set(names)) < len(names):
+        raise ValueError(f"give each of the {len(counts)} classes a label of its own")
+    cells = [_cell(counts, names, row, column) for row, column in np.ndindex(counts.shape)]
+    place: Spec = {"type": "nominal", "sort": None}
+    quiet: Spec = {"domain": False, "ticks": False}
+    encoding: Spec = {
+        "x": {
+            "field": "prediction",
+            "title": "Prediction",
+            "axis": {**quiet, "orient": "top", "labelAngle": 0},
+            **place,
+        },
+        "y": {"field": "reference", "title": "Reference", "axis": quiet, **place},
+        **TIP,
+    }
+    shade = {
+        "field": "share",
+        "type": "quantitative",
+        "legend": None,
+        "scale": {"domain": [0, 1], "range": [0.04, 0.6]},
+    }
+    tiles: Spec = {
+        "mark": {"type": "rect", "color": MODELS, "stroke": LINE},
+        "encoding": {**encoding, "fillOpacity": shade},
+    }
+    texts: Spec = {
+        "mark": {"type": "text", "color": INK, "fontSize": 13},
+        "encoding": {**encoding, "text": {"field": "label", "type": "nominal"}},
+    }
+    layers = [tiles, texts] if len(names) <= READABLE else [tiles]
+    side = min(44 * len(names), 640)
+    return _spec(cells, layers, title, f"Confusion matrix of {len(names)} classes", height=side)
+
+
+def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10, title: str = "") -> Spec:
+    """How often predictions are right against how sure the model was, in equally wide bins, with 95 % intervals.
+
+    `confidences` (n,) lie in [0, 1], `right` (n,) says 1 where the prediction is right. The line is where they agree.
+    Raises ValueError for other values, unequal lengths, no rows or no bins.
+    """
+    sure, hit = (_column(values, name) for values, name in ((confidences, "confidences"), (right, "right")))
+    if len(sure) != len(hit) or ((sure < 0) | (sure > 1)).any() or not np.isin(hit, (0, 1)).all() or bins < 1:
+        raise ValueError("give confidences from 0 to 1, for each whether it was right (0 or 1), and at least one bin")
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    points = [_bin(sure[place == one], hit[place == one]) for one in np.unique(place)]
+    share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
+    across: Spec = {"x": {"field": "sure", "title": "Confidence", **share}}
+    line: Spec = {
+        "data": {"values": [{"sure": 0, "value": 0}, {"sure": 1, "value": 1}]},
+        "mark": {"type": "line", "color": INK_2, "strokeDash": [4, 4], "strokeWidth": 1},
+        "encoding": {"x": across["x"], "y": {"field": "value", "type": "quantitative"}},
+    }
+    level: Spec = {**across, "y": {"field": "low", "title": "Right predictions", **share}, "y2": {"field": "high"}}
+    layers = [line, *_dots(level, {**across, "y": {"field": "value", "type": "quantitative"}})]
+    return _spec(points, layers, title, f"Reliability of {len(sure):,} predictions", height=320)
+
+
+def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, title: str = "") -> Spec:
+    """How many examples have which score, (n,), with the mean as a line; up to 12 different scores stand one by one.
+
+    Raises ValueError for scores that are no finite numbers, and for none.
+    """
+    values = _column(scores, "scores")
+    low, high, counts = _counted(values, bins)
+    bars = [
+        {"low": a, "high": b, "n": n, "tip": f"{_span(one, other)}: {n:,} of {len(values):,}"}
+        for a, b, n, one, other in zip(*_edges(low, high), counts, low, high, strict=True)
+    ]
+    mean = float(values.mean())
+    across: Spec = {"type": "quantitative", "title": name, "scale": {"zero": False, "nice": False}}
+    if low == high:
+        across["axis"] = {"values": low, "grid": False}
+    columns: Spec = {
+        "mark": {"type": "rect", "color": MODELS, "opacity": 0.75, "stroke": LINE},
+        "encoding": {
+            "x": {"field": "low", **across},
+            "x2": {"field": "high"},
+            "y": {"field": "n", "type": "quantitative", "title": "Examples"},
+            "y2": {"datum": 0},
+            **TIP,
+        },
+    }
+    tip = f"mean {mean:.4g}"
+    at: Spec = {"data": {"values": [{"mean": mean, "tip": tip}]}, "encoding": {"x": {"field": "mean", **across}, **TIP}}
+    rule: Spec = {**at, "mark": {"type": "rule", "color": INK, "strokeWidth": 2}}
+    text: Spec = {**at, "mark": {"type": "text", "text": tip, "color": INK, "align": "left", "dx": 6, "y": -8}}
+    return _spec(bars, [columns, rule, text], title, f"{name} of {len(values):,} examples", height=220)
+
+
+def intervals_plot(found: Mapping[str, Mapping[str, Any]], name: str = "score", title: str = "") -> Spec:
+    """Values with their intervals as dots with whiskers, a row each, in the order given.
+
+    `found` has for each name "low", "high" and the value under "score", "difference" or "value": so the "systems" of
+    `compare` go in as they are. A line marks 0 where differences are shown. Raises ValueError where there are none.
+    """
+    points = [_point(str(row), dict(one)) for row, one in found.items()]
+    if not points:
+        raise ValueError("nothing to draw: give at least one value with its interval")
+    differences = any("difference" in one for one in found.values())
+    axis: Spec = {"grid": False, "domain": False, "ticks": False, "labelLimit": 300}
+    rows: Spec = {"y": {"field": "name", "type": "nominal", "title": None, "sort": None, "axis": axis}}
+    across: Spec = {"type": "quantitative", "title": name, "scale": {"zero": differences}}
+    whisker: Spec = {**rows, "x": {"field": "low", **across}, "x2": {"field": "high"}}
+    layers = _dots(whisker, {**rows, "x": {"field": "value", "type": "quantitative"}})
+    if differences:
+        zero: Spec = {
+            "data": {"values": [{}]},
+            "mark": {"type": "rule", "color": INK_2, "strokeDash": [4, 4]},
+            "encoding": {"x": {"datum": 0}},
+        }
+        layers.insert(0, zero)
+    return _spec(points, layers, title, f"{name} with intervals", height=36 * len(points) + 8)
+
+
+def _spec(values: list[dict[str, Any]], layers: list[Spec], title: str, description: str, height: int) -> Spec:
+    axis = {"labelColor": INK_2, "titleColor": INK_2, "gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+    text = {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal", "titlePadding": 8}
+    spec: Spec = {
+        "$schema": SCHEMA,
+        "description": title or description,
+        "data": {"values": values},
+        "layer": layers,
+        "width": "container",
+        "height": height,
+        "config": {"font": FONT, "background": "transparent", "view": {"stroke": None}, "axis": {**axis, **text}},
+    }
+    if title:
+        spec["title"] = {"text": title, "anchor": "start", "color": INK, "fontSize": 16}
+    return spec
+
+
+def _dots(whisker: Spec, dot: Spec) -> list[Spec]:
+    return [
+        {
+            "mark": {"type": "rule", "color": MODELS, "strokeWidth": 2, "strokeCap": "round"},
+            "encoding": {**whisker, **TIP},
+        },
+        {"mark": {"type": "circle", "color": MODELS, "size": 90, "opacity": 1}, "encoding": {**dot, **TIP}},
+    ]
+
+
+def _cell(counts: Floats, names: list[str], row: int, column: int) -> dict[str, Any]:
+    count, total = float(counts[row, column]), float(counts[row].sum())
+    share = count / total if total else 0.0
+    tip = f"{names[row]} predicted as {names[column]}: {count:,.6g} of {total:,.6g} ({share:.1%})"
+    return {
+        "reference": names[row],
+        "prediction": names[column],
+        "count": count,
+        "share": share,
+        "label": f"{count:,.4g}" if count != int(count) else f"{int(count):,}",
+        "tip": tip,
+    }
+
+
+def _bin(sure: Floats, hit: Floats) -> dict[str, Any]:
+    rate = wilson(int(hit.sum()), len(hit))
+    tip = f"{sure.mean():.1%} sure, {rate.value:.1%} right ({rate.low:.1%} to {rate.high:.1%}), n {rate.n:,}"
+    return {
+        "sure": float(sure.mean()),
+        "value": rate.value,
+        "low": rate.low,
+        "high": rate.high,
+        "n": rate.n,
+        "tip": tip,
+    }
+
+
+def _point(name: str, one: dict[str, Any]) -> dict[str, Any]:
+    value = next((one[key] for key in ("score", "difference", "value") if key in one), None)
+    low, high = one.get("low"), one.get("high")
+    if value is None or low is None or high is None:
+        raise ValueError(f"{name} needs a value (score, difference or value), low and high")
+    tip = f"{name}: {value:.4g} ({low:.4g} to {high:.4g})" + (f", n {one['n']:,}" if "n" in one else "")
+    return {"name": name, "value": float(value), "low": float(low), "high": float(high), "tip": tip}
+
+
+def _counted(values: Floats, bins: int) -> tuple[list[float], list[float], list[int]]:
+    """Lower and upper ends and numbers of the bars."""
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) <= FEW:
+        return different.tolist(), different.tolist(), counts.tolist()
+    counts, edges = np.histogram(values, bins)
+    return edges[:-1].tolist(), edges[1:].tolist(), counts.tolist()
+
+
+def _edges(low: list[float], high: list[float]) -> tuple[list[float], list[float]]:
+    """Where bars are drawn: single values get a breadth of a third of the smallest gap."""
+    if low != high:
+        return low, high
+    half = float(np.diff(low).min()) / 6 if len(low) > 1 else 0.05 * max(abs(low[0]), 1.0)
+    return [value - half for value in low], [value + half for value in low]
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _column(values: ArrayLike, name: str) -> Floats:
+    column = Numbers().clean(values, name)
+    if not len(column):
+        raise ValueError(f"{name}: nothing to draw, give at least one")
+    return column

@@ -1,0 +1,167 @@
+"""Several states resampled together, against draws of rows and against each state alone."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare, ks_2samp, skew
+
+from dynabench.evaluate import load
+from dynabench.evaluate import paired as module
+from dynabench.evaluate.paired import jackknife, paired, replicates
+from dynabench.evaluate.states import Rows, Sums
+from tests.evaluate.states_of import KINDS, formula, state, statistic, systems
+
+
+@pytest.fixture(params=["rows", "combinations"])
+def way(request, monkeypatch):
+    """Each of the two ways to draw, whatever the data would have chosen."""
+    monkeypatch.setattr(module, "CHEAP", 0 if request.param == "combinations" else 10**9)
+
+
+def drawn(states, seed, times):
+    """The statistic of each state in each resample, shape (states, times)."""
+    blocks = paired(states, np.random.default_rng(seed), times)
+    return np.concatenate([np.stack([statistic(total) for total in block]) for block in blocks], 1)
+
+
+@pytest.mark.usefixtures("way")
+def test_three_rows_come_together_as_often_as_in_all_27_ways_to_draw_them():
+    first, second = Sums(np.array([1, 0, 0])), Sums(np.array([5, 5, 2]))
+    rows = np.array(list(itertools.product(range(3), repeat=3)))
+    expected = Counter(zip(first.rows[rows, 0].sum(1), second.rows[rows, 0].sum(1), strict=True))
+    blocks = paired([first, second], np.random.default_rng(0), 27_000)
+    found = Counter()
+    for one, other in blocks:
+        found.update(zip(one[:, 0], other[:, 0], strict=True))
+    assert set(found) == set(expected)
+    keys = sorted(expected)
+    assert chisquare([found[key] for key in keys], [1000 * expected[key] for key in keys]).pvalue > 1e-3
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_among_others_is_drawn_as_it_is_alone(kind):
+    states = [state("few", 40, 1), state(kind, 40, 2), state("cells", 40, 3)]
+    alone = np.concatenate([statistic(block) for block in states[1].resamples(np.random.default_rng(1), 4000)])
+    together = drawn(states, 2, 4000)[1]
+    assert ks_2samp(alone, together).pvalue > 1e-3
+
+
+@given(systems(), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_means_of_resamples_centre_on_the_means_of_the_rows(states, seed):
+    times = 500
+    for one in states:
+        if not isinstance(one, Sums):
+            continue
+        n, values = len(one), one.rows[:, 0].astype(float)
+        found = drawn([*states, one], seed, times)[-1]
+        assert abs(found.mean() - values.mean()) <= 6 * values.std() / np.sqrt(n * times) + 1e-12
+
+
+@given(systems(), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_copies_of_a_system_never_differ(states, seed):
+    found = drawn([*states, *states], seed, 50)
+    assert np.array_equal(found[: len(states)], found[len(states) :])
+    kept = replicates([*states, *states], formula, 50, seed)
+    assert all(np.array_equal(one["x"], other["x"]) for one, other in itertools.pairwise([kept[0], kept[len(states)]]))
+
+
+@pytest.mark.usefixtures("way")
+def test_rows_are_drawn_in_common():
+    one, other = state("floats", 60, 1), state("bool", 60, 2)
+    mixed = Sums(one.rows[:, 0] + other.rows[:, 0])
+    first, second, both = drawn([one, other, mixed], 0, 500)
+    assert both == pytest.approx(first + second, abs=1e-12)
+
+
+def test_a_difference_varies_as_the_rows_differences_do():
+    first, second = state("bool", 2000, 1), state("bool", 2000, 2)
+    one, other = drawn([first, second], 0, 20_000)
+    each = first.rows[:, 0].astype(float) - second.rows[:, 0]
+    assert (one - other).std() == pytest.approx(each.std() / np.sqrt(2000), rel=0.03)
+
+
+def test_millions_of_combinations_do_not_overflow_their_numbers():
+    n = 5000
+    states = [state("floats", n, seed) for seed in range(12)]
+    kinds, counts = module.joint([one.atoms[0] for one in states])
+    assert len(counts) == n
+    assert all(np.array_equal(np.sort(kind), np.arange(n)) for kind in kinds)
+
+
+@given(systems(), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_replicates_are_those_of_rows_drawn_by_their_seed(states, seed):
+    rows = np.random.default_rng(seed).integers(0, len(states[0]), (7, len(states[0])))
+    for one, kept in zip(states, replicates(states, formula, 7, seed), strict=True):
+        for numbers, value in zip(rows, kept["x"], strict=True):
+            chosen = type(one)(*_chosen(one, numbers))
+            assert value == pytest.approx(float(statistic(chosen.total())), rel=1e-12, abs=1e-12)
+
+
+def _chosen(one, rows):
+    """The constructor's arguments for some rows of a state."""
+    if isinstance(one, Rows):
+        return (tuple(column[rows] for column in one.columns),)
+    if isinstance(one, Sums):
+        return (one.rows[rows],)
+    return one.cells[rows], one.labels, None if one.weights is None else one.weights[rows]
+
+
+def test_replicates_stay_the_same_with_other_systems_more_of_them_or_less_memory(monkeypatch):
+    first, second = state("cells", 50, 1), state("rows", 50, 2)
+    alone = replicates([first], formula, 40, 5)[0]["x"]
+    assert np.array_equal(replicates([second, first], formula, 40, 5)[1]["x"], alone)
+    assert np.array_equal(replicates([first], formula, 90, 5)[0]["x"][:40], alone)
+    monkeypatch.setattr("dynabench.evaluate.states.BLOCK", 70)
+    assert np.array_equal(replicates([first], formula, 40, 5)[0]["x"], alone)
+
+
+def test_replicates_of_two_evaluations_are_paired():
+    true = np.random.default_rng(0).integers(0, 2, 300)
+    f1 = load("f1", average="macro")
+    one, other = true.copy(), true.copy()
+    one[:30] = 1 - one[:30]
+    other[:29] = 1 - other[:29]
+
+    def kept(said):
+        return replicates([f1.state({"predictions": said, "references": true})], _macro, 1000, 7)[0]["f1"]
+
+    def _macro(total):
+        return f1.formula(total, average="macro")
+
+    apart = kept(other) - kept(one)
+    assert apart.min() >= 0  # the second system is right wherever the first is
+    assert apart.std() < kept(one).std() / 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_jackknife_leaves_out_each_row_in_turn(kind):
+    one = state(kind, 25, 3)
+    left = jackknife(one, statistic)
+    for row in range(25):
+        others = type(one)(*_chosen(one, np.delete(np.arange(25), row)))
+        assert left[row] == pytest.approx(float(statistic(others.total())), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("states", [[], [Sums(np.ones(3)), Sums(np.ones(4))], [Sums(np.ones((0, 1)))]])
+def test_states_of_different_rows_or_none_are_refused(states):
+    with pytest.raises(ValueError, match="paired by row"):
+        next(iter(paired(states, np.random.default_rng(0), 5)))
+    with pytest.raises(ValueError, match="paired by row"):
+        replicates(states, formula, 5, 0)
+
+
+def test_skewed_rows_stay_skewed():
+    """Drawing by counts keeps more than mean and spread: the third moment of a mean of few rows."""
+    rare = Sums(np.arange(40) == 0)
+    counts, rows = (drawn([rare, other], 0, 20_000)[0] for other in (rare, state("floats", 40, 1)))
+    expected = (1 - 2 / 40) / np.sqrt(40 * (1 / 40) * (39 / 40))
+    assert skew(counts) == pytest.approx(expected, abs=0.08)
+    assert skew(rows) == pytest.approx(expected, abs=0.08)
