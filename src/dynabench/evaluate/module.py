@@ -76,7 +76,7 @@ class Module:
         interval: float | None = None,
         resamples: int = 9999,
         method: str = "bca",
-        seed: int = 0,
+        seed: int | None = None,
         per_example: bool = False,
         **given: Any,
     ) -> Any:
@@ -86,7 +86,8 @@ class Module:
             interval: level of bootstrap intervals, for example 0.95; they stand under "interval" by key.
             resamples: how many times the rows are drawn.
             method: "bca", "percentile" or "basic".
-            seed: of the random numbers; the same seed gives the same interval.
+            seed: of the random numbers, 0 by default; the same seed gives the same interval. Modules that draw
+                random numbers themselves get it too.
             per_example: adds "per_example" with each row's scores by key.
             given: columns (`predictions=...`) and options (`average="macro"`).
 
@@ -95,6 +96,8 @@ class Module:
             TypeError: an option that the module does not know.
         """
         columns = {name: given.pop(name) for name in (*self.columns, *self.optional) if name in given}
+        if seed is not None and "seed" in self.options_known():
+            given["seed"] = seed
         self._check_options(given)
         options = {**self.options, **given}
         if columns:
@@ -105,7 +108,7 @@ class Module:
         if per_example:
             result["per_example"] = plain(self.per_example(state, **self._of(self.per_example, options)))
         if interval is not None:
-            result["interval"] = self._intervals(state, options, interval, resamples, method, seed)
+            result["interval"] = self._intervals(state, options, interval, resamples, method, seed or 0)
         return self.compatible(result) if self.compat and interval is None and not per_example else result
 
     def add(self, **row: Any) -> None:

@@ -42,11 +42,6 @@ def intervals(
     return found
 
 
-def replicates(state: State, formula: Formula, times: int, seed: int) -> dict[str, Any]:
-    """By key of the result: `times` values as if the rows were drawn again, shape (times, ...)."""
-    return _stacked(formula(block) for block in state.resamples(np.random.default_rng(seed), times))
-
-
 def _accelerations(state: State, formula: Formula) -> dict[str, Any]:
     without: list[Mapping[str, Any]] = []
     counts = []
