@@ -95,8 +95,9 @@ class PredictedLists(PredictedAnswers):
     text = "answers to each question: a list of texts, or a dictionary with its id and such a prediction_text"
 
     def _row(self, item: Any, where: str) -> Predicted:
-        whole = isinstance(item, Sequence | np.ndarray) and not isinstance(item, str)
-        return super()._row({"prediction_text": item} if whole else item, where)
+        if isinstance(item, Mapping):
+            return super()._row(item, where)
+        return Predicted(None, _texts(item, where))
 
     def _texts(self, given: Any, where: str) -> tuple[str, ...]:
         return _texts(given, where)

@@ -36,6 +36,8 @@ Shared = dict[str, tuple[list[int], list[int]]]  # places of each piece in both 
 
 def cost(first: str, second: str) -> int:
     """Characters deleted from the first text, inserted into the second, and moved; at most the length of both."""
+    if first == second:
+        return 0
     matches, left = _matches(first, second)
     kept = _in_order(matches)
     for match in set(matches) - kept:

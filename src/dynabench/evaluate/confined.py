@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000  # unshare(2)
@@ -29,7 +30,7 @@ def leave_root(library: ctypes.CDLL) -> None:
     """Becomes nobody: limits on processes do not hold for root, and its files are not the program's."""
     if os.getuid() == 0:
         # Python may lie where nobody else may look; what is open already stays within reach through /proc/self/fd.
-        held = {path: os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in sys.path if os.path.isdir(path)}
+        held = {path: os.open(path, os.O_RDONLY | os.O_DIRECTORY) for path in sys.path if Path(path).is_dir()}
         move_imports({path: f"/proc/self/fd/{number}" for path, number in held.items()})
         os.setgroups([])
         os.setgid(NOBODY)

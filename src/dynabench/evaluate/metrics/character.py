@@ -25,7 +25,10 @@ class Character(Metric):
             "by the prediction's length, at most 1."
         ),
         formula=r"\mathrm{CharacTER} = \min\left(1, \frac{\text{shift cost} + \text{character edits}}{|\hat y|}\right)",
-        inputs={"predictions": "translations, words separated by white space", "references": "right translation of each"},
+        inputs={
+            "predictions": "translations, words separated by white space",
+            "references": "right translation of each",
+        },
         options={
             "aggregate": "mean, sum or median of all texts' scores",
             "return_all_scores": "True adds the list of all texts' scores as cer_scores",

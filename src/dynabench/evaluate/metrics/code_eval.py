@@ -119,7 +119,7 @@ class CodeEval(Metric):
         ]
         return {**super().result(state, **options), "results": results}
 
-    def per_example(self, state: Rows, *, k: int | Sequence[int] = KS) -> dict[str, Any]:
+    def per_example(self, state: Any, *, k: int | Sequence[int] = KS, **options: Any) -> dict[str, Any]:
         """The estimate of each problem."""
         ks = checked(k)
         return {name: state.columns[0][:, ks.index(int(name[5:]))] for name in self.formula(state.total(), k=k)}
@@ -127,5 +127,7 @@ class CodeEval(Metric):
     def compatible(self, result: dict[str, Any]) -> tuple[dict[str, float], dict[int, list[tuple[int, Any]]]]:
         """(pass@k, results): by problem the list of (number of the program, what became of it)."""
         rates = {key: value for key, value in result.items() if key != "results"}
-        told = {task: [(one["completion_id"], one) for one in programs] for task, programs in enumerate(result["results"])}
+        told = {
+            task: [(one["completion_id"], one) for one in programs] for task, programs in enumerate(result["results"])
+        }
         return rates, told

@@ -115,7 +115,7 @@ class Fever(Metric):
 def _listed(given: Any, row: int) -> Sequence[Any]:
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence | np.ndarray):
         raise ValueError(f"references: row {row} has {given!r} for evidence_sets; give a list of lists of texts")
-    return given
+    return list(given)
 
 
 def _pieces(given: Any, where: str) -> frozenset[str]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,9 @@ class Rouge(Metric):
         outputs=tuple(
             Output(name, text, 0, 1, "higher")
             for name, text in zip(
-                TYPES, ("F1 of words", "F1 of word pairs", "F1 of the common sequence", "the same, by lines"), strict=True
+                TYPES,
+                ("F1 of words", "F1 of word pairs", "F1 of the common sequence", "the same, by lines"),
+                strict=True,
             )
         ),
         examples=(
@@ -83,7 +86,7 @@ class Rouge(Metric):
             "sentences. The mean is exact; Hugging Face evaluate draws a random bootstrap mean instead. Texts "
             "without any token score 0."
         ),
-        citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, ACL 2004.",
+        citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, 2004.",
         tasks=("summarization", "translation", "text-generation"),
     )
     columns = {"predictions": Texts(), "references": References()}
@@ -132,10 +135,10 @@ def words(stem: bool = False) -> Tokenizer:
 @cache
 def _stemmer() -> Callable[[str], str]:
     try:
-        from nltk.stem.porter import PorterStemmer
+        porter = import_module("nltk.stem.porter")
     except ImportError:
         raise ImportError("use_stemmer needs nltk: pip install 'dynabench[metrics]'") from None
-    return cache(PorterStemmer().stem)
+    return cache(porter.PorterStemmer().stem)
 
 
 def _types(names: Sequence[str] | None) -> tuple[str, ...]:

@@ -114,9 +114,9 @@ class SquadV2(Metric):
             "NoAns_f1": 100 * ratio(f1 - f1_has, n - has, np.nan),
         }
 
-    def result(self, state: Sums) -> dict[str, Any]:
+    def result(self, state: Sums, **options: Any) -> dict[str, Any]:
         """All keys; HasAns and NoAns only where such questions are."""
-        means = super().result(state)
+        means = super().result(state, **options)
         n, has = len(state), int(state.rows[:, HAS].sum())
         found = {"exact": means["exact"], "f1": means["f1"], "total": n}
         for kind, count in (("HasAns", has), ("NoAns", n - has)):
