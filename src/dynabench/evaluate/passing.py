@@ -41,7 +41,7 @@ def named(means: Floats, ks: Sequence[int]) -> dict[str, Floats]:
 
 def checked(k: int | Sequence[int]) -> tuple[int, ...]:
     """`k` as whole numbers from 1. Raises ValueError for anything else."""
-    ks = (k,) if isinstance(k, int | np.integer) else tuple(k)
+    ks = tuple(k) if isinstance(k, Sequence | np.ndarray) else (k,)
     if not ks or not all(isinstance(one, int | np.integer) and one >= 1 for one in ks):
         raise ValueError(f"k is {k!r}; give whole numbers from 1, such as [1, 10]")
     return tuple(int(one) for one in ks)

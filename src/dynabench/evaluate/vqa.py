@@ -19,10 +19,10 @@ SHORT = (
     "he'd he'd've he's how'd how'll how's i'd've i'm i've isn't it'd it'd've it'll let's ma'am mightn't mightn't've "
     "might've mustn't must've needn't not've o'clock oughtn't 'ow's'at shan't she'd've she's should've shouldn't "
     "shouldn't've somebody'd've somebody'll somebody's someone'd someone'd've someone'll someone's something'd "
-    "something'd've something'll that's there'd there'd've there're there's they'd they'd've they'll they're they've 'twas "
-    "wasn't we'd've we've weren't what'll what're what's what've when's where'd where's where've who'd who'd've who'll who's "
-    "who've why'll why're why's won't would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll "
-    "you're you've"
+    "something'd've something'll that's there'd there'd've there're there's they'd they'd've they'll they're they've "
+    "'twas wasn't we'd've we've weren't what'll what're what's what've when's where'd where's where've who'd "
+    "who'd've who'll who's who've why'll why're why's won't would've wouldn't wouldn't've y'all y'all'll "
+    "y'all'd've you'd you'd've you'll you're you've"
 ).split()
 
 

@@ -71,8 +71,9 @@ class CodeEval(Metric):
         limits=(
             "Tests are rarely complete, so a wrong program may pass. Results can differ between runs where programs "
             "are random or near the time limit. Programs can start no process or thread. The limits stop accidents, "
-            "not a program written to break them, and one that looks for them can find its tests: run what you do "
-            "not trust on a machine that you can lose. A k for which some problem has fewer programs is left out."
+            "not a program written to break them, and one that looks for them can find its tests. Without bubblewrap "
+            "a program can read and write what the user who started it can: run what you do not trust on a machine "
+            "that you can lose. A k for which some problem has fewer programs is left out."
         ),
         citation="Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374, 2021.",
         tasks=("text-generation",),

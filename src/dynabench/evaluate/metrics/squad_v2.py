@@ -124,7 +124,7 @@ class SquadV2(Metric):
                 found |= {f"{kind}_{key}": means[f"{kind}_{key}"] for key in ("exact", "f1")}
                 found[f"{kind}_total"] = count
         for key, column in (("exact", RAW_EXACT), ("f1", RAW_F1)):
-            found[f"best_{key}"], found[f"best_{key}_thresh"] = _best(state.rows, column, split_ties=self.compat)
+            found[f"best_{key}"], found[f"best_{key}_thresh"] = _best(state.rows, column, as_script=self.compat)
         return found
 
 
@@ -139,20 +139,22 @@ def _row(said: Predicted, asked: Asked, plain: Normaliser, threshold: float) -> 
     return at_exact, at_f1, at_exact * has, at_f1 * has, has, exact, f1, said.no_answer, float(bool(said.text))
 
 
-def _best(rows: Floats, column: int, split_ties: bool) -> tuple[float, float]:
+def _best(rows: Floats, column: int, as_script: bool) -> tuple[float, float]:
     """The highest score in percent over all thresholds, and the lowest threshold that reaches it.
 
     All questions are unanswered at first; one after the other, from the lowest probability of no answer, is answered.
-    With `split_ties` also thresholds count that would part equal probabilities.
+    As the original script has it thresholds may part equal probabilities, and a predicted text of nothing but articles
+    is wrong here where there is no answer, though it counts as empty elsewhere.
     """
     order = np.argsort(rows[:, NO_ANSWER], kind="stable")
     rows = rows[order]
-    gains = np.where(rows[:, HAS] > 0, rows[:, column], -rows[:, SAID]).tolist()
+    unanswerable = -rows[:, SAID] if as_script else rows[:, column] - 1
+    gains = np.where(rows[:, HAS] > 0, rows[:, column], unanswerable).tolist()
     chances = rows[:, NO_ANSWER].tolist()
     now = float(len(rows) - rows[:, HAS].sum())
-    best = now if split_ties or chances[0] > 0 else -np.inf  # at probability 0 no threshold leaves a question open
+    best = now if as_script or chances[0] > 0 else -np.inf  # at probability 0 no threshold leaves a question open
     where = 0.0
-    for _, group in groupby(range(len(rows)), key=(lambda place: place) if split_ties else chances.__getitem__):
+    for _, group in groupby(range(len(rows)), key=(lambda place: place) if as_script else chances.__getitem__):
         members = list(group)
         now += sum(gains[place] for place in members)
         if now > best:
