@@ -1,7 +1,7 @@
 """Mathematical answers that are written in different ways."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -51,10 +51,11 @@ def test_different_answers_stay_different(one, other):
     assert load("competition_math").compute(predictions=[one], references=[other]) == {"accuracy": 0}
 
 
+@settings(deadline=None)
 @given(st.text("\\frac{}sqt12/.=k $%^", max_size=20))
-def test_any_text_equals_itself_and_never_breaks(text):
-    assert isinstance(canonical(text), str)
-    assert load("competition_math").compute(predictions=[text], references=[text]) == {"accuracy": 1}
+def test_any_text_equals_itself_with_space_around(text):
+    found = load("competition_math").compute(predictions=[f" {text}  "], references=[text])
+    assert found == {"accuracy": 1}
 
 
 @pytest.mark.timeout(5)

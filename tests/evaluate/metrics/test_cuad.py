@@ -5,7 +5,7 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -56,6 +56,7 @@ def records(questions) -> dict[str, list[dict]]:
     }
 
 
+@settings(deadline=None)
 @given(st.lists(QUESTION, min_size=1, max_size=6))
 def test_clauses_score_by_the_published_rules(questions):
     assert load("cuad").compute(**records(questions)) == pytest.approx(expected(questions))
@@ -81,6 +82,7 @@ def test_saying_nothing_where_clauses_are_scores_0():
     assert nothing["aupr"] == nothing["prec_at_80_recall"] == 0
 
 
+@settings(deadline=None)
 @given(st.lists(QUESTION, min_size=2, max_size=6))
 def test_batches_merge_to_the_whole_and_intervals_are_of_each_resample(questions):
     metric = load("cuad")

@@ -4,7 +4,7 @@ import re
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -21,6 +21,7 @@ def stripped(text: str, patterns: list[str], case: bool, punctuation: bool, numb
     return "".join(letter for letter in text if letter not in drop)
 
 
+@settings(deadline=None)
 @given(
     PAIRS,
     st.lists(st.sampled_from(["a", "^B", "[0-9]+", " "]), max_size=2),

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,6 +15,7 @@ from dynabench.evaluate.passing import pass_at_k
 COUNTS = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
+@settings(deadline=None)
 @given(st.lists(COUNTS, min_size=1, max_size=5), st.integers(1, 4))
 def test_the_estimate_is_the_share_of_draws_with_one_that_passes(counts, k):
     metric = load("pass_at_k")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -56,6 +56,7 @@ def test_real_summaries_score_as_in_rouge_score(stem, summaries):
     assert mean["rougeLsum"] != pytest.approx(mean["rougeL"], rel=0.01), "lines were moved, or this shows nothing"
 
 
+@settings(deadline=None)
 @given(LINES, LINES)
 def test_any_lines_score_as_in_rouge_score(said, true):
     prediction, reference = "\n".join(said), "\n".join(true)
@@ -125,6 +126,7 @@ def test_stemming_without_nltk_says_what_to_install(monkeypatch):
         words(stem=True)
 
 
+@settings(deadline=None)
 @given(CODES, CODES)
 def test_common_places_are_a_longest_common_subsequence(reference, candidate):
     places = common_places(reference, candidate)
@@ -134,6 +136,7 @@ def test_common_places_are_a_longest_common_subsequence(reference, candidate):
     assert all(reference[place] in rest for place in places)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(CODES, CODES), min_size=1, max_size=4), st.integers(1, 4))
 def test_shared_grams_are_the_overlap_of_counts(pairs, n):
     from collections import Counter

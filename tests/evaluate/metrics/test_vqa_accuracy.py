@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
@@ -24,6 +24,7 @@ def test_ten_people_give_the_published_steps(same, score):
     )
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=4, max_size=12), st.sampled_from("abc"))
 def test_the_score_is_the_mean_over_leaving_out_each_person(people, answer):
     answers = [f"answer{one}" for one in people]
@@ -65,6 +66,7 @@ def test_answers_are_made_alike(written, compared):
     assert normalised(written) == compared
 
 
+@settings(deadline=None)
 @given(st.text("aA 1,.-'!n", max_size=15))
 def test_case_and_white_space_around_never_count(text):
     assert normalised(text.upper()) == normalised(text.lower()) == normalised(f" {text}\n")
