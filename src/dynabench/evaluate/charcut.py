@@ -1,0 +1,177 @@
+"""CharCut: what two texts share in long pieces, and what it costs to turn one into the other.
+
+Source: Lardilleux and Lepage, CHARCUT: Human-Targeted Character-Based MT Evaluation with Loose Differences, IWSLT 2017.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+SHORTEST = 3  # characters that a shared piece must have, unless both texts begin or end with it
+WORDS = re.compile(r"(\W)")
+RUNS = re.compile(r"(\w+)")
+
+
+@dataclass(frozen=True, order=True)
+class Match:
+    """A piece that both texts have: where it begins in each, and its text."""
+
+    first: int
+    second: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Units:
+    """A text as units (words, or characters) with the place of each, and which of them a piece may begin with."""
+
+    units: Sequence[str | int]
+    places: Sequence[int]
+    starts: Sequence[int]
+
+
+Shared = dict[str, tuple[list[int], list[int]]]  # places of each piece in both texts
+
+
+def cost(first: str, second: str) -> int:
+    """Characters deleted from the first text, inserted into the second, and moved; at most the length of both."""
+    if first == second:
+        return 0
+    matches, left = _matches(first, second)
+    kept = _in_order(matches)
+    for match in set(matches) - kept:
+        # the shorter a piece, the less far it may move before it counts as deleted and inserted
+        left += len(match.text) * (1 if math.exp(min(len(match.text), 99)) >= _distance(match, kept) else 2)
+    return min(left, len(first) + len(second))
+
+
+def _matches(first: str, second: str) -> tuple[list[Match], int]:
+    """Pieces that cover both texts, the longest first, and how many characters of both they leave."""
+    pieces = _shared(_by_words(first), _by_words(second), ends=True)
+    pieces |= _shared(_by_characters(first, 1), _by_characters(second, -1), ends=False)
+    ranked = sorted(
+        pieces.items(),
+        key=lambda piece: (-len(piece[0]), len(piece[1][0]) == len(piece[1][1]), sum(map(len, piece[1])), piece[1][0]),
+    )
+    free = bytearray(b"\1") * len(first), bytearray(b"\1") * len(second)
+    found = []
+    for text, places in ranked:
+        size = len(text)
+        while True:
+            open_ = [_open(where, size, mask) for where, mask in zip(places, free, strict=True)]
+            if None in open_:
+                break
+            one, other = (place or 0 for place in open_)
+            found.append(Match(one, other, text))
+            for place, mask in zip((one, other), free, strict=True):
+                mask[place : place + size] = bytes(size)
+    return found, sum(map(sum, free))
+
+
+def _open(places: list[int], size: int, mask: bytearray) -> int | None:
+    """The first place where nothing is covered yet."""
+    return next((place for place in places if mask.find(0, place, place + size) < 0), None)
+
+
+def _by_words(text: str) -> Units:
+    """Words, and each other character by itself."""
+    units = [unit for unit in WORDS.split(text) if unit]
+    places = [0]
+    for unit in units:
+        places.append(places[-1] + len(unit))
+    return Units(units, places[:-1], range(len(units)))
+
+
+def _by_characters(text: str, sign: int) -> Units:
+    """Each word with what stands before and after it, parted by a number that the other text does not have.
+
+    What stands between two words comes twice, but no piece begins with it where it ends a part.
+    """
+    runs = RUNS.split(text)
+    runs = ["", runs[0], ""] if len(runs) == 1 else runs
+    begins = [0]
+    for run in runs:
+        begins.append(begins[-1] + len(run))
+    units: list[str | int] = []
+    places: list[int] = []
+    starts: list[int] = []
+    for part in range(0, len(runs) - 2, 2):
+        if part:
+            units.append(part * sign)
+            places.append(-1)
+        cut = begins[part + 2] - begins[part]
+        starts.extend(range(len(units), len(units) + cut))
+        units.extend(text[begins[part] : begins[part + 3]])
+        places.extend(range(begins[part], begins[part + 3]))
+    return Units(units, places, starts)
+
+
+def _shared(first: Units, second: Units, ends: bool) -> Shared:
+    """All pieces that both have of enough characters; with `ends` also shorter ones at both beginnings or ends."""
+    found: Shared = {}
+    todo = [("", list(first.starts), list(second.starts), 0)]
+    while todo:
+        text, here, there, size = todo.pop()
+        mine, its = _next(first.units, here, size), _next(second.units, there, size)
+        for unit in mine.keys() & its.keys():
+            one, other, longer = mine[unit], its[unit], f"{text}{unit}"
+            todo.append((longer, one, other, size + 1))
+            last = len(first.units) - size - 1, len(second.units) - size - 1
+            if len(longer) >= SHORTEST:
+                found[longer] = [first.places[at] for at in one], [second.places[at] for at in other]
+            elif ends and one[0] == other[0] == 0:
+                found[longer] = [0], [0]
+            elif ends and (one[-1], other[-1]) == last:
+                found[longer] = [first.places[last[0]]], [second.places[last[1]]]
+    return found
+
+
+def _next(units: Sequence[str | int], starts: list[int], size: int) -> dict[str | int, list[int]]:
+    """The starts by which unit comes `size` later."""
+    found: dict[str | int, list[int]] = {}
+    for start in starts:
+        if start + size < len(units):
+            found.setdefault(units[start + size], []).append(start)
+    return found
+
+
+def _in_order(matches: list[Match]) -> set[Match]:
+    """Those that need not move: the longest run that is the same in both texts, then the same on its left and right."""
+    ordered = sorted(matches)
+    rank = {match: place for place, match in enumerate(sorted(matches, key=lambda match: match.second))}
+    places = [rank[match] for match in ordered]
+    sizes = [len(match.text) for match in ordered]
+    return {ordered[at] for at in _runs(places, sizes)}
+
+
+def _runs(places: list[int], sizes: list[int]) -> Iterator[int]:
+    todo = [(0, len(places), 0, len(places))]
+    while todo:
+        low, high, under, over = todo.pop()
+        best = (0, 0, 0)  # characters, begin, number of matches
+        at = low
+        while at < high:
+            if not under <= places[at] < over:
+                at += 1
+                continue
+            count = 1
+            while at + count < high and places[at + count] == places[at] + count < over:
+                count += 1
+            weight = sum(sizes[at : at + count])
+            if weight > best[0]:
+                best = weight, at, count
+            at += count
+        _, begin, count = best
+        if count:
+            yield from range(begin, begin + count)
+            todo.append((low, begin, under, places[begin]))
+            todo.append((begin + count, high, places[begin] + count, over))
+
+
+def _distance(match: Match, kept: set[Match]) -> int:
+    """Characters between a match that moves and the farthest end of those it moves across."""
+    crossed = sorted(one for one in kept if (one.first < match.first) != (one.second < match.second))
+    if crossed[0].first < match.first:
+        return match.first - crossed[0].first
+    return crossed[-1].first + len(crossed[-1].text) - match.first - len(match.text)

@@ -1,0 +1,82 @@
+"""Character error rate."""
+
+from typing import Any
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Texts
+from dynabench.evaluate.edits import character_errors, counted, error_rate, error_state
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import Rows, Sums
+
+
+class Cer(Metric):
+    """Character errors for each character of the references."""
+
+    card = Card(
+        description=(
+            "Substituted, deleted and inserted characters for each character of the references, all texts together; "
+            "spaces between words count, those at the ends do not."
+        ),
+        formula=r"\mathrm{CER} = \frac{S + D + I}{H + S + D}",
+        inputs={"predictions": "recognised texts", "references": "right texts"},
+        options={"concatenate_texts": "True aligns all texts as one, written after each other without a space"},
+        outputs=(
+            Output("cer", "character error rate", 0, None, "lower"),
+            Output("substitutions", "characters taken for others", 0, None, "lower"),
+            Output("deletions", "characters left out", 0, None, "lower"),
+            Output("insertions", "characters added", 0, None, "lower"),
+            Output("hits", "right characters", 0, None, "higher"),
+        ),
+        examples=(
+            Example(
+                "Fourteen errors in 41 characters",
+                {
+                    "predictions": ["this is the prediction", "there is an other sample"],
+                    "references": ["this is the reference", "there is another one"],
+                },
+                {"cer": 14 / 41},
+            ),
+            Example(
+                "Texts cut at another place, aligned as one",
+                {
+                    "predictions": ["My hovercraft is full", " of eels"],
+                    "references": ["My hovercraft", "is full of eels"],
+                },
+                {"cer": 2 / 28},
+                {"concatenate_texts": True},
+            ),
+            Example(
+                "A prediction for each reference",
+                {"predictions": ["a", "b"], "references": ["a"]},
+                error="predictions has 2, references has 1",
+            ),
+        ),
+        limits=(
+            "Upper and lower case, punctuation and accents count, so normalise both sides alike before; characters "
+            "are code points, of which an accented letter or an emoji may have several. More than 1 where much is "
+            "inserted. Where all references are empty, each inserted character counts as one whole error."
+        ),
+        citation=(
+            "Morris, Maier and Green, From WER and RIL to MER and WIL: improved evaluation measures for connected "
+            "speech recognition, Interspeech 2004."
+        ),
+        tasks=("automatic-speech-recognition", "image-to-text"),
+    )
+    columns = {"predictions": Texts(), "references": Texts()}
+
+    def update(self, predictions: list[str], references: list[str], *, concatenate_texts: bool = False) -> Sums | Rows:
+        """Hits, substitutions, deletions and insertions of each row."""
+        return error_state(predictions, references, character_errors, concatenate_texts)
+
+    def formula(self, total: Any) -> dict[str, Floats]:
+        """Errors / characters of the references."""
+        return error_rate(total, "cer", character_errors, "")
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """The rate, and counts as whole numbers."""
+        return counted(super().result(state, **options))
+
+    def compatible(self, result: dict[str, Any]) -> float:
+        """The bare rate."""
+        rate: float = result["cer"]
+        return rate

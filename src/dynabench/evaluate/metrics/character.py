@@ -1,0 +1,173 @@
+"""CharacTER."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Texts
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Rows, Sums
+
+AGGREGATES = ("mean", "sum", "median")
+
+
+class Character(Metric):
+    """Character edits after moving phrases to their place."""
+
+    card = Card(
+        description=(
+            "Translation edit rate on characters: phrases of the prediction move to where the reference has them as "
+            "long as that helps, each move costs the mean length of its words, then characters are edited; divided "
+            "by the prediction's length, at most 1."
+        ),
+        formula=r"\mathrm{CharacTER} = \min\left(1, \frac{\text{shift cost} + \text{character edits}}{|\hat y|}\right)",
+        inputs={
+            "predictions": "translations, words separated by white space",
+            "references": "right translation of each",
+        },
+        options={
+            "aggregate": "mean, sum or median of all texts' scores",
+            "return_all_scores": "True adds the list of all texts' scores as cer_scores",
+        },
+        outputs=(
+            Output("cer_score", "aggregated score; a sum may exceed 1", 0, None, "lower"),
+            Output("cer_scores", "score of each text, where asked for", 0, 1, "lower"),
+        ),
+        examples=(
+            Example(
+                "Phrases moved and words changed",
+                {
+                    "predictions": ["this week the saudis denied information published in the new york times"],
+                    "references": [
+                        "saudi arabia denied this week information published in the american new york times"
+                    ],
+                },
+                {"cer_score": 0.36619718309859156},
+            ),
+            Example(
+                "The sum of two, with each",
+                {
+                    "predictions": [
+                        "this week the saudis denied information published in the new york times",
+                        "this is in fact an estimate",
+                    ],
+                    "references": [
+                        "saudi arabia denied this week information published in the american new york times",
+                        "this is actually an estimate",
+                    ],
+                },
+                {"cer_score": 0.6254564423578508, "cer_scores": [0.36619718309859156, 0.25925925925925924]},
+                {"aggregate": "sum", "return_all_scores": True},
+            ),
+            Example(
+                "Nothing translated, nothing to translate",
+                {"predictions": ["", "a", ""], "references": ["a b", "", ""]},
+                {"cer_score": 2 / 3},
+            ),
+            Example(
+                "An unknown aggregate",
+                {"predictions": ["a"], "references": ["a"]},
+                options={"aggregate": "mode"},
+                error="no aggregate 'mode'",
+            ),
+        ),
+        limits=(
+            "Divides by the prediction's length, so that leaving words out does not pay, but adding some can. Only "
+            "equal words move, as in the reference implementation; the paper also lets similar ones. An empty "
+            "prediction scores 1, two empty texts 0. Slow for texts with many repeated words."
+        ),
+        citation=(
+            "Wang, Peter, Rosendahl and Ney, CharacTer: Translation Edit Rate on Character Level, WMT 2016, 505-510."
+        ),
+        tasks=("translation",),
+    )
+    columns = {"predictions": Texts(), "references": Texts()}
+
+    def update(self, predictions: list[str], references: list[str], *, aggregate: str = "mean") -> Sums | Rows:
+        """The score of each row."""
+        if aggregate not in AGGREGATES:
+            raise ValueError(f"no aggregate {aggregate!r}; there are {', '.join(AGGREGATES)}")
+        scores = np.array([character(*pair) for pair in zip(predictions, references, strict=True)])
+        return Rows((scores,)) if aggregate == "median" else Sums(scores)
+
+    def formula(self, total: Any, *, aggregate: str = "mean") -> dict[str, Floats]:
+        """Mean, sum or median of the rows' scores."""
+        if aggregate == "median":
+            return {"cer_score": np.median(total[0], axis=-1)}
+        return {"cer_score": total[..., 0] if aggregate == "sum" else ratio(total[..., 0], total[..., 1])}
+
+    def result(self, state: Any, *, return_all_scores: bool = False, **options: Any) -> dict[str, Any]:
+        """The aggregate, and all scores where asked for."""
+        found = super().result(state, **options)
+        return {**found, "cer_scores": plain(self.per_example(state)["cer_score"])} if return_all_scores else found
+
+    def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
+        """The score of each row."""
+        return {"cer_score": state.columns[0] if isinstance(state, Rows) else state.rows[:, 0]}
+
+
+def character(prediction: str, reference: str) -> float:
+    """CharacTER of one translation, from 0 to 1."""
+    from rapidfuzz.distance import Levenshtein
+
+    said, true = prediction.split(), reference.split()
+    if said == true:
+        return 0.0
+    if not said:
+        return 1.0
+    moved = _moved(said, true)
+    text = " ".join(moved)
+    return min(1.0, (Levenshtein.distance(text, " ".join(true)) + _shift_cost(said, moved)) / len(text))
+
+
+def _moved(said: list[str], true: list[str]) -> list[str]:
+    """The predicted words after all moves that bring them nearer to the reference, the best move first."""
+    from rapidfuzz.distance import Levenshtein
+
+    number: dict[str, int] = {word: place for place, word in enumerate(sorted({*said, *true}))}
+    words = [number[word] for word in said]
+    goal = [number[word] for word in true]
+    left = Levenshtein.distance(words, goal)
+    while left:
+        tried = [(Levenshtein.distance(one, goal), one) for one in _moves(words, goal)]
+        nearest = min((distance for distance, _ in tried), default=left)
+        if nearest >= left:
+            break
+        # of equally good moves the last in the order of words, which numbers keep, as the reference implementation has
+        left, words = nearest, max(one for distance, one in tried if distance == nearest)
+    names = sorted(number)
+    return [names[word] for word in words]
+
+
+def _moves(words: list[int], goal: list[int]) -> Iterator[list[int]]:
+    """The words with one phrase moved to a place where the goal has it."""
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(goal):
+        places.setdefault(word, []).append(place)
+    for start, word in enumerate(words):
+        for place in places.get(word, ()):
+            if place == start:
+                continue
+            length = 1
+            while words[start + length : start + length + 1] == goal[place + length : place + length + 1] != []:
+                length += 1
+            rest = words[:start] + words[start + length :]
+            yield rest[:place] + words[start : start + length] + rest[place:]
+
+
+def _shift_cost(before: list[str], after: list[str]) -> float:
+    """The mean word length of each phrase that stands elsewhere `after` the moves."""
+    cost, place = 0.0, 0
+    while place < len(after):
+        length = 1
+        if before[place] != after[place] and before[place] in after[place + 1 :]:
+            found = after.index(before[place], place + 1)
+            while found + length < len(after) and before[place + length] == after[found + length]:
+                length += 1
+            cost += sum(map(len, before[place : place + length])) / length
+        place += length
+    return cost

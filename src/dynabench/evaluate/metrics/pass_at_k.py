@@ -1,0 +1,105 @@
+"""pass@k from counts or results."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Column, Floats, Numbers, listed
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.passing import KS, checked, estimates, named
+from dynabench.evaluate.states import Sums
+
+Outcome = tuple[int, int | None]  # how many passed, of how many
+
+
+class Outcomes(Column):
+    """How many attempts at each problem passed, or the list of whether each did."""
+
+    dtype = "int or list of bool"
+    text = "number of attempts that passed, or a list that says of each attempt whether it passed"
+
+    def clean(self, values: Any, name: str) -> list[Outcome]:
+        """Anything but whole numbers from 0 and lists of true and false is refused."""
+        return [self._row(item, f"{name}: row {row}") for row, item in enumerate(listed(values, name))]
+
+    def _row(self, item: Any, where: str) -> Outcome:
+        if isinstance(item, list | tuple | np.ndarray):
+            array = np.asarray(item)
+            if array.ndim != 1 or not len(array) or not np.isin(array, (0, 1)).all():
+                raise ValueError(f"{where} is {item!r}; give a list that says True or False of each attempt")
+            return int(array.sum()), len(array)
+        if isinstance(item, bool) or not isinstance(item, int | float | np.number) or item < 0 or item != int(item):
+            raise ValueError(f"{where} is {item!r}; give how many attempts passed, or a list of whether each did")
+        return int(item), None
+
+
+class PassAtK(Metric):
+    """How likely one of k attempts at a problem passes."""
+
+    card = Card(
+        description=(
+            "How likely at least one of k attempts at a problem passes, averaged over problems, estimated without "
+            "bias from n attempts of which c passed. For programs with tests, and for anything else that is tried "
+            "several times."
+        ),
+        formula=r"\mathrm{pass@}k = \frac{1}{m} \sum_i \left[1 - \binom{n_i - c_i}{k} \Big/ \binom{n_i}{k}\right]",
+        inputs={
+            "correct": "how many attempts at each problem passed (then `total` says of how many), or a list of whether "
+            "each attempt did",
+            "total": "how many attempts were made at each problem; left out where `correct` has lists",
+        },
+        options={"k": "one or several numbers of attempts, by default 1, 10 and 100"},
+        outputs=tuple(Output(f"pass@{k}", f"chance that one of {k} passes", 0, 1, "higher") for k in KS),
+        examples=(
+            Example(
+                "Five and none of ten attempts passed",
+                {"correct": [5, 0], "total": [10, 10]},
+                {"pass@1": 0.25, "pass@10": 0.5},
+            ),
+            Example(
+                "From the results themselves",
+                {"correct": [[True, False, False], [True, True, False]]},
+                {"pass@1": 0.5, "pass@2": 5 / 6},
+                {"k": [1, 2]},
+            ),
+            Example(
+                "More passed than were tried",
+                {"correct": [3], "total": [2]},
+                error="row 0 says that 3 of 2 passed",
+            ),
+        ),
+        limits=(
+            "A k for which some problem has fewer attempts is left out. The chance is that of attempts drawn from the "
+            "same model with the same settings; figures from different temperatures do not compare. The interval is "
+            "over problems, not over attempts."
+        ),
+        citation="Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374, 2021, equation 1.",
+        tasks=("text-generation",),
+    )
+    columns = {"correct": Outcomes()}
+    optional = {"total": Numbers()}
+
+    def update(self, correct: list[Outcome], total: Floats | None = None, *, k: int | Sequence[int] = KS) -> Sums:
+        """The estimate of each problem for each k."""
+        pairs = [_counted(one, row, total) for row, one in enumerate(correct)]
+        passed, tried = np.array(pairs, np.int64).reshape(-1, 2).T
+        return Sums(estimates(tried, passed, checked(k)))
+
+    def formula(self, total: Floats, *, k: int | Sequence[int] = KS) -> dict[str, Floats]:
+        """Means over problems."""
+        return named(total[..., :-1] / np.maximum(total[..., -1:], 1), checked(k))
+
+
+def _counted(outcome: Outcome, row: int, total: Floats | None) -> tuple[int, int]:
+    passed, tried = outcome
+    if tried is None and total is None:
+        raise ValueError(f"correct: row {row} is a number; say in total how many attempts were made, or give a list")
+    said = None if total is None else float(total[row])
+    if tried is not None and said not in (None, tried):
+        raise ValueError(f"total: row {row} says {said:g}, but correct lists {tried} attempts")
+    made = said if tried is None else tried
+    if made is None or made != int(made) or not passed <= made or made < 1:
+        raise ValueError(f"row {row} says that {passed} of {made:g} passed; give whole numbers, from 1 attempt")
+    return passed, int(made)

@@ -1,0 +1,191 @@
+"""ROUGE."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+
+TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+WORD = re.compile("[a-z0-9]+")
+
+Pairs = list[tuple[str, str]]  # prediction and reference
+
+
+class Rouge(Metric):
+    """Words, word pairs and word sequences that a summary shares with a reference."""
+
+    card = Card(
+        description=(
+            "F1 of the n-grams (rouge1, rouge2) or of the longest common sequence of words (rougeL, and rougeLsum by "
+            "lines) that a text shares with its reference, averaged over texts; of several references the best counts."
+        ),
+        formula=(
+            r"F_1 = \frac{2\,c}{|\hat y| + |y|}, \quad c = \sum_g \min(\#_{\hat y}(g), \#_y(g)) "
+            r"\text{ or } c = \mathrm{LCS}(\hat y, y)"
+        ),
+        inputs={
+            "predictions": "texts, such as summaries; for rougeLsum one sentence a line",
+            "references": "right text of each, or a list of right texts",
+        },
+        options={
+            "rouge_types": "which to compute: rouge1 to rouge9, rougeL, rougeLsum; by default 1, 2, L and Lsum",
+            "use_aggregator": "False gives the list of all texts' scores instead of the mean",
+            "use_stemmer": "True compares English words of more than 3 letters by their Porter stem (needs nltk)",
+            "tokenizer": "function from a text to its tokens; by default runs of a-z and 0-9 in lower case",
+        },
+        outputs=tuple(
+            Output(name, text, 0, 1, "higher")
+            for name, text in zip(
+                TYPES,
+                ("F1 of words", "F1 of word pairs", "F1 of the common sequence", "the same, by lines"),
+                strict=True,
+            )
+        ),
+        examples=(
+            Example(
+                "Five of six words, of which three pairs stay",
+                {
+                    "predictions": ["the cat sat on the mat"],
+                    "references": ["the cat lay on the mat"],
+                },
+                {"rouge1": 5 / 6, "rouge2": 0.6, "rougeL": 5 / 6, "rougeLsum": 5 / 6},
+            ),
+            Example(
+                "The nearest of several references, text by text",
+                {
+                    "predictions": ["hello there", "general kenobi"],
+                    "references": [["hello", "hello there"], ["master yoda", "kenobi"]],
+                },
+                {"rouge1": [1.0, 2 / 3]},
+                {"use_aggregator": False, "rouge_types": ["rouge1"]},
+            ),
+            Example("Nothing was written", {"predictions": [""], "references": ["the cat"]}, {"rougeL": 0.0}),
+            Example(
+                "An unknown kind",
+                {"predictions": ["a"], "references": ["a"]},
+                options={"rouge_types": ["rougeX"]},
+                error="no ROUGE type 'rougeX'",
+            ),
+        ),
+        limits=(
+            "Counts words, not meaning: a text can contradict its reference and score high. The default tokenizer "
+            "drops all but ASCII letters and digits, so give one for other writing. rougeLsum takes lines as "
+            "sentences. The mean is exact; Hugging Face evaluate draws a random bootstrap mean instead. Texts "
+            "without any token score 0."
+        ),
+        citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out, 2004.",
+        tasks=("summarization", "translation", "text-generation"),
+    )
+    columns = {"predictions": Texts(), "references": References()}
+
+    def update(
+        self,
+        predictions: list[str],
+        references: list[list[str]],
+        *,
+        rouge_types: Sequence[str] | None = None,
+        use_stemmer: bool = False,
+        tokenizer: Tokenizer | None = None,
+    ) -> Sums:
+        """F1 of each type for each row, (n, types)."""
+        pairs = [(said, one) for said, many in zip(predictions, references, strict=True) for one in many]
+        sizes = np.array([len(many) for many in references], np.int64)
+        starts = np.cumsum(sizes) - sizes
+        coder = Coder(tokenizer or words(use_stemmer))
+        scores = [np.maximum.reduceat(_scores(name, pairs, coder), starts) for name in _types(rouge_types)]
+        return Sums(np.stack(scores, 1))
+
+    def formula(self, total: Floats, *, rouge_types: Sequence[str] | None = None) -> dict[str, Floats]:
+        """Means over rows."""
+        names = _types(rouge_types)
+        return {name: ratio(total[..., place], total[..., -1]) for place, name in enumerate(names)}
+
+    def result(
+        self, state: Sums, *, rouge_types: Sequence[str] | None = None, use_aggregator: bool = True, **options: Any
+    ) -> dict[str, Any]:
+        """Means, or the scores of all rows."""
+        if use_aggregator:
+            return super().result(state, rouge_types=rouge_types)
+        names = _types(rouge_types)
+        found: dict[str, Any] = plain({name: state.rows[:, place] for place, name in enumerate(names)})
+        return found
+
+
+def words(stem: bool = False) -> Tokenizer:
+    """The tokenizer of ROUGE: runs of ASCII letters and digits in lower case, longer ones stemmed if so wished."""
+    if not stem:
+        return lambda text: WORD.findall(text.lower())
+    stemmed = _stemmer()
+    return lambda text: [stemmed(word) if len(word) > 3 else word for word in WORD.findall(text.lower())]
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    try:
+        porter = import_module("nltk.stem.porter")
+    except ImportError:
+        raise ImportError("use_stemmer needs nltk: pip install 'dynabench[metrics]'") from None
+    return cache(porter.PorterStemmer().stem)
+
+
+def _types(names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return TYPES
+    chosen = (names,) if isinstance(names, str) else tuple(names)
+    for name in chosen:
+        if not re.fullmatch(r"rouge([1-9]|L|Lsum)", str(name)):
+            raise ValueError(f"no ROUGE type {name!r}; there are rouge1 to rouge9, rougeL and rougeLsum")
+    if not chosen:
+        raise ValueError("rouge_types is empty; name at least one, such as 'rougeL'")
+    return chosen
+
+
+def _scores(name: str, pairs: Pairs, coder: Coder) -> Floats:
+    """F1 of each pair."""
+    if name == "rougeLsum":
+        hits, said, true = np.array([_by_lines(one, other, coder) for one, other in pairs], np.int64).T
+    else:
+        first, second = [coder(said) for said, _ in pairs], [coder(true) for _, true in pairs]
+        if name == "rougeL":
+            hits = np.array([common_length(*pair) for pair in zip(first, second, strict=True)], np.int64)
+            said, true = _lengths(first), _lengths(second)
+        else:
+            hits, said, true = shared(first, second, int(name[-1]))
+    return ratio(2 * hits, said + true)
+
+
+def _lengths(texts: list[Codes]) -> Ints:
+    return np.array([len(text) for text in texts], np.int64)
+
+
+def _by_lines(prediction: str, reference: str, coder: Coder) -> tuple[int, int, int]:
+    """Tokens in the union of common sequences of each reference line with all predicted ones (Lin, section 3.2).
+
+    No token counts more often than either text has it, as in ROUGE 1.5.5. Returned with both texts' numbers of tokens.
+    """
+    said = [coder(line) for line in prediction.split("\n")]
+    true = [coder(line) for line in reference.split("\n")]
+    sizes = sum(map(len, said)), sum(map(len, true))
+    if len(said) == len(true) == 1:
+        return common_length(said[0], true[0]), *sizes
+    spare = Counter(token for line in said for token in line) & Counter(token for line in true for token in line)
+    hits = 0
+    for line in true:
+        for place in sorted(set().union(*(common_places(line, other) for other in said))):
+            if spare[line[place]]:
+                spare[line[place]] -= 1
+                hits += 1
+    return hits, *sizes

@@ -1,0 +1,118 @@
+"""Runs Python programs that nobody has read, each in a process of its own, within limits.
+
+Where bubblewrap works the process sees no network, no other process and of the file system only Python and a folder
+of its own. Elsewhere it leaves the network if the kernel allows it, but reads what its user may read, and writes and
+ends what that user may; started by root that user is nobody. It can start no process and no thread, and its time,
+memory and files are limited. This stops accidents and most mischief; against an attacker who knows holes of the kernel
+only a machine that can be thrown away helps.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+GRACE = 5.0  # seconds that starting Python may take on a busy machine, and that a program may resist its alarm
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
+STOPPED = (signal.SIGALRM, signal.SIGXCPU)
+NOBODY = 65534
+SILENT = "failed: it ended before its end was reached"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one program: seconds of time, bytes of memory, bytes of each file."""
+
+    seconds: float = 3.0
+    memory: int = 1 << 30
+    file: int = 1 << 20
+
+
+def outcomes(programs: Sequence[str], limits: Limits, workers: int = 4) -> list[str]:
+    """Of each program "passed", "timed out" or "failed: " and why; `workers` run at once.
+
+    Raises ValueError where programs cannot be confined here.
+    """
+    command = confinement()
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda program: run(program, limits, command), programs))
+
+
+@cache
+def confinement() -> tuple[str, ...]:
+    """What to put before Python's command: bubblewrap's, or nothing where it is missing or may not work.
+
+    Raises ValueError where not even a harmless program passes.
+    """
+    if os.name != "posix":
+        raise ValueError("programs can be confined on Linux and macOS only; run this there or in a container")
+    for command in (_bubblewrap(), ()):
+        if command is not None and run("import json, math", Limits(30), command) == "passed":
+            return command
+    raise ValueError(f"a harmless program did not pass: {run('import json, math', Limits(30), ())}")
+
+
+def run(program: str, limits: Limits, command: Sequence[str] = ()) -> str:
+    """What becomes of one program; see `outcomes`."""
+    word = secrets.token_hex(16)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as report:
+        if os.getuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)  # whom the process becomes
+        with subprocess.Popen(
+            [*command, sys.executable, "-I", "-B", "-c", _source(), json.dumps(vars(limits))],
+            stdin=subprocess.PIPE,
+            stdout=report,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        ) as process:
+            try:
+                process.communicate(f"{word}\n{program}".encode(errors="surrogatepass"), limits.seconds + GRACE)
+            except subprocess.TimeoutExpired:
+                return "timed out"
+            finally:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        report.seek(0)
+        return _told(report.read(8192).decode(errors="replace"), word, process.returncode)
+
+
+def _told(report: str, word: str, code: int) -> str:
+    _, found, outcome = report.rpartition(f"{word} ")
+    if found:
+        return outcome
+    if any(code in (-number, 128 + number) for number in STOPPED):  # bubblewrap adds 128 instead of a sign
+        return "timed out"
+    return f"failed: ended by signal {abs(code) % 128}" if code < 0 or code > 128 else SILENT
+
+
+@cache
+def _source() -> str:
+    return Path(__file__).with_name("confined.py").read_text(encoding="utf-8")
+
+
+def _bubblewrap() -> tuple[str, ...] | None:
+    """Bubblewrap's command, or None without it: Python and its libraries to read, an empty folder to write."""
+    found = shutil.which("bwrap")
+    if found is None:
+        return None
+    places = dict.fromkeys((*SYSTEM, sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parents[1])))
+    shown = [part for place in places for part in ("--ro-bind-try", place, place)]
+    # As root no user namespace is made, for in it root would stay root and have no limit of processes.
+    apart = "--unshare-net --unshare-pid --unshare-ipc --unshare-uts" if os.getuid() == 0 else "--unshare-all"
+    return (
+        *(found, *apart.split(), "--die-with-parent", "--new-session", *shown),
+        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--perms", "0777", "--dir", "/tmp/own"),  # noqa: S108 - inside
+        *("--chdir", "/tmp/own"),  # noqa: S108 - inside
+    )

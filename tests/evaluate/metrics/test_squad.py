@@ -1,0 +1,229 @@
+"""SQuAD 1.1 and 2.0, against the published rules, written down here a second time, and on their own questions."""
+
+import gzip
+import json
+import os
+import random
+import re
+import string
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+
+DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
+
+def questions(name: str) -> list[dict]:
+    with gzip.open(DATA / "squad" / name, "rt") as lines:
+        return [qa for line in lines for paragraph in json.loads(line)["paragraphs"] for qa in paragraph["qas"]]
+
+
+def bare(text: str) -> list[str]:
+    """Lower case, no punctuation, no articles, one space: one step after the other."""
+    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", kept).split()
+
+
+def f1(said: str, true: str, empty_matches: bool) -> float:
+    one, other = bare(said), bare(true)
+    if empty_matches and not (one and other):
+        return float(one == other)
+    common = (Counter(one) & Counter(other)).total()
+    if not common:
+        return 0.0
+    precision, recall = common / len(one), common / len(other)
+    return 2 * precision * recall / (precision + recall)
+
+
+def perturbed(text: str, rng: random.Random) -> str:
+    words = text.split()
+    return rng.choice(
+        [text, text.upper() + "!", "the " + text, " ".join(words[1:]), f"{text} or so", words[0] if words else "", "no"]
+    )
+
+
+@pytest.fixture(scope="module")
+def first() -> tuple[list[dict], list[dict]]:
+    """Predictions and references of SQuAD 1.1, every third question."""
+    rng = random.Random(1)
+    asked = questions("squad11_dev.jsonl.gz")[::3]
+    predictions = [{"id": qa["id"], "prediction_text": perturbed(qa["answers"][0]["text"], rng)} for qa in asked]
+    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in asked]
+
+
+@pytest.fixture(scope="module")
+def second() -> tuple[list[dict], list[dict]]:
+    """Predictions and references of SQuAD 2.0, every third question, with different probabilities of no answer."""
+    rng = random.Random(2)
+    asked = questions("squad20_dev.jsonl.gz")[::3]
+    predictions = []
+    for qa in asked:
+        right = qa["answers"][0]["text"] if qa["answers"] else rng.choice(["", "", "something"])
+        chance = rng.betavariate(1, 2) if qa["answers"] else rng.betavariate(2, 1)
+        predictions.append(
+            {"id": qa["id"], "prediction_text": perturbed(right, rng) if right else "", "no_answer_probability": chance}
+        )
+    assert len({one["no_answer_probability"] for one in predictions}) == len(predictions)
+    return predictions, [{"id": qa["id"], "answers": {"text": [a["text"] for a in qa["answers"]]}} for qa in asked]
+
+
+def test_squad_scores_real_questions_by_the_published_rules(first):
+    predictions, references = first
+    exact, words = [], []
+    for said, asked in zip(predictions, references, strict=True):
+        texts = asked["answers"]["text"]
+        exact.append(max(bare(said["prediction_text"]) == bare(text) for text in texts))
+        words.append(max(f1(said["prediction_text"], text, empty_matches=False) for text in texts))
+    found = load("squad").compute(predictions=predictions, references=references, per_example=True)
+    n = len(exact)
+    assert found["exact_match"] == pytest.approx(100 * sum(exact) / n)
+    assert found["f1"] == pytest.approx(100 * sum(words) / n)
+    assert found["per_example"]["f1"] == pytest.approx([100 * one for one in words])
+    assert found["per_example"]["exact_match"] == [100.0 * one for one in exact]
+    assert 30 < found["exact_match"] < found["f1"] < 90
+
+
+def test_plain_texts_and_ids_in_another_order_give_the_same(first):
+    predictions, references = first
+    whole = load("squad").compute(predictions=predictions, references=references)
+    texts = [one["prediction_text"] for one in predictions]
+    right = [one["answers"]["text"] for one in references]
+    assert load("squad").compute(predictions=texts, references=right) == whole
+    assert load("squad").compute(predictions=texts, references=references) == whole
+    assert load("squad").compute(predictions=predictions[::-1], references=references) == whole
+    listed = [{"id": one["id"], "answers": [{"text": text} for text in one["answers"]["text"]]} for one in references]
+    assert load("squad").compute(predictions=predictions, references=listed) == whole
+
+
+def test_batches_merge_to_the_whole_and_an_interval_holds_the_value(first):
+    predictions, references = first
+    metric = load("squad")
+    parts = [
+        metric.state({"predictions": predictions[part], "references": references[part]})
+        for part in (slice(0, 1000), slice(1000, None))
+    ]
+    found = metric.compute(predictions=predictions, references=references, interval=0.95, resamples=999)
+    merged = metric.result(metric.merge(*parts))
+    assert merged == pytest.approx({key: found[key] for key in merged})
+    share = found["exact_match"] / 100
+    error = 100 * (share * (1 - share) / len(predictions)) ** 0.5  # of a share
+    assert found["interval"]["exact_match"]["standard_error"] == pytest.approx(error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "words"),
+    [
+        (
+            [{"id": "a", "prediction_text": "x"}],
+            [{"id": "b", "answers": {"text": ["x"]}}],
+            "'b', which has no prediction",
+        ),
+        ([{"id": "a"}], [{"id": "a", "answers": {"text": ["x"]}}], "row 0"),
+        ([None], ["x"], "row 0 is None"),
+        (["x"], [{"id": "a"}], "row 0 lacks answers"),
+        ([{"prediction_text": "x"}], ["x"], "lacks its question's id"),
+        ([{"id": 1, "prediction_text": None}], ["x"], "give ''"),
+        (["x"], [[3]], "the answer 3, not a text"),
+        (["x", "y"], ["x"], "predictions has 2"),
+        (
+            [{"id": "a", "prediction_text": "x"}] * 2,
+            [{"id": name, "answers": {"text": ["x"]}} for name in "ab"],
+            "ids come twice",
+        ),
+    ],
+)
+def test_squad_says_which_row_cannot_be_scored(predictions, references, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        load("squad").compute(predictions=predictions, references=references)
+
+
+def expected_second(predictions: list[dict], references: list[dict], threshold: float) -> dict[str, float]:
+    """The published rules of SQuAD 2.0."""
+    exact, words, has, chance, texts = [], [], [], [], []
+    for said, asked in zip(predictions, references, strict=True):
+        right = [text for text in asked["answers"]["text"] if bare(text)] or [""]
+        exact.append(float(max(bare(said["prediction_text"]) == bare(text) for text in right)))
+        words.append(max(f1(said["prediction_text"], text, empty_matches=True) for text in right))
+        has.append(bool(asked["answers"]["text"]))
+        chance.append(said["no_answer_probability"])
+        texts.append(said["prediction_text"])
+    found: dict[str, float] = {"total": len(has)}
+    for key, raw in (("exact", exact), ("f1", words)):
+        scores = [float(not h) if p > threshold else s for s, h, p in zip(raw, has, chance, strict=True)]
+        found[key] = 100 * sum(scores) / len(scores)
+        for kind, wanted in (("HasAns", True), ("NoAns", False)):
+            mine = [score for score, h in zip(scores, has, strict=True) if h is wanted]
+            if mine:
+                found |= {f"{kind}_{key}": 100 * sum(mine) / len(mine), f"{kind}_total": len(mine)}
+        now = best = has.count(False)
+        where = 0.0
+        for _, row in sorted((p, row) for row, p in enumerate(chance)):
+            now += raw[row] if has[row] else -1 if texts[row] else 0
+            if now > best:
+                best, where = now, chance[row]
+        found |= {f"best_{key}": 100 * best / len(has), f"best_{key}_thresh": where}
+    return found
+
+
+@pytest.mark.parametrize("threshold", [1.0, 0.4])
+def test_squad_v2_scores_real_questions_by_the_published_rules(threshold, second):
+    predictions, references = second
+    found = load("squad_v2").compute(predictions=predictions, references=references, no_answer_threshold=threshold)
+    assert found == pytest.approx(expected_second(predictions, references, threshold))
+    assert found["best_f1"] > found["f1"]
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["", "a", "cat", "the cat", "black cat", "dog"]),
+        st.lists(st.sampled_from(["cat", "the", "big dog", "dog"]), max_size=2),
+        st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def records(rows) -> dict[str, list[dict]]:
+    return {
+        "predictions": [
+            {"id": str(at), "prediction_text": said, "no_answer_probability": chance}
+            for at, (said, _, chance) in enumerate(rows)
+        ],
+        "references": [{"id": str(at), "answers": {"text": texts}} for at, (_, texts, _) in enumerate(rows)],
+    }
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from([0.0, 0.3, 1.0]))
+def test_compatible_squad_v2_parts_ties_as_the_script_does(rows, threshold):
+    given_ = records(rows)
+    found = load("squad_v2", compat=True).compute(**given_, no_answer_threshold=threshold)
+    assert found == pytest.approx(expected_second(*given_.values(), threshold))
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_the_best_score_of_squad_v2_is_that_at_its_threshold_and_no_other_is_higher(rows):
+    found = load("squad_v2").compute(**records(rows))
+    for key in ("exact", "f1"):
+        at = {
+            level: load("squad_v2").compute(**records(rows), no_answer_threshold=level)[key]
+            for level in (0.0, 0.1, 0.25, 0.3, 0.5, 0.9, 1.0)
+        }
+        assert found[f"best_{key}"] == pytest.approx(max(at.values()))
+        assert at[found[f"best_{key}_thresh"]] == pytest.approx(found[f"best_{key}"])
+
+
+def test_squad_v2_leaves_out_kinds_that_do_not_occur():
+    answered = load("squad_v2").compute(predictions=["x"], references=[["x"]])
+    assert not [key for key in answered if key.startswith("NoAns")]
+    silent = load("squad_v2").compute(predictions=["", "x"], references=[[], []], interval=0.9, resamples=50)
+    assert not [key for key in silent if key.startswith("HasAns")]
+    assert silent["NoAns_exact"] == silent["exact"] == 50
+    assert silent["interval"]["HasAns_f1"]["low"] is None
