@@ -30,10 +30,13 @@ print(ran)
 @cache
 def cut_off() -> list[str]:
     """What starts a command without any network; nothing where the system does not let us."""
-    unshare = shutil.which("unshare")
-    command = [unshare or "unshare", "--map-root-user", "--net"]
-    works = unshare and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
-    return command if works else []
+    for command in (["unshare", "--net"], ["unshare", "--map-root-user", "--net"]):
+        if (
+            shutil.which("unshare")
+            and subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0
+        ):
+            return command
+    return []
 
 
 def python(code: str, *before: str) -> str:

@@ -67,7 +67,7 @@ def run(program: str, limits: Limits, command: Sequence[str] = ()) -> str:
     word = secrets.token_hex(16)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tempfile.TemporaryFile() as report:
         if os.getuid() == 0:
-            os.chown(folder, NOBODY, NOBODY)  # whom the process becomes
+            _give(folder)
         with subprocess.Popen(
             [*command, sys.executable, "-I", "-B", "-c", _source(), json.dumps(vars(limits))],
             stdin=subprocess.PIPE,
@@ -86,6 +86,15 @@ def run(program: str, limits: Limits, command: Sequence[str] = ()) -> str:
                     os.killpg(process.pid, signal.SIGKILL)
         report.seek(0)
         return _told(report.read(8192).decode(errors="replace"), word, process.returncode)
+
+
+def _give(folder: str) -> None:
+    """The folder belongs to nobody, whom the process becomes."""
+    try:
+        os.chown(folder, NOBODY, NOBODY)
+    except OSError:
+        told = "root cannot become an ordinary user here, so programs cannot be confined; run this as one"
+        raise ValueError(told) from None
 
 
 def _told(report: str, word: str, code: int) -> str:

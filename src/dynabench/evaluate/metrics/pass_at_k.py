@@ -30,7 +30,7 @@ class Outcomes(Column):
             if array.ndim != 1 or not len(array) or not np.isin(array, (0, 1)).all():
                 raise ValueError(f"{where} is {item!r}; give a list that says True or False of each attempt")
             return int(array.sum()), len(array)
-        if isinstance(item, bool) or not isinstance(item, int | float | np.number) or item < 0 or item != int(item):
+        if isinstance(item, bool) or not isinstance(item, int | float | np.number) or not 0 <= item < 2**53 or item % 1:
             raise ValueError(f"{where} is {item!r}; give how many attempts passed, or a list of whether each did")
         return int(item), None
 
@@ -100,6 +100,6 @@ def _counted(outcome: Outcome, row: int, total: Floats | None) -> tuple[int, int
     if tried is not None and said not in (None, tried):
         raise ValueError(f"total: row {row} says {said:g}, but correct lists {tried} attempts")
     made = said if tried is None else tried
-    if made is None or made != int(made) or not passed <= made or made < 1:
+    if made is None or made % 1 or not max(passed, 1) <= made < 2**53:
         raise ValueError(f"row {row} says that {passed} of {made:g} passed; give whole numbers, from 1 attempt")
     return passed, int(made)
