@@ -74,15 +74,15 @@ class Coval(Metric):
         ),
         limits=(
             "MUC does not see singletons and favours large chains; B-cubed and CEAF-e give credit for mentions alone; "
-            "LEA was made to avoid both. Documents (columns 1 and 2 of lines with five columns or more) are "
-            "scored apart and their counts summed, as the official scorer does; Hugging Face evaluate takes all for one "
-            "document, as compat=True does. A mention of two chains belongs to the one where it ends first. Ratios "
-            "without a base are 0."
+            "LEA was made to avoid both. Documents (columns 1 and 2 of lines with five columns or more) are scored "
+            "apart and their counts summed, as the official scorer does; Hugging Face evaluate takes everything for "
+            "one document, as compat=True does. A mention of two chains belongs to the one where it ends first. "
+            "Ratios without a base are 0."
         ),
         citation=(
             "Moosavi and Strube, Which coreference evaluation metric do you trust?, ACL 2016; Moosavi, Born, Poesio "
-            "and Strube, Using automatically extracted minimum spans, ACL 2019; Vilain and others, MUC-6, 1995; Bagga and "
-            "Baldwin, 1998; Luo, 2005; Pradhan and others, Scoring coreference partitions, ACL 2014."
+            "and Strube, Using automatically extracted minimum spans, ACL 2019; Vilain and others, MUC-6, 1995; Bagga "
+            "and Baldwin, 1998; Luo, 2005; Pradhan and others, Scoring coreference partitions, ACL 2014."
         ),
         tasks=("coreference-resolution", "token-classification"),
         references=("https://aclanthology.org/P16-1060", "https://aclanthology.org/P19-1408"),
