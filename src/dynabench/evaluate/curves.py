@@ -146,7 +146,7 @@ def nearest(curves: Sequence[Floats], points: Floats, size: float) -> Floats:
         far = np.abs(steps[place] - points) >= size / 2
         if far.any():
             raise ValueError(
-                f"run {run} has no timestep within {size / 2:,g} of {points[int(far.argmax())]:,g}; choose other "
+                f"run {run} has no timestep less than {size / 2:,g} from {points[int(far.argmax())]:,g}; choose other "
                 "eval_points or a larger window_size"
             )
         found[run] = values[place]

@@ -61,7 +61,7 @@ def test_tails_are_those_the_authors_publish(name, alpha, baseline, expected):
 
 
 def test_tails_across_runs_are_taken_at_each_eval_point():
-    found = online(TWO, alpha=0.51, eval_points=[2, 3], window_size=2, window_size_trimmed=2)
+    found = online(TWO, alpha=0.51, eval_points=[2, 3], window_size=3, window_size_trimmed=2)
     assert found["LowerCVaROnAcross"] == [-0.5, 1]
     assert found["UpperCVaROnAcross"] == [2, 2]
 
@@ -158,7 +158,7 @@ def test_merged_batches_are_all_runs(config):
         (TWO, {"baseline": 0}, "baseline is 0"),
         (TWO, {"alpha": 5}, "no share between 0 and 1"),
         (TWO, {"freq_thresh": 1}, r"lies outside \[0, 1\)"),
-        (TWO, {"eval_points": [60]}, "no timestep within"),
+        (TWO, {"eval_points": [60]}, "no timestep less than"),
         (TWO, {"eval_points": [0], "window_size": 9}, "no timestep in the 9 steps up to 0"),
     ],
 )
