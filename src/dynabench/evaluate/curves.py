@@ -5,7 +5,6 @@ algorithms, ICLR 2020. A curve is an array (2, T): time steps, which rise, and r
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,36 +32,15 @@ class Series(Column):
         return series
 
 
-@dataclass(frozen=True)
-class Runs:
-    """Curves as they are."""
-
-    curves: tuple[Floats, ...]
-
-    @classmethod
-    def of(cls, timesteps: Sequence[Floats], rewards: Sequence[Floats]) -> "Runs":
-        """Raises ValueError where a run has more of one than of the other, or its time steps do not rise."""
-        for run, (steps, values) in enumerate(zip(timesteps, rewards, strict=True)):
-            if len(steps) != len(values):
-                raise ValueError(
-                    f"run {run} has {len(steps):,} timesteps and {len(values):,} rewards; give one for each"
-                )
-            if (np.diff(steps) <= 0).any():
-                place = int((np.diff(steps) <= 0).argmax()) + 1
-                raise ValueError(
-                    f"timesteps: run {run} does not rise at place {place}; sort it and keep each step once"
-                )
-        return cls(tuple(np.stack(pair) for pair in zip(timesteps, rewards, strict=True)))
-
-    def __len__(self) -> int:
-        return len(self.curves)
-
-    def __add__(self, other: "Runs") -> "Runs":
-        return Runs(self.curves + other.curves)
-
-    def total(self) -> tuple[Floats, ...]:
-        """The curves."""
-        return self.curves
+def joined(timesteps: Sequence[Floats], rewards: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Curves. Raises ValueError where a run has more of one than of the other, or its time steps do not rise."""
+    for run, (steps, values) in enumerate(zip(timesteps, rewards, strict=True)):
+        if len(steps) != len(values):
+            raise ValueError(f"run {run} has {len(steps):,} timesteps and {len(values):,} rewards; give one for each")
+        if (np.diff(steps) <= 0).any():
+            place = int((np.diff(steps) <= 0).argmax()) + 1
+            raise ValueError(f"timesteps: run {run} does not rise at place {place}; sort it and keep each step once")
+    return tuple(np.stack(pair) for pair in zip(timesteps, rewards, strict=True))
 
 
 def interquartile(values: Floats) -> Any:

@@ -39,7 +39,7 @@ class MeanError(Metric):
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError where all examples weigh nothing."""
-        if state.total()[..., -2] == 0:
+        if not state.rows[:, -1].any():
             raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
         return super().result(state, **options)
 

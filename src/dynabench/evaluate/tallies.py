@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.labels import Ints, Label
+from dynabench.evaluate.labels import MIXED, Ints, Label, coded
 from dynabench.evaluate.states import Additive
 
 
@@ -29,11 +29,9 @@ class Tally(Additive):
     @classmethod
     def of(cls, column: Ints | list[str]) -> "Tally":
         """From a clean column of labels."""
-        values, first, codes = np.unique(np.asarray(column), return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return cls(place[codes.ravel()], tuple(values[order].tolist()))
+        labels, (codes,) = coded(column)
+        order = np.argsort(np.unique(codes, return_index=True)[1])
+        return cls(np.argsort(order)[codes], tuple(labels[code] for code in order))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -41,7 +39,7 @@ class Tally(Additive):
     def __add__(self, other: "Tally") -> "Tally":
         labels = tuple(dict.fromkeys((*self.labels, *other.labels)))
         if len({isinstance(label, str) for label in labels}) > 1:
-            raise ValueError("some labels are texts and some numbers; give labels of one kind")
+            raise ValueError(MIXED)
         place = {label: code for code, label in enumerate(labels)}
         table = np.array([place[label] for label in other.labels], np.int64)
         return Tally(np.concatenate([self.codes, table[other.codes]]), labels)

@@ -1,32 +1,15 @@
 """Texts that occur more than once."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Texts
+from dynabench.evaluate.listed import Listed
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.near_duplicates import groups
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Texts as they are."""
-
-    texts: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __add__(self, other: "Listed") -> "Listed":
-        return Listed(self.texts + other.texts)
-
-    def total(self) -> tuple[str, ...]:
-        """The texts."""
-        return self.texts
 
 
 class TextDuplicates(Measurement):
@@ -87,7 +70,7 @@ class TextDuplicates(Measurement):
     )
     columns = {"data": Texts()}
 
-    def update(self, data: list[str]) -> Listed:
+    def update(self, data: list[str]) -> Listed[str]:
         """The texts."""
         return Listed(tuple(data))
 
@@ -96,13 +79,13 @@ class TextDuplicates(Measurement):
     ) -> dict[str, Any]:
         """Shares, and where asked for what repeats."""
         n = len(state)
-        stripped = Counter(map(str.strip, state.texts))
+        stripped = Counter(map(str.strip, state.rows))
         found: dict[str, Any] = {"duplicate_fraction": (n - len(stripped)) / n}
         if list_duplicates:
-            counts = Counter(state.texts) if self.compat else stripped
+            counts = Counter(state.rows) if self.compat else stripped
             found["duplicates_dict"] = {text: times for text, times in counts.items() if times > 1}
         if near is not None:
-            alike = groups(state.texts, near)
+            alike = groups(state.rows, near)
             found["near_duplicate_fraction"] = sum(len(rows) - 1 for rows in alike) / n
             if list_duplicates:
                 found["near_duplicates"] = alike
@@ -111,7 +94,7 @@ class TextDuplicates(Measurement):
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """Whether each text repeats an earlier one, 0 or 1."""
         first: dict[str, int] = {}
-        for row, text in enumerate(state.texts):
+        for row, text in enumerate(state.rows):
             first.setdefault(text.strip(), row)
         again = np.ones(len(state), np.int64)
         again[list(first.values())] = 0

@@ -2,41 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Texts
+from dynabench.evaluate.listed import Listed
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.words import Tokenizer
 
 LONG = re.compile(r"(?u)\b\w\w+\b")  # what counts as a word in Hugging Face `evaluate`, by way of scikit-learn
-
-
-@dataclass(frozen=True)
-class Bags:
-    """The words of each text with how often they occur."""
-
-    texts: tuple[Counter[str], ...]
-
-    @classmethod
-    def of(cls, words: Iterable[Iterable[str]]) -> "Bags":
-        """From the words of each text."""
-        return cls(tuple(map(Counter, words)))
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __add__(self, other: "Bags") -> "Bags":
-        return Bags(self.texts + other.texts)
-
-    def total(self) -> Counter[str]:
-        """All words with how often they occur."""
-        return Counter(chain.from_iterable(text.elements() for text in self.texts))
 
 
 class WordCount(Measurement):
@@ -80,23 +56,26 @@ class WordCount(Measurement):
     )
     columns = {"data": Texts()}
 
-    def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> Bags:
-        """The words of each text."""
+    def update(self, data: list[str], *, tokenizer: Tokenizer | None = None) -> Listed[Counter[str]]:
+        """The words of each text with how often they occur."""
         cut = tokenizer or _words
-        return Bags.of(map(cut, data))
+        return Listed(tuple(Counter(cut(text)) for text in data))
 
     def result(self, state: Any, *, max_vocab: int | None = None, **options: Any) -> dict[str, Any]:
         """Counts of all texts together. Raises ValueError for a vocabulary of no size."""
         if max_vocab is not None and max_vocab < 1:
             raise ValueError(f"max_vocab={max_vocab} leaves no words; give 1 or more, or None for all")
-        counts = [count for _, count in state.total().most_common(max_vocab)]
+        words: Counter[str] = Counter()
+        for text in state.rows:
+            words.update(text)
+        counts = [count for _, count in words.most_common(max_vocab)]
         return {"total_word_count": sum(counts), "unique_words": len(counts)}
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """Words and different words of each text, whatever `max_vocab` is."""
         return {
-            "total_word_count": np.array([text.total() for text in state.texts]),
-            "unique_words": np.array([len(text) for text in state.texts]),
+            "total_word_count": np.array([text.total() for text in state.rows]),
+            "unique_words": np.array([len(text) for text in state.rows]),
         }
 
 

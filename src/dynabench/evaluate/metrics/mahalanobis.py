@@ -56,7 +56,7 @@ class Mahalanobis(Metric):
             "De Maesschalck, Jouan-Rimbaud and Massart, The Mahalanobis distance, Chemometrics and Intelligent "
             "Laboratory Systems 50 (2000) 1-18."
         ),
-        tasks=("tabular-regression", "outlier-detection"),
+        tasks=("tabular-regression", "tabular-classification"),
     )
     columns = {"X": Numbers(wide=True)}
 

@@ -9,17 +9,18 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.curves import (
     SPREADS,
-    Runs,
     Series,
     drawdown,
     expected_tail,
     high_energy,
+    joined,
     nearest,
     reach,
     slopes,
     smoothed,
     windows,
 )
+from dynabench.evaluate.listed import Listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 
@@ -120,9 +121,9 @@ class RlReliability(Metric):
     columns = {"timesteps": Series(), "rewards": Series()}
     configs = ("online", "offline")
 
-    def update(self, timesteps: list[Floats], rewards: list[Floats]) -> Runs:
+    def update(self, timesteps: list[Floats], rewards: list[Floats]) -> Listed[Floats]:
         """The curves."""
-        return Runs.of(timesteps, rewards)
+        return Listed(joined(timesteps, rewards))
 
     def result(
         self,
@@ -140,10 +141,10 @@ class RlReliability(Metric):
         if not 0 < alpha < 1:
             raise ValueError(f"alpha={alpha} is no share between 0 and 1; 0.05 takes the worst 5 %")
         if self.config_name == "offline":
-            found: dict[str, Any] = plain(_offline(state.curves, baseline, alpha))
+            found: dict[str, Any] = plain(_offline(state.rows, baseline, alpha))
             return found
         points = Numbers().clean(POINTS if eval_points is None else eval_points, "eval_points")
-        curves, scales = state.curves, _scales([reach(curve) for curve in state.curves], baseline, "does not rise")
+        curves, scales = state.rows, _scales([reach(curve) for curve in state.rows], baseline, "does not rise")
         across = nearest(tuple(smoothed(curves, freq_thresh, self.compat)), points, window_size)
         scaled = nearest(tuple(smoothed(_divided(curves, scales), freq_thresh, self.compat)), points, window_size)
         measured: dict[str, Any] = {

@@ -8,7 +8,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.metrics.pearsonr import refuse_constant
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ranks import Drawn, Ranked, rank_correlation
+from dynabench.evaluate.ranks import Ranked, rank_correlation
 
 
 class Spearmanr(Metric):
@@ -65,7 +65,7 @@ class Spearmanr(Metric):
         """The pairs."""
         return Ranked((predictions, references))
 
-    def formula(self, total: Drawn) -> dict[str, Floats]:
+    def formula(self, total: Floats) -> dict[str, Floats]:
         """See `rank_correlation`; NaN (left out of intervals) where a resample is constant."""
         return {"spearmanr": rank_correlation(total)}
 
