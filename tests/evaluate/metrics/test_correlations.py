@@ -75,6 +75,11 @@ def test_one_example_has_no_correlation(name):
         load(name).compute(predictions=[1], references=[1])
 
 
+def test_errors_beyond_floats_are_told():
+    with pytest.raises(ValueError, match="more than a float can hold"):
+        load("r_squared").compute(predictions=[1e308, -1e308], references=[-1e308, 1e308])
+
+
 @given(PAIRS)
 def test_r_squared_is_that_of_scikit_learn(pairs):
     predictions, references = pairs.T

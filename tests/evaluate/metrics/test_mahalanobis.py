@@ -59,6 +59,7 @@ def test_merged_batches_are_all_rows():
     ("columns", "told"),
     [
         ({"X": [[1, 2]]}, "needs reference_distribution"),
+        ({"X": [[1, 2], [1e200, 1]], "reference_distribution": [[1, 2], [2, 3], [5, 1]]}, "row 1 is further away"),
         ({"X": [1, 2], "reference_distribution": [[1], [2]]}, "row of numbers for each point"),
         ({"X": [[1, 2]], "reference_distribution": [[1], [2]]}, "rows of 2 numbers"),
         ({"X": [[1, 2]], "reference_distribution": [[1, float("nan")], [2, 2]]}, "reference_distribution: row 0"),

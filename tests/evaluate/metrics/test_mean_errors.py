@@ -87,6 +87,7 @@ def test_mase_with_a_season_compares_with_the_same_time_of_the_season_before():
         ({}, "needs training"),
         ({"training": [1, 2], "periodicity": 2}, "less than the length of training"),
         ({"training": [1, 2], "periodicity": 0}, "at least 1"),
+        ({"training": [1, 2, 3], "periodicity": 1.5}, "needs to be whole"),
         ({"training": [[1, 2], [3, 4]]}, "training has 2 series"),
         ({"training": [1, float("nan")]}, "training: row 1"),
     ],

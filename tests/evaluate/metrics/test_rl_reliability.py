@@ -156,6 +156,7 @@ def test_merged_batches_are_all_runs(config):
         ({"timesteps": [[1, 2]], "rewards": [[1, None]]}, {}, "rewards: run 0: row 1 is missing"),
         ({"timesteps": [[1, 2]], "rewards": [[5, 5]]}, {"baseline": "default"}, "run 0 does not rise, so"),
         (TWO, {"baseline": 0}, "baseline is 0"),
+        (TWO, {"baseline": "mean"}, "no baseline 'mean'"),
         (TWO, {"alpha": 5}, "no share between 0 and 1"),
         (TWO, {"freq_thresh": 1}, r"lies outside \[0, 1\)"),
         (TWO, {"eval_points": [60]}, "no timestep less than"),

@@ -83,8 +83,12 @@ class Mahalanobis(Metric):
         reference = _reference(reference_distribution, points.shape[1])
         middle = reference.mean() if self.compat else reference.mean(0)
         inverse = np.linalg.pinv(np.atleast_2d(np.cov(reference, rowvar=False)), hermitian=True)
-        off = points - middle
-        square = np.maximum(np.einsum("ni,ij,nj->n", off, inverse, off, optimize=True), 0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = points - middle
+            square = np.maximum(((off @ inverse) * off).sum(1), 0)
+        if not np.isfinite(square).all():
+            far = int((~np.isfinite(square)).argmax())
+            raise ValueError(f"X: row {far} is further away than a float can hold; scale all rows down")
         return {"mahalanobis": square if squared else np.sqrt(square)}
 
 

@@ -105,9 +105,11 @@ def _naive(training: Any, periodicity: int, outputs: int) -> Floats:
     series = series[:, None] if series.ndim == 1 else series
     if series.shape[1] != outputs:
         raise ValueError(f"training has {series.shape[1]} series, predictions have {outputs}")
-    if not 1 <= periodicity < len(series):
+    if periodicity != int(periodicity) or not 1 <= periodicity < len(series):
         raise ValueError(
-            f"periodicity={periodicity} needs to be at least 1 and less than the length of training, {len(series)}"
+            f"periodicity={periodicity} needs to be whole, at least 1 and less than the length of training, "
+            f"{len(series)}"
         )
+    periodicity = int(periodicity)
     result: Floats = np.abs(series[periodicity:] - series[:-periodicity]).mean(0)
     return result

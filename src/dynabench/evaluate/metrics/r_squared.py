@@ -56,7 +56,11 @@ class RSquared(Metric):
 
     def update(self, predictions: Floats, references: Floats) -> Moments:
         """References, of which the spread counts, and errors, of which the size does; on one scale."""
-        return Moments(np.stack([references, predictions - references], 1), (True, False), alike=True)
+        with np.errstate(over="ignore"):
+            errors = predictions - references
+        if not np.isfinite(errors).all():
+            raise ValueError("predictions and references differ by more than a float can hold; scale both down")
+        return Moments(np.stack([references, errors], 1), (True, False), alike=True)
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """1 - squared errors / squared spread; NaN (left out of intervals) where a resample is constant."""

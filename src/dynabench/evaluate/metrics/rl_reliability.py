@@ -196,6 +196,8 @@ def _scales(own: Any, baseline: Any, problem: str) -> Floats:
     """What each run is divided by, shape (runs,): its own measure, one number, or 1."""
     if baseline is None:
         return np.ones(len(own))
+    if isinstance(baseline, str) and baseline != "default":
+        raise ValueError(f"no baseline {baseline!r}; there are default, a number, or None")
     scales = np.array(own, float) if baseline == "default" else np.full(len(own), float(baseline))
     if (scales == 0).any():
         run = int((scales == 0).argmax())
