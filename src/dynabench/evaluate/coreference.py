@@ -1,0 +1,240 @@
+"""Coreference chains in the CoNLL format, and how well two sets of chains agree.
+
+Sources: MUC (Vilain and others, 1995), B-cubed (Bagga and Baldwin, 1998), CEAF-e (Luo, 2005), LEA (Moosavi and Strube,
+2016).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.minimum_spans import Node, minimum, parsed, phrase
+from dynabench.evaluate.states import Additive, Sums
+
+MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
+NOTHING = {"", "-", "_", "*"}
+WORD, POS, PARSE = 3, 4, 5  # places of columns in the CoNLL-2012 format
+
+Cluster = set[Hashable]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words start..stop-1 of a sentence in a chain; `core` are the words that identify it."""
+
+    chain: int
+    start: int
+    stop: int
+    core: frozenset[int] | None = None
+    verbal: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence's document, and its mentions in the key and in the response."""
+
+    document: str
+    key: tuple[Mention, ...]
+    response: tuple[Mention, ...]
+
+
+@dataclass(frozen=True)
+class Corpus(Additive):
+    """Sentences in order; those of one document belong together wherever they stand. Its rows are the documents."""
+
+    sentences: tuple[Sentence, ...]
+    keep_singletons: bool = True
+    remove_nested: bool = False
+    nominal: bool = False
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __add__(self, other: "Corpus") -> "Corpus":
+        return Corpus(self.sentences + other.sentences, self.keep_singletons, self.remove_nested, self.nominal)
+
+    @cached_property
+    def documents(self) -> dict[str, list[Sentence]]:
+        """The sentences of each document."""
+        found: dict[str, list[Sentence]] = defaultdict(list)
+        for sentence in self.sentences:
+            found[sentence.document].append(sentence)
+        return dict(found)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """For each document the numerators and denominators of `agreement`."""
+        return Sums(
+            np.array(
+                [
+                    agreement(self._clusters([one.key for one in text]), self._clusters([one.response for one in text]))
+                    for text in self.documents.values()
+                ]
+            )
+        )
+
+    @property
+    def atoms(self) -> tuple[Ints, Ints]:
+        """See `Additive`."""
+        return self.sums.atoms
+
+    def weighed(self, counts: NDArray[Any]) -> Floats:
+        """See `Additive`."""
+        return self.sums.weighed(counts)
+
+    def total(self) -> Floats:
+        """See `Additive`."""
+        return self.sums.total()
+
+    def left_out(self) -> Iterator[tuple[Floats, Ints]]:
+        """See `Additive`."""
+        return self.sums.left_out()
+
+    def _clusters(self, sentences: Sequence[tuple[Mention, ...]]) -> list[Cluster]:
+        """The chains of a document as sets; a mention that two chains claim belongs to the first."""
+        chains: dict[int, dict[Hashable, Mention]] = defaultdict(dict)
+        taken: set[Hashable] = set()
+        for number, mentions in enumerate(sentences):
+            for mention in mentions:
+                name = (number, mention.core or (mention.start, mention.stop))
+                if name not in taken:
+                    taken.add(name)
+                    chains[mention.chain][name] = mention
+        return [cluster for chain in chains.values() if (cluster := self._kept(chain))]
+
+    def _kept(self, chain: dict[Any, Mention]) -> Cluster:
+        if len(chain) == 1 and not self.keep_singletons:
+            return set()
+        if self.nominal and any(mention.verbal for mention in chain.values()):
+            chain = {name: mention for name, mention in chain.items() if not mention.verbal}
+            chain = chain if len(chain) > 1 else {}
+        if self.remove_nested:
+            chain = {name: mention for name, mention in chain.items() if not _nested(name, mention, chain)}
+        return set() if len(chain) == 1 and not self.keep_singletons else set(chain)
+
+
+def agreement(key: list[Cluster], response: list[Cluster]) -> list[float]:
+    """Of mentions, MUC, B-cubed, CEAF-e and LEA each the numerators and denominators of recall and of precision."""
+    of = {mention: place for place, cluster in enumerate(response) for mention in cluster}
+    shared = np.zeros((len(key), len(response)))
+    for place, cluster in enumerate(key):
+        for mention in cluster:
+            if mention in of:
+                shared[place, of[mention]] += 1
+    true, said = np.array([*map(len, key)], float), np.array([*map(len, response)], float)
+    common = shared.sum()
+    aligned = _aligned(2 * shared / np.add.outer(true, said)) if key and response else 0.0
+    row = [common, true.sum(), common, said.sum()]
+    row += [*_muc(shared, true), *_muc(shared.T, said)]
+    row += [*_b_cubed(shared, true), *_b_cubed(shared.T, said)]
+    row += [aligned, len(key), aligned, len(response)]
+    row += [*_lea(shared, true, said), *_lea(shared.T, said, true)]
+    return [float(value) for value in row]
+
+
+def sentence(key: list[str], response: list[str], row: int, one: bool, parse: bool, shortest: bool) -> Sentence | None:
+    """The sentence of a row from the lines of both; None where it has no words.
+
+    `one` says that all rows are of one document, `parse` that phrases are needed, `shortest` that minimum spans are.
+    Raises ValueError for lines that cannot be read.
+    """
+    true, said = (
+        [line.split() for line in lines if line.strip() and not line.startswith("#")] for lines in (key, response)
+    )
+    if len(true) != len(said):
+        raise ValueError(f"row {row}: references have {len(true)} words, predictions {len(said)}; give the same words")
+    if not true:
+        return None
+    document = "" if one or len(true[0]) < PARSE else " ".join(true[0][:2])
+    tree = _tree(true, row) if parse else None
+    mentions = (
+        tuple(_mentions(lines, name, row, true, tree, shortest))
+        for lines, name in ((true, "references"), (said, "predictions"))
+    )
+    return Sentence(document, *mentions)
+
+
+def _mentions(
+    lines: list[list[str]], name: str, row: int, key: list[list[str]], tree: Node | None, shortest: bool
+) -> Iterator[Mention]:
+    for chain, start, stop in _spans(lines, f"{name}: row {row}"):
+        node = phrase(tree, start, stop) if tree else None
+        core = None
+        if node and shortest:
+            core = minimum(node, [line[WORD] for line in key], [line[POS] for line in key])
+        yield Mention(chain, start, stop, core, bool(node) and node.tag == "VP")  # type: ignore[union-attr]
+
+
+def _spans(lines: list[list[str]], where: str) -> Iterator[tuple[int, int, int]]:
+    """Chain, first word and word after the last of each mention, in the order of their ends."""
+    started: dict[int, list[int]] = defaultdict(list)
+    for place, line in enumerate(lines):
+        if MARK.sub("", line[-1]).replace("|", "") not in NOTHING:
+            raise ValueError(
+                f"{where}: word {place} has {line[-1]!r} for its chains; write (1), (1, 1) or -, joined by |"
+            )
+        for alone, begin, end in MARK.findall(line[-1]):
+            if alone:
+                yield int(alone), place, place + 1
+            elif begin:
+                started[int(begin)].append(place)
+            elif not started[int(end)]:
+                raise ValueError(f"{where}: word {place} ends a mention of chain {end} that does not start before it")
+            else:
+                yield int(end), started[int(end)].pop(), place + 1
+    for chain, places in started.items():
+        if places:
+            raise ValueError(f"{where}: the mention of chain {chain} that starts at word {places[0]} does not end")
+
+
+def _tree(lines: list[list[str]], row: int) -> Node:
+    short = any(len(line) <= PARSE + 1 for line in lines)
+    if short or all(line[PARSE] == "-" for line in lines):
+        raise ValueError(f"references: row {row} has no parse in column 6, which NP_only and min_span need")
+    try:
+        return parsed([line[PARSE] for line in lines])
+    except ValueError as problem:
+        raise ValueError(f"references: row {row}: {problem}") from None
+
+
+def _nested(name: Any, mention: Mention, chain: dict[Any, Mention]) -> bool:
+    return any(
+        other[0] == name[0] and outer.start <= mention.start and mention.stop <= outer.stop
+        for other, outer in chain.items()
+        if other != name
+    )
+
+
+def _muc(shared: Floats, sizes: Floats) -> tuple[float, float]:
+    """Links kept: sizes less the parts that the other side cuts clusters into (what it lacks is a part by itself)."""
+    parts = (shared > 0).sum(1) + sizes - shared.sum(1)
+    return (sizes - parts).sum(), (sizes - 1).sum()
+
+
+def _b_cubed(shared: Floats, sizes: Floats) -> tuple[float, float]:
+    """The share of its cluster that each mention finds on the other side, summed over mentions."""
+    return (shared**2 / sizes[:, None]).sum(), sizes.sum()
+
+
+def _lea(shared: Floats, sizes: Floats, others: Floats) -> tuple[float, float]:
+    """The share of a cluster's links that are on the other side, by size; a singleton has one link, to itself."""
+    single = sizes == 1
+    links = np.where(single, 1, sizes * (sizes - 1) / 2)
+    found = (shared * (shared - 1) / 2).sum(1)
+    alone = (shared * (others == 1)).sum(1)
+    return (sizes * np.where(single, alone, found) / links).sum(), sizes.sum()
+
+
+def _aligned(similarity: Floats) -> float:
+    """The most that clusters can share when each has at most one partner."""
+    from scipy.optimize import linear_sum_assignment
+
+    return float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())

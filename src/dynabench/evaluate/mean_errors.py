@@ -1,0 +1,88 @@
+"""Mean errors of predicted numbers: what mae, mse, mape, smape and mase share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from dynabench.evaluate.columns import Column, Floats, Numbers
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+
+Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
+CONFIGS = ("default", "multilist")
+COLUMNS = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
+OPTIONAL = {"sample_weight": Numbers()}
+INPUTS = {
+    "predictions": "predicted number of each example, or a row of numbers with a place for each output",
+    "references": "right number of each example, or a row of numbers",
+    "sample_weight": "weight of each example, not negative; all weigh the same by default",
+}
+OPTIONS = {
+    "multioutput": (
+        "rows of several numbers: uniform_average (all outputs weigh the same), raw_values (a list with one value for "
+        "each output), or a list with the weight of each output"
+    )
+}
+TASKS = ("tabular-regression", "time-series-forecasting", "text-regression")
+
+Error = Callable[[Floats, Floats], Floats]
+
+
+class MeanError(Metric):
+    """A weighted mean, by output, of errors of rows; its value is a ratio of sums."""
+
+    columns: ClassVar[Mapping[str, Column]] = COLUMNS
+    optional: ClassVar[Mapping[str, Column]] = OPTIONAL
+    configs = CONFIGS
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """See `Module`. Raises ValueError where all examples weigh nothing."""
+        if not state.rows[:, -1].any():
+            raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
+        return super().result(state, **options)
+
+
+def summed(error: Error, predictions: Floats, references: Floats, weights: Floats | None) -> Sums:
+    """Rows of K errors times their weight and, last, the weight: shape (n, K + 1).
+
+    Raises ValueError for columns of different shapes, negative weights and errors that overflow.
+    """
+    if predictions.shape != references.shape:
+        shapes = " and ".join(str(column.shape) for column in (predictions, references))
+        raise ValueError(f"predictions and references need one shape (examples, outputs), not {shapes}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = error(predictions, references)
+        rows = rows[:, None] if rows.ndim == 1 else rows
+        if not np.isfinite(rows.sum()):
+            raise ValueError("predictions and references differ by more than a float can hold; scale both down")
+    if weights is None:
+        return Sums(np.concatenate([rows, np.ones((len(rows), 1))], axis=1))
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight: row {int((weights < 0).argmax())} is negative; weights are 0 or more")
+    weight = weights[:, None]
+    return Sums(np.concatenate([rows * weight, weight], axis=1))
+
+
+def means(total: Floats) -> Floats:
+    """The mean error of each output, shape (..., K), from totals of `summed`; NaN where nothing weighs anything."""
+    return ratio(total[..., :-2], total[..., -2:-1], np.nan)
+
+
+def combined(each: Floats, multioutput: Multioutput) -> Floats:
+    """One number for all outputs, shape (...), or with "raw_values" `each` as it is, shape (..., K).
+
+    Raises ValueError for an unknown word and for weights that do not fit the outputs.
+    """
+    if isinstance(multioutput, str):
+        if multioutput not in ("uniform_average", "raw_values"):
+            raise ValueError(
+                f"no multioutput {multioutput!r}; there are uniform_average, raw_values or a list of weights"
+            )
+        return each if multioutput == "raw_values" else np.asarray(each.mean(-1))
+    weights = np.asarray(multioutput, float)
+    if weights.shape != each.shape[-1:] or not np.isfinite(weights).all() or weights.sum() == 0:
+        raise ValueError(f"multioutput needs a weight for each of {each.shape[-1]} outputs, with a sum other than 0")
+    result: Floats = each @ weights / weights.sum()
+    return result

@@ -1,0 +1,104 @@
+"""Mahalanobis distance."""
+
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Numbers
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.plain import plain
+from dynabench.evaluate.states import Rows
+
+
+class Mahalanobis(Metric):
+    """How far points lie from a distribution, measured in its own spread."""
+
+    card = Card(
+        description=(
+            "The squared Mahalanobis distance of each point from a reference distribution: how far it is from the "
+            "mean, where a step in a direction of little spread counts more than one in a direction of much."
+        ),
+        formula=r"D^2(x) = (x - \mu)^\top \Sigma^{-1} (x - \mu)",
+        inputs={"X": "points, a row of numbers for each"},
+        options={
+            "reference_distribution": "rows of numbers, at least 2, from which mean and covariance are taken",
+            "squared": "False gives the distance itself, not its square",
+        },
+        outputs=(Output("mahalanobis", "a list with the squared distance (or distance) of each point", 0),),
+        examples=(
+            Example(
+                "One point",
+                {"X": [[0, 1]]},
+                {"mahalanobis": [0.5]},
+                {"reference_distribution": [[0, 1], [1, 0]]},
+            ),
+            Example(
+                "A step across the spread is further than one along it",
+                {"X": [[3, 0], [0, 3]]},
+                {"mahalanobis": [1.299038105676658, 2.598076211353316]},
+                {"reference_distribution": [[2, 1], [2, -1], [-2, 1], [-2, -1]], "squared": False},
+            ),
+            Example(
+                "One row has no spread",
+                {"X": [[0, 1]]},
+                options={"reference_distribution": [[0, 1]]},
+                error="at least 2 rows",
+            ),
+        ),
+        limits=(
+            "Hugging Face evaluate, whose key this is, gives the square, and subtracts one mean over all coordinates "
+            "instead of the mean of each, which is a mistake unless they agree: compat=True does so too. Where the "
+            "reference rows lie in a plane (or are fewer than their coordinates), the pseudo-inverse is used and "
+            "distances out of that plane are not seen. Outliers among the reference rows blur mean and covariance."
+        ),
+        citation=(
+            "De Maesschalck, Jouan-Rimbaud and Massart, The Mahalanobis distance, Chemometrics and Intelligent "
+            "Laboratory Systems 50 (2000) 1-18."
+        ),
+        tasks=("tabular-regression", "tabular-classification"),
+    )
+    columns = {"X": Numbers(wide=True)}
+
+    def update(self, X: Floats) -> Rows:
+        """The points. Raises ValueError where a point is a single number."""
+        if X.ndim != 2:
+            raise ValueError("X: give a row of numbers for each point, such as [[0.5], [1.5]]")
+        return Rows((X,))
+
+    def result(
+        self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any
+    ) -> dict[str, Any]:
+        """A list with a distance for each point. Raises ValueError for reference rows that do not fit."""
+        found: dict[str, Any] = plain(
+            self.per_example(state, reference_distribution=reference_distribution, squared=squared)
+        )
+        return found
+
+    def per_example(
+        self, state: Any, *, reference_distribution: Any = None, squared: bool = True, **options: Any
+    ) -> dict[str, Any]:
+        """The distance of each point, shape (n,)."""
+        (points,) = state.columns
+        reference = _reference(reference_distribution, points.shape[1])
+        middle = reference.mean() if self.compat else reference.mean(0)
+        inverse = np.linalg.pinv(np.atleast_2d(np.cov(reference, rowvar=False)), hermitian=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = points - middle
+            square = np.maximum(((off @ inverse) * off).sum(1), 0)
+        if not np.isfinite(square).all():
+            far = int((~np.isfinite(square)).argmax())
+            raise ValueError(f"X: row {far} is further away than a float can hold; scale all rows down")
+        return {"mahalanobis": square if squared else np.sqrt(square)}
+
+
+def _reference(rows: Any, size: int) -> Floats:
+    """Reference rows, shape (m, size). Raises ValueError for anything else."""
+    if rows is None:
+        raise ValueError("mahalanobis needs reference_distribution=..., the rows to measure the distance from")
+    clean = Numbers(wide=True).clean(rows, "reference_distribution")
+    if clean.ndim != 2 or clean.shape[1] != size:
+        raise ValueError(f"reference_distribution: give rows of {size} numbers, as many as the points have")
+    if len(clean) < 2:
+        raise ValueError("reference_distribution needs at least 2 rows: one has no spread")
+    return clean

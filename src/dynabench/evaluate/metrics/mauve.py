@@ -1,0 +1,230 @@
+"""MAUVE."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Numbers, Texts
+from dynabench.evaluate.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.plain import plain
+
+Featurize = Callable[[list[str]], Any]
+SIDES = (("predictions", "p_features"), ("references", "q_features"))
+BATCH = 8  # texts that a model reads at once
+ONE, TWO = [[1.0, 0.0], [0.9, 0.1]] * 10, [[0.0, 1.0], [0.1, 0.9]] * 10
+
+
+@dataclass(frozen=True)
+class Clouds:
+    """Features of generated and of human texts, shapes (n, d) and (m, d)."""
+
+    first: Floats
+    second: Floats
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __add__(self, other: "Clouds") -> "Clouds":
+        return Clouds(np.concatenate([self.first, other.first]), np.concatenate([self.second, other.second]))
+
+    def total(self) -> tuple[Floats, Floats]:
+        """Both clouds."""
+        return self.first, self.second
+
+
+class Mauve(Metric):
+    """How near the distribution of generated texts is to that of human ones."""
+
+    card = Card(
+        description=(
+            "How near generated texts are to human ones, as distributions: features of all texts are put into common "
+            "clusters, and MAUVE is the area under the curve of both Kullback-Leibler divergences between the two "
+            "histograms and their mixtures. It sees texts that people would not write as well as ones that are missing."
+        ),
+        formula=r"\mathcal{C} = \{(e^{-c\,KL(Q, R_\lambda)}, e^{-c\,KL(P, R_\lambda)}) : "
+        r"R_\lambda = \lambda P + (1 - \lambda) Q\}, \quad \mathrm{MAUVE} = \mathrm{AUC}(\mathcal{C})",
+        inputs={
+            "predictions": "generated texts; not needed with p_features",
+            "references": "human texts, not necessarily as many; not needed with q_features",
+            "p_features": "a row of numbers for each generated text",
+            "q_features": "a row of numbers for each human text",
+        },
+        options={
+            "featurize": "a function from a list of texts to rows of numbers",
+            "featurize_model_name": "folder of a transformers model; the last token's state is the row (nothing is "
+            "downloaded, so there is no default)",
+            "max_text_length": "tokens of a text that the model reads",
+            "device_id": "number of the GPU that the model runs on; -1 for the processor",
+            "num_buckets": "number of clusters; auto takes a tenth of the smaller set, at least 2",
+            "pca_max_data": "how many rows principal components are taken from; -1 for all",
+            "kmeans_explained_var": "share of the variance that is kept",
+            "kmeans_num_redo": "trials of k-means, of which the best is kept",
+            "kmeans_max_iter": "rounds of a trial",
+            "kmeans_seed": "of the random numbers; `seed` of compute sets it too",
+            "divergence_curve_discretization_size": "points on the curve",
+            "mauve_scaling_factor": "c in the formula; larger tells near distributions less apart",
+            "verbose": "accepted for existing code; nothing is printed",
+        },
+        outputs=(
+            Output("mauve", "area under the divergence curve", 0, 1, "higher"),
+            Output("frontier_integral", "mean divergence to mixtures", 0, 1, "lower"),
+            Output("divergence_curve", "points of the curve"),
+            Output("p_hist", "share of generated texts in each cluster", 0, 1),
+            Output("q_hist", "share of human texts in each cluster", 0, 1),
+        ),
+        examples=(
+            Example(
+                "The same texts",
+                {"p_features": ONE + TWO, "q_features": ONE + TWO},
+                {"mauve": 1.0, "frontier_integral": 0.0},
+            ),
+            Example(
+                "Nothing in common",
+                {"p_features": ONE, "q_features": TWO},
+                {"mauve": 0.0040720962619612555, "frontier_integral": 1.0, "p_hist": [1.0, 0.0]},
+            ),
+            Example("Texts alone have no numbers", {"predictions": ["a"], "references": ["b"]}, error="featurize="),
+        ),
+        limits=(
+            "Depends on the features, the number of clusters and (by k-means) the seed: compare values that were made "
+            "in one way only, from as many texts; the authors ask for a thousand or more. k-means is our own, so "
+            "values differ from those of the authors' program as those of different seeds do."
+        ),
+        citation=(
+            "Pillutla, Swayamdipta, Zellers, Thickstun, Welleck, Choi and Harchaoui, MAUVE: Measuring the Gap Between "
+            "Neural Text and Human Text using Divergence Frontiers, NeurIPS 2021."
+        ),
+        tasks=("text-generation",),
+        references=("https://arxiv.org/abs/2102.01454", "https://arxiv.org/abs/2106.07898"),
+    )
+    columns = {"predictions": Texts(), "references": Texts()}
+    optional = {"p_features": Numbers(wide=True), "q_features": Numbers(wide=True)}
+    apart = frozenset({"predictions", "references", "p_features", "q_features"})
+
+    def compute(self, *, seed: int | None = None, **given: Any) -> Any:
+        """See `Module`; `seed` is that of k-means."""
+        return super().compute(**(given if seed is None else {**given, "kmeans_seed": seed}))
+
+    def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """Features where they are given, else texts. Raises ValueError for a side without either, or of no rows."""
+        kinds, clean = {**self.columns, **self.optional}, {}
+        for texts, features in SIDES:
+            name = features if features in columns else texts
+            if name not in columns:
+                raise ValueError(f"mauve needs {texts} or {features}")
+            clean[name] = kinds[name].clean(columns[name], name)
+            if not len(clean[name]):
+                raise ValueError(f"nothing to compute: {name} are empty, give at least one")
+        return clean
+
+    def update(
+        self,
+        predictions: list[str] | None = None,
+        references: list[str] | None = None,
+        p_features: Floats | None = None,
+        q_features: Floats | None = None,
+        *,
+        featurize: Featurize | None = None,
+        featurize_model_name: str | None = None,
+        max_text_length: int = 1024,
+        device_id: int = -1,
+    ) -> Clouds:
+        """Features of both sides. Raises ValueError where they cannot be had, or are of different sizes."""
+        if featurize is None and featurize_model_name is not None:
+            featurize = _model(featurize_model_name, max_text_length, device_id)
+        first = _rows(predictions, p_features, "p_features", featurize)
+        second = _rows(references, q_features, "q_features", featurize)
+        if first.shape[1] != second.shape[1]:
+            raise ValueError(f"p_features have {first.shape[1]} numbers in a row, q_features {second.shape[1]}")
+        return Clouds(first, second)
+
+    def result(
+        self,
+        state: Any,
+        *,
+        num_buckets: int | str = "auto",
+        pca_max_data: int = -1,
+        kmeans_explained_var: float = 0.9,
+        kmeans_num_redo: int = 5,
+        kmeans_max_iter: int = 500,
+        kmeans_seed: int = 25,
+        divergence_curve_discretization_size: int = 25,
+        mauve_scaling_factor: float = 5,
+        verbose: bool = False,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """See the card. Raises ValueError for options without sense."""
+        first, second = state.total()
+        buckets = max(2, round(min(len(first), len(second)) / 10)) if num_buckets == "auto" else num_buckets
+        if not isinstance(buckets, int | np.integer) or buckets < 1 or kmeans_num_redo < 1 or kmeans_max_iter < 1:
+            raise ValueError("num_buckets is 'auto' or 1 or more; kmeans_num_redo and kmeans_max_iter are 1 or more")
+        if not 0 < kmeans_explained_var <= 1 or divergence_curve_discretization_size < 2 or mauve_scaling_factor <= 0:
+            raise ValueError(
+                "kmeans_explained_var lies above 0 and at most at 1, divergence_curve_discretization_size is 2 or "
+                "more, mauve_scaling_factor above 0"
+            )
+        rng = np.random.default_rng(kmeans_seed)
+        points = reduced(np.concatenate([first, second]), kmeans_explained_var, pca_max_data, rng)
+        p, q = histograms(first, second, clustered(points, buckets, kmeans_num_redo, kmeans_max_iter, rng), buckets)
+        curve = frontier(p, q, np.linspace(1e-6, 1 - 1e-6, divergence_curve_discretization_size), mauve_scaling_factor)
+        found: dict[str, Any] = plain(
+            {
+                "mauve": area(curve),
+                "frontier_integral": frontier_integral(p, q),
+                "divergence_curve": curve,
+                "p_hist": p,
+                "q_hist": q,
+            }
+        )
+        return found
+
+    def compatible(self, result: dict[str, Any]) -> SimpleNamespace:
+        """The same as attributes: `compute(...).mauve`."""
+        return SimpleNamespace(**result)
+
+
+def _rows(texts: list[str] | None, features: Floats | None, name: str, featurize: Featurize | None) -> Floats:
+    if features is None:
+        if featurize is None:
+            raise ValueError(
+                "mauve compares features of texts: pass featurize=a function from texts to rows of numbers, "
+                "featurize_model_name=a model's folder, or p_features and q_features"
+            )
+        features = Numbers(wide=True).clean(featurize(texts or []), name)
+        if len(features) != len(texts or []):
+            raise ValueError(f"featurize gave {len(features)} rows for {len(texts or [])} texts")
+    if features.ndim != 2:
+        raise ValueError(f"{name}: give a row of numbers for each text")
+    return features
+
+
+def _model(folder: str, longest: int, device: int) -> Featurize:
+    """The state of the last token of each text. Raises ValueError where there is no folder."""
+    if not Path(folder).is_dir():
+        raise ValueError(f"featurize_model_name={folder!r} is no folder with a model; nothing is downloaded")
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    where = f"cuda:{device}" if device >= 0 else "cpu"
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    model = AutoModel.from_pretrained(folder, local_files_only=True).to(where).eval()
+    tokenizer.padding_side = "right"
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+
+    def states(texts: list[str]) -> Iterator[Any]:
+        for start in range(0, len(texts), BATCH):
+            batch = tokenizer(
+                texts[start : start + BATCH], return_tensors="pt", padding=True, truncation=True, max_length=longest
+            ).to(where)
+            with torch.inference_mode():
+                hidden = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).last_hidden_state
+            last = batch["attention_mask"].sum(1).clamp(min=1) - 1
+            yield hidden[torch.arange(len(hidden)), last].float().cpu().numpy()
+
+    return lambda texts: np.concatenate(list(states(texts)))
