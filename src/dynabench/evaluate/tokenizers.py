@@ -95,3 +95,15 @@ def _tokens(found: object) -> Sequence[str]:
     if not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"the tokeniser must return a list of texts, not {found!r}")
     return tokens
+
+
+def tercom(normalized: bool, no_punct: bool, asian: bool, case_sensitive: bool) -> Tokenizer:
+    """The tokeniser of Tercom, whose options sacrebleu brings; without them words are what white space separates."""
+    if not normalized and not no_punct:
+        return str.split if case_sensitive else lambda text: text.lower().split()
+    try:
+        from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+    except ImportError:
+        raise ValueError("normalized and ignore_punct need sacrebleu: pip install 'dynabench[metrics]'") from None
+    split = TercomTokenizer(normalized, no_punct, asian, case_sensitive)
+    return lambda text: split(text.rstrip()).split()
