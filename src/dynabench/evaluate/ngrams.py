@@ -59,7 +59,7 @@ def counted(columns: Sequence[Sequences], orders: int, shared: bool = False) -> 
     parts = [one for one in columns if len(one.codes)]
     ends = np.concatenate([np.repeat(np.cumsum(one.lengths), one.lengths) for one in parts]) if parts else np.zeros(0)
     left = ends - np.concatenate([np.arange(len(one.codes)) for one in parts]) if parts else ends
-    tokens, alphabet = _dense(np.concatenate([one.codes for one in columns]))
+    tokens, alphabet = dense(np.concatenate([one.codes for one in columns]))
     size = max(len(alphabet), 1)
     column = np.repeat(np.arange(len(columns)), [len(one.codes) for one in columns])
     rows = np.arange(max((int(one.rows.max(initial=-1)) for one in columns), default=-1) + 1)
@@ -68,7 +68,7 @@ def counted(columns: Sequence[Sequences], orders: int, shared: bool = False) -> 
     for order in range(1, orders + 1):
         fits = left[place] >= order
         place, gram = place[fits], gram[fits]
-        gram, keys = _dense(gram * size + tokens[place + order - 1])
+        gram, keys = dense(gram * size + tokens[place + order - 1])
         rows = rows[keys // size]
         counts = np.bincount(column[place] * len(keys) + gram, minlength=len(columns) * len(keys))
         counts = counts.reshape(len(columns), len(keys))
@@ -130,7 +130,7 @@ def _turns(rows: Ints) -> Ints:
     return found
 
 
-def _dense(keys: Ints) -> tuple[Ints, Ints]:
+def dense(keys: Ints) -> tuple[Ints, Ints]:
     """`keys` as codes into the sorted keys that occur, and those."""
     top = int(keys.max(initial=-1)) + 1
     if top > 4 * len(keys):

@@ -1,0 +1,172 @@
+"""NIST's state: an n-gram weighs by how rare it is in the references of the whole corpus.
+
+So rows do not add up: what a match of one row is worth depends on the references of all. The state keeps the tokens;
+merging joins them, and a resample counts the references anew. Source: Doddington 2002, equations 2 and 3, and NLTK's
+`corpus_nist` for the choice among references: the best by order, of equals the longest.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dynabench.evaluate.ngrams import Ints, Sequences, dense, encoded, possible
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Additive
+
+Floats = NDArray[np.float64]
+ROOM = 1 << 22  # weights of n-grams that are held at once
+BETA = np.log(0.5) / np.log(1.5) ** 2  # two thirds of the references' length halve the score
+
+
+@dataclass(frozen=True)
+class Order:
+    """The n-grams of one length that some prediction shares with its reference, G of them.
+
+    `often` (G, n) is how often the references of each row have them and `begun` (G, n) their first n-1 tokens;
+    `shared` (P, G) how often prediction and reference of each of P pairs both have them.
+    """
+
+    often: Any
+    begun: Any
+    shared: Any
+
+
+@dataclass(frozen=True)
+class Corpus(Additive):
+    """Tokens of predictions and references as codes into `words`, for n-grams of up to `orders` tokens."""
+
+    words: tuple[str, ...]
+    said: Sequences
+    right: Sequences
+    orders: int
+
+    @classmethod
+    def of(
+        cls, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], rows: Ints, orders: int
+    ) -> "Corpus":
+        """From tokens; `rows` says which prediction each reference belongs to, in order."""
+        said, right = encoded((predictions, np.arange(len(predictions))), (references, rows))
+        words = dict.fromkeys(word for tokens in (*predictions, *references) for word in tokens)
+        return cls(tuple(words), said, right, orders)
+
+    def __len__(self) -> int:
+        return len(self.said.lengths)
+
+    def __add__(self, other: "Corpus") -> "Corpus":
+        if self.orders != other.orders:
+            raise ValueError(f"states for n={self.orders} and n={other.orders} cannot be merged")
+        words = dict.fromkeys((*self.words, *other.words))
+        code = {word: place for place, word in enumerate(words)}
+        table = np.array([code[word] for word in other.words], np.int64)
+        said, right = (
+            Sequences(
+                np.concatenate([mine.codes, table[theirs.codes]]),
+                np.concatenate([mine.lengths, theirs.lengths]),
+                np.concatenate([mine.rows, theirs.rows + len(self)]),
+            )
+            for mine, theirs in ((self.said, other.said), (self.right, other.right))
+        )
+        return Corpus(tuple(words), said, right, self.orders)
+
+    @cached_property
+    def atoms(self) -> tuple[Ints, Ints]:
+        """Each row is one."""
+        return np.arange(len(self)), np.ones(len(self), np.int64)
+
+    def weighed(self, counts: NDArray[Any]) -> "Weighed":
+        """See `Additive`."""
+        return Weighed(self, counts.astype(float))
+
+    @cached_property
+    def grams(self) -> list[Order]:
+        """The n-grams of each order."""
+        return list(self._grams())
+
+    def _grams(self) -> Iterator[Order]:
+        owners, pairs, n = self.right.rows, len(self.right.lengths), len(self)
+        lengths = self.said.lengths[owners]
+        starts = (np.cumsum(self.said.lengths) - self.said.lengths)[owners]
+        inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        tokens = np.concatenate([self.said.codes[np.repeat(starts, lengths) + inside], self.right.codes])
+        sizes = np.concatenate([lengths, self.right.lengths])
+        sequence = np.repeat(np.arange(2 * pairs), sizes)  # predictions of all pairs, then their references
+        left = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(tokens))
+        of_row = sparse.csr_array((np.ones(pairs), (owners, np.arange(pairs))), (n, pairs))
+        place, gram = np.arange(len(tokens)), np.zeros(len(tokens), np.int64)
+        before = of_row @ sparse.csr_array(self.right.lengths[:, None].astype(float))  # the empty beginning
+        for order in range(1, self.orders + 1):
+            fits = left[place] >= order
+            place = place[fits]
+            gram, keys = dense(gram[fits] * len(self.words) + tokens[place + order - 1])
+            cells = (np.ones(len(gram)), (sequence[place], gram))
+            counts = sparse.csr_array(cells, (2 * pairs, len(keys)))
+            said, right = counts[:pairs], counts[pairs:]
+            shared, often = said.minimum(right).tocsr(), (of_row @ right).tocsc()
+            used = np.unique(shared.indices)
+            yield Order(
+                often[:, used].T.tocsr(), before[:, keys[used] // len(self.words)].T.tocsr(), shared[:, used].tocsr()
+            )
+            before = often
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A corpus whose rows come `times`, shape (..., n)."""
+
+    corpus: Corpus
+    times: Floats
+
+
+def nist(total: Weighed) -> Floats:
+    """NIST's score, of the shape of `total.times` without its last axis."""
+    rows = total.times.reshape(-1, total.times.shape[-1])
+    width = max(max((order.often.shape[0] for order in total.corpus.grams), default=1), rows.shape[1], 1)
+    size = max(ROOM // width, 1)
+    parts = [_scores(total.corpus, rows[start : start + size].T) for start in range(0, len(rows), size)]
+    return np.concatenate(parts).reshape(total.times.shape[:-1])
+
+
+def nist_alone(total: Weighed) -> Floats:
+    """NIST's score of each row by the information of the whole corpus, shape (n,)."""
+    found = list(_matches(total.corpus, total.times[:, None]))
+    possibles = possible(total.corpus.said.lengths, total.corpus.orders)
+    share = sum(ratio(hits[:, 0], possibles[:, order]) for order, (hits, _) in enumerate(found))
+    lengths = np.add.reduce([length[:, 0] for _, length in found])
+    return share * _penalty(total.corpus.said.lengths * total.corpus.orders, lengths)
+
+
+def _scores(corpus: Corpus, times: Floats) -> Floats:
+    """Scores for columns of `times`, shape (n, b)."""
+    possibles = possible(corpus.said.lengths, corpus.orders)
+    share, lengths = np.zeros(times.shape[1]), np.zeros(times.shape[1])
+    for order, (hits, length) in enumerate(_matches(corpus, times)):
+        share += ratio((hits * times).sum(0), possibles[:, order] @ times)
+        lengths += (length * times).sum(0)
+    return share * _penalty(corpus.orders * (corpus.said.lengths @ times), lengths)
+
+
+def _matches(corpus: Corpus, times: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """For each order the information that each row hits, and the length of the reference chosen, shapes (n, b)."""
+    owners = corpus.right.rows
+    starts = np.searchsorted(owners, np.arange(len(corpus)))
+    lengths = corpus.right.lengths[:, None].astype(float)
+    for order in corpus.grams:
+        weights = np.log2(np.maximum(ratio(order.begun @ times, order.often @ times, 1.0), 1.0))
+        hits = order.shared @ weights
+        if len(owners) == len(corpus):
+            yield hits, np.broadcast_to(lengths, hits.shape)
+            continue
+        most = np.maximum.reduceat(hits, starts, axis=0)
+        good = hits >= most[owners] * (1 - 1e-12)  # sums of equal weights differ in their last digit
+        yield most, np.maximum.reduceat(np.where(good, lengths, 0.0), starts, axis=0)
+
+
+def _penalty(said: NDArray[Any], right: NDArray[Any]) -> Floats:
+    share = np.minimum(ratio(said, right), 1.0)
+    found: Floats = np.where(share > 0, np.exp(BETA * np.log(np.where(share > 0, share, 1.0)) ** 2), 0.0)
+    return found
