@@ -98,9 +98,9 @@ def sacrebleu(
     default = SMOOTHINGS[smooth_method]
     value = float(smooth_value if smooth_value is not None else default or 0)
     said, right, hits, grams = parts(total)
-    some = hits.any(-1)
+    some = (hits > 0).any(-1, keepdims=True)
     if smooth_method == "add-k":
-        more = np.where(some[..., None] & (np.arange(hits.shape[-1]) > 0), value, 0.0)
+        more = np.where(some & (np.arange(hits.shape[-1]) > 0), value, 0.0)
         hits, grams = hits + more, grams + more
     reached = np.logical_and.accumulate(grams > 0, axis=-1)
     missed = reached & (hits == 0)
@@ -109,11 +109,11 @@ def sacrebleu(
         smoothed = 0.5 ** np.cumsum(missed, axis=-1)
     elif smooth_method == "floor":
         smoothed = np.full_like(hits, value)
-    shares = ratio(100 * np.where(missed, smoothed, hits), grams) * (reached & some[..., None])
+    shares = ratio(100 * np.where(missed, smoothed, hits), grams) * (reached & some)
     orders = np.maximum(reached.sum(-1), 1) if effective_order else np.full(said.shape, hits.shape[-1])
     penalty = brevity(said, right)
     return {
-        "score": penalty * geometric_mean(shares, orders) * some,
+        "score": penalty * geometric_mean(shares, orders) * some[..., 0],
         "counts": _whole(hits),
         "totals": _whole(grams),
         "precisions": shares,

@@ -27,12 +27,14 @@ BETA = np.log(0.5) / np.log(1.5) ** 2  # two thirds of the references' length ha
 class Order:
     """The n-grams of one length that some prediction shares with its reference, G of them.
 
-    `often` (G, n) is how often the references of each row have them and `begun` (G, n) their first n-1 tokens;
-    `shared` (P, G) how often prediction and reference of each of P pairs both have them.
+    `often` (G, n) is how often the references of each row have them, `begun` (U, n) how often they have the U
+    different beginnings of n-1 tokens, `start` (G,) which of these each n-gram has, and `shared` (P, G) how often
+    prediction and reference of each of P pairs both have it.
     """
 
     often: Any
     begun: Any
+    start: Ints
     shared: Any
 
 
@@ -88,30 +90,47 @@ class Corpus(Additive):
         return list(self._grams())
 
     def _grams(self) -> Iterator[Order]:
-        owners, pairs, n = self.right.rows, len(self.right.lengths), len(self)
+        pairs, size = len(self.right.lengths), max(len(self.words), 1)
+        tokens, sequence, left = self._paired()
+        row, theirs = self.right.rows[sequence % max(pairs, 1)], sequence >= pairs
+        place, gram = np.arange(len(tokens)), np.zeros(len(tokens), np.int64)  # the empty beginning is everywhere
+        for order in range(1, self.orders + 1):
+            here = theirs[place]
+            before = gram[here], row[place[here]]
+            fits = left[place] >= order
+            place = place[fits]
+            gram, keys = dense(gram[fits] * size + tokens[place + order - 1])
+            cells = sparse.csr_array((np.ones(len(gram)), (sequence[place], gram)), (2 * pairs, len(keys)))
+            shared = cells[:pairs].minimum(cells[pairs:]).tocsr()
+            used, columns = np.unique(shared.indices, return_inverse=True)
+            begins, start = np.unique(keys[used] // size, return_inverse=True)
+            here = theirs[place]
+            yield Order(
+                _counts(gram[here], row[place[here]], used, len(self)),
+                _counts(*before, begins, len(self)),
+                start,
+                sparse.csr_array((shared.data, columns, shared.indptr), (pairs, len(used))),
+            )
+
+    def _paired(self) -> tuple[Ints, Ints, Ints]:
+        """All tokens, first of the prediction of each pair, then of its reference; their sequence (0..2P-1) and how
+        many tokens are left in it."""
+        owners = self.right.rows
         lengths = self.said.lengths[owners]
         starts = (np.cumsum(self.said.lengths) - self.said.lengths)[owners]
         inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         tokens = np.concatenate([self.said.codes[np.repeat(starts, lengths) + inside], self.right.codes])
         sizes = np.concatenate([lengths, self.right.lengths])
-        sequence = np.repeat(np.arange(2 * pairs), sizes)  # predictions of all pairs, then their references
-        left = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(tokens))
-        of_row = sparse.csr_array((np.ones(pairs), (owners, np.arange(pairs))), (n, pairs))
-        place, gram = np.arange(len(tokens)), np.zeros(len(tokens), np.int64)
-        before = of_row @ sparse.csr_array(self.right.lengths[:, None].astype(float))  # the empty beginning
-        for order in range(1, self.orders + 1):
-            fits = left[place] >= order
-            place = place[fits]
-            gram, keys = dense(gram[fits] * len(self.words) + tokens[place + order - 1])
-            cells = (np.ones(len(gram)), (sequence[place], gram))
-            counts = sparse.csr_array(cells, (2 * pairs, len(keys)))
-            said, right = counts[:pairs], counts[pairs:]
-            shared, often = said.minimum(right).tocsr(), (of_row @ right).tocsc()
-            used = np.unique(shared.indices)
-            yield Order(
-                often[:, used].T.tocsr(), before[:, keys[used] // len(self.words)].T.tocsr(), shared[:, used].tocsr()
-            )
-            before = often
+        sequence = np.repeat(np.arange(len(sizes)), sizes)
+        return tokens, sequence, np.repeat(np.cumsum(sizes), sizes) - np.arange(len(tokens))
+
+
+def _counts(gram: Ints, row: Ints, chosen: Ints, n: int) -> Any:
+    """How often the rows have each of the `chosen` grams, sorted, shape (len(chosen), n)."""
+    places = np.full(int(max(gram.max(initial=-1), chosen.max(initial=-1))) + 1, -1)
+    places[chosen] = np.arange(len(chosen))
+    kept = places[gram] >= 0
+    return sparse.csr_array((np.ones(int(kept.sum())), (places[gram[kept]], row[kept])), (len(chosen), n))
 
 
 @dataclass(frozen=True)
@@ -156,7 +175,7 @@ def _matches(corpus: Corpus, times: Floats) -> Iterator[tuple[Floats, Floats]]:
     starts = np.searchsorted(owners, np.arange(len(corpus)))
     lengths = corpus.right.lengths[:, None].astype(float)
     for order in corpus.grams:
-        weights = np.log2(np.maximum(ratio(order.begun @ times, order.often @ times, 1.0), 1.0))
+        weights = np.log2(np.maximum(ratio((order.begun @ times)[order.start], order.often @ times, 1.0), 1.0))
         hits = order.shared @ weights
         if len(owners) == len(corpus):
             yield hits, np.broadcast_to(lengths, hits.shape)

@@ -5,6 +5,7 @@ Sources: Banerjee and Lavie 2005, Lavie and Agarwal 2007; NLTK's `meteor_score` 
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 Synonyms = Callable[[str], Iterable[str]]
 Places = list[tuple[int, str]]
@@ -25,10 +26,8 @@ def meteor(
         return 0.0
     precision, recall = len(pairs) / len(said), len(pairs) / len(right)
     mean = precision * recall / (alpha * precision + (1 - alpha) * recall)
-    chunks = 1 + sum(
-        (after[0], after[1]) != (before[0] + 1, before[1] + 1) for before, after in zip(pairs, pairs[1:], strict=False)
-    )
-    return float((1 - gamma * (chunks / len(pairs)) ** beta) * mean)
+    breaks = sum(after != (before[0] + 1, before[1] + 1) for before, after in pairwise(pairs))
+    return float((1 - gamma * ((breaks + 1) / len(pairs)) ** beta) * mean)
 
 
 def matches(
@@ -36,8 +35,8 @@ def matches(
 ) -> list[tuple[int, int]]:
     """Pairs of places, by place in `said`: equal words first, then equal stems, then synonyms of stems."""
     pairs, first, second = _stage(list(enumerate(said)), list(enumerate(right)), _itself)
-    stems = [[(place, stem(word)) for place, word in left] for left in (first, second)]
-    more, first, second = _stage(*stems, _itself)
+    first, second = ([(place, stem(word)) for place, word in left] for left in (first, second))
+    more, first, second = _stage(first, second, _itself)
     pairs += more
     if synonyms is not None:
         pairs += _stage(first, second, lambda word: {word, *synonyms(word)})[0]

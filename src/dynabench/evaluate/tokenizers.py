@@ -91,8 +91,8 @@ def _tokens(found: object) -> Sequence[str]:
     """What a given tokeniser returned; a text is split at white space, as those of sacrebleu want."""
     if isinstance(found, str):
         return found.split()
-    tokens = list(found) if isinstance(found, Iterable) else [None]
-    if not all(isinstance(token, str) for token in tokens):
+    tokens: list[str] = list(found) if isinstance(found, Iterable) else []
+    if not isinstance(found, Iterable) or not all(isinstance(token, str) for token in tokens):
         raise ValueError(f"the tokeniser must return a list of texts, not {found!r}")
     return tokens
 

@@ -92,9 +92,7 @@ class Chrf(Metric):
         eps_smoothing: bool = False,
     ) -> Sums:
         """Counts of n-grams of each row: see `chrfs`."""
-        return chrf_state(
-            predictions, references, char_order, word_order, beta, lowercase, whitespace, eps_smoothing
-        )
+        return chrf_state(predictions, references, char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
     def formula(self, total: Floats, *, beta: float = 2, eps_smoothing: bool = False) -> dict[str, Floats]:
         """The F score of counts of shape (..., 3 * orders + 1)."""

@@ -20,9 +20,7 @@ class ChrfPlusPlus(Chrf):
         ),
         examples=(
             Example("Two words swapped, two in lower case", CATS, {"score": 82.87263732906315, "word_order": 2}),
-            Example(
-                "Ignoring case", CATS, {"score": 92.12853119829202}, {"lowercase": True}
-            ),
+            Example("Ignoring case", CATS, {"score": 92.12853119829202}, {"lowercase": True}),
             Example("Nothing was said", {"predictions": [""], "references": ["a cat"]}, {"score": 0.0}),
             Example(
                 "No shared scale",
@@ -49,9 +47,7 @@ class ChrfPlusPlus(Chrf):
         eps_smoothing: bool = False,
     ) -> Sums:
         """Counts of n-grams of each row: see `chrfs`."""
-        return chrf_state(
-            predictions, references, char_order, word_order, beta, lowercase, whitespace, eps_smoothing
-        )
+        return chrf_state(predictions, references, char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
 
     def result(
         self, state: Sums, *, char_order: int = 6, word_order: int = 2, beta: float = 2, **options: Any

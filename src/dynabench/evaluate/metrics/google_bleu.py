@@ -19,7 +19,10 @@ DUCKS = {
         "he read the book because he was interested in world history",
     ],
     "references": [
-        ["It is the guiding principle which guarantees the rubber duck forces never being under the command of the cat"],
+        [
+            "It is the guiding principle which guarantees the rubber duck forces never being under the command "
+            "of the cat"
+        ],
         ["he was interested in world history because he read the book"],
     ],
 }

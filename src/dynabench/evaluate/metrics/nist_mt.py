@@ -53,9 +53,7 @@ class NistMt(Metric):
                 {"predictions": [HYPOTHESIS], "references": REFERENCES[:1]},
                 {"nist_mt": 2.4477124183006533},
             ),
-            Example(
-                "No n-gram is possible", {"predictions": [""], "references": ["a cat"]}, {"nist_mt": 0.0}
-            ),
+            Example("No n-gram is possible", {"predictions": [""], "references": ["a cat"]}, {"nist_mt": 0.0}),
             Example(
                 "n-grams have tokens",
                 {"predictions": ["a"], "references": ["a"]},

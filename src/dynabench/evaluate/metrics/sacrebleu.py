@@ -53,7 +53,10 @@ class Sacrebleu(Metric):
                 "One translation is right, one is not",
                 {
                     "predictions": ["hello there general kenobi", "on our way to ankh morpork"],
-                    "references": [["hello there general kenobi", "hello there !"], ["goodbye ankh morpork", "ankh morpork"]],
+                    "references": [
+                        ["hello there general kenobi", "hello there !"],
+                        ["goodbye ankh morpork", "ankh morpork"],
+                    ],
                 },
                 {"score": 39.76353643835252, "counts": [6, 4, 2, 1], "totals": [10, 8, 6, 4], "ref_len": 7},
             ),

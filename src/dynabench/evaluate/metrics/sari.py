@@ -32,7 +32,10 @@ class Sari(Metric):
             "For texts made simpler: the mean of how well n-grams (of 1 to 4 words) of the source are kept (F1) and "
             "deleted (precision) and how well new ones are added (F1), compared with what the references do."
         ),
-        formula=r"\mathrm{SARI} = \frac{100}{n} \sum_i \frac{F_{\mathrm{keep}} + P_{\mathrm{del}} + F_{\mathrm{add}}}{3}",
+        formula=(
+            r"\mathrm{SARI} = \frac{100}{n} \sum_i "
+            r"\frac{F_{\mathrm{keep}} + P_{\mathrm{del}} + F_{\mathrm{add}}}{3}"
+        ),
         inputs=INPUTS,
         outputs=(Output("sari", "SARI", 0, 100, "higher"),),
         examples=(
@@ -58,7 +61,7 @@ class Sari(Metric):
             "was done counts as right, so texts under four words score high. Needs references of several people to "
             "be fair; says nothing of grammar or meaning."
         ),
-        citation="Xu et al., Optimizing statistical machine translation for text simplification, TACL 4 (2016) 401-415.",
+        citation="Xu et al., Optimizing statistical machine translation for simplification, TACL 4 (2016) 401-415.",
         tasks=("text2text-generation", "summarization"),
         references=("https://aclanthology.org/Q16-1029",),
     )

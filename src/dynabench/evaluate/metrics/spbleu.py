@@ -43,9 +43,7 @@ class Spbleu(Metric):
                 {"score": 100.0},
                 {"model": "flores200_sacrebleu_tokenizer_spm.model"},
             ),
-            Example(
-                "No model", {"predictions": ["a cat"], "references": ["a cat"]}, error="needs model="
-            ),
+            Example("No model", {"predictions": ["a cat"], "references": ["a cat"]}, error="needs model="),
         ),
         limits=(
             "Scores of different models cannot be compared: name the model. The models of FLORES are not shipped and "

@@ -30,8 +30,8 @@ class XtremeS(Metric):
             "recognised speech, BLEU for translated speech, accuracy and macro F1 for classes."
         ),
         formula=(
-            r"\mathrm{wer}, \mathrm{cer} = \frac{\sum_i \mathrm{edits}_i}{\sum_i |y_i|}; \quad \text{BLEU, accuracy and "
-            r"macro F1 as in sacrebleu, accuracy, f1}"
+            r"\mathrm{wer}, \mathrm{cer} = \frac{\sum_i \mathrm{edits}_i}{\sum_i |y_i|}; \quad \text{BLEU, accuracy "
+            r"and macro F1 as in sacrebleu, accuracy, f1}"
         ),
         inputs={
             "predictions": "recognised or translated text, or for fleurs-lang_id and minds14 a class",
