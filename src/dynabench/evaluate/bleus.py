@@ -98,7 +98,7 @@ def sacrebleu(
     default = SMOOTHINGS[smooth_method]
     value = float(smooth_value if smooth_value is not None else default or 0)
     said, right, hits, grams = parts(total)
-    some = (hits > 0).any(-1, keepdims=True)
+    some = hits.max(-1, keepdims=True) > 0
     if smooth_method == "add-k":
         more = np.where(some & (np.arange(hits.shape[-1]) > 0), value, 0.0)
         hits, grams = hits + more, grams + more
