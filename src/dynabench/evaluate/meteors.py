@@ -91,7 +91,7 @@ def wordnet() -> Synonyms:
         from nltk.corpus import wordnet as corpus
 
         corpus.synsets("word")
-    except (ImportError, LookupError):
+    except (ImportError, LookupError, OSError):
         raise ValueError(
             "synonyms='wordnet' needs NLTK's corpus wordnet, which is not here and is not downloaded: install it "
             "(python -m nltk.downloader wordnet), give a function from a word to its synonyms, or None"
