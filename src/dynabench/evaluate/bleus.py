@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.ngrams import Ints, encoded, flattened, in_blocks, overlaps, possible
+from dynabench.evaluate.gram_counts import Ints, encoded, flattened, in_blocks, overlaps, possible
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.tokenizers import Tokenizer, tokenized

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.ngrams import Ints, Sequences, best, encoded, flattened, in_blocks, overlaps, possible, spelled
+from dynabench.evaluate.gram_counts import (
+    Ints,
+    Sequences,
+    best,
+    encoded,
+    flattened,
+    in_blocks,
+    overlaps,
+    possible,
+    spelled,
+)
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dynabench.evaluate.ngrams import Ints, Sequences, dense, encoded, possible
+from dynabench.evaluate.gram_counts import Ints, Sequences, dense, encoded, possible
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive
 
@@ -146,43 +146,52 @@ def nist(total: Weighed) -> Floats:
     rows = total.times.reshape(-1, total.times.shape[-1])
     width = max(max((order.often.shape[0] for order in total.corpus.grams), default=1), rows.shape[1], 1)
     size = max(ROOM // width, 1)
-    parts = [_scores(total.corpus, rows[start : start + size].T) for start in range(0, len(rows), size)]
+    blocks = (np.ascontiguousarray(rows[start : start + size].T) for start in range(0, len(rows), size))
+    parts = [_scores(total.corpus, block) for block in blocks]
     return np.concatenate(parts).reshape(total.times.shape[:-1])
 
 
 def nist_alone(total: Weighed) -> Floats:
     """NIST's score of each row by the information of the whole corpus, shape (n,)."""
-    found = list(_matches(total.corpus, total.times[:, None]))
-    possibles = possible(total.corpus.said.lengths, total.corpus.orders)
-    share = sum(ratio(hits[:, 0], possibles[:, order]) for order, (hits, _) in enumerate(found))
-    lengths = np.add.reduce([length[:, 0] for _, length in found])
-    return share * _penalty(total.corpus.said.lengths * total.corpus.orders, lengths)
+    corpus = total.corpus
+    possibles = possible(corpus.said.lengths, corpus.orders)
+    share, lengths = np.zeros(len(corpus)), np.zeros(len(corpus))
+    for order, grams in enumerate(corpus.grams):
+        hits, length = _best(corpus, grams.shared @ _information(grams, total.times[:, None]))
+        share += ratio(hits[:, 0], possibles[:, order])
+        lengths += length[:, 0]
+    return share * _penalty(corpus.said.lengths * corpus.orders, lengths)
 
 
 def _scores(corpus: Corpus, times: Floats) -> Floats:
     """Scores for columns of `times`, shape (n, b)."""
-    possibles = possible(corpus.said.lengths, corpus.orders)
+    said = corpus.said.lengths
+    totals = np.column_stack([possible(said, corpus.orders), said]).T.astype(float) @ times
     share, lengths = np.zeros(times.shape[1]), np.zeros(times.shape[1])
-    for order, (hits, length) in enumerate(_matches(corpus, times)):
-        share += ratio((hits * times).sum(0), possibles[:, order] @ times)
-        lengths += (length * times).sum(0)
-    return share * _penalty(corpus.orders * (corpus.said.lengths @ times), lengths)
+    for order, grams in enumerate(corpus.grams):
+        weights = _information(grams, times)
+        if len(corpus.right.rows) == len(corpus):  # one reference each: sums over n-grams, fewer than rows
+            top, length = (weights * (grams.shared.T @ times)).sum(0), corpus.right.lengths @ times
+        else:
+            top, length = ((part * times).sum(0) for part in _best(corpus, grams.shared @ weights))
+        share += ratio(top, totals[order])
+        lengths += length
+    return share * _penalty(corpus.orders * totals[-1], lengths)
 
 
-def _matches(corpus: Corpus, times: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """For each order the information that each row hits, and the length of the reference chosen, shapes (n, b)."""
+def _information(grams: Order, times: Floats) -> Floats:
+    """What a match of each n-gram is worth, in bits, shape (G, b)."""
+    found: Floats = np.log2(np.maximum(ratio((grams.begun @ times)[grams.start], grams.often @ times, 1.0), 1.0))
+    return found
+
+
+def _best(corpus: Corpus, hits: Floats) -> tuple[Floats, Floats]:
+    """Of the `hits` of each pair, (P, b), those of each row's best reference, and its length; shapes (n, b)."""
     owners = corpus.right.rows
     starts = np.searchsorted(owners, np.arange(len(corpus)))
-    lengths = corpus.right.lengths[:, None].astype(float)
-    for order in corpus.grams:
-        weights = np.log2(np.maximum(ratio((order.begun @ times)[order.start], order.often @ times, 1.0), 1.0))
-        hits = order.shared @ weights
-        if len(owners) == len(corpus):
-            yield hits, np.broadcast_to(lengths, hits.shape)
-            continue
-        most = np.maximum.reduceat(hits, starts, axis=0)
-        good = hits >= most[owners] * (1 - 1e-12)  # sums of equal weights differ in their last digit
-        yield most, np.maximum.reduceat(np.where(good, lengths, 0.0), starts, axis=0)
+    most = np.maximum.reduceat(hits, starts, axis=0)
+    good = hits >= most[owners] * (1 - 1e-12)  # sums of equal weights differ in their last digit
+    return most, np.maximum.reduceat(np.where(good, corpus.right.lengths[:, None], 0.0), starts, axis=0)
 
 
 def _penalty(said: NDArray[Any], right: NDArray[Any]) -> Floats:

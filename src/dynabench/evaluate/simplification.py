@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.ngrams import Ints, counted, encoded, flattened, in_blocks
+from dynabench.evaluate.gram_counts import Ints, counted, encoded, flattened, in_blocks
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.tokenizers import mteval, tokenized
 

@@ -130,7 +130,7 @@ def test_batches_merge_to_the_result_of_all_rows():
 def test_many_blocks_of_rows_give_what_one_gives(monkeypatch):
     said, right = pairs(100)
     whole = load("sacrebleu").compute(predictions=said, references=right)
-    monkeypatch.setattr("dynabench.evaluate.ngrams.BLOCK", 7)
+    monkeypatch.setattr("dynabench.evaluate.gram_counts.BLOCK", 7)
     assert load("sacrebleu").compute(predictions=said, references=right) == whole
 
 

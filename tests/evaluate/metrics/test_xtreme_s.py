@@ -31,6 +31,18 @@ def test_error_rates_of_odd_texts_are_jiwers(rows):
     assert found["cer"] == pytest.approx(jiwer.cer(right, said, spaces, spaces), rel=1e-12)
 
 
+def test_characters_of_joined_texts_are_aligned_as_one():
+    said, right = ["ab", " c  d "], ["a", "bc d"]
+    module = load("xtreme_s", "mls")
+    found = module.compute(predictions=said, references=right, wer_kwargs={"concatenate_texts": True})
+    assert found == {"wer": jiwer.wer(right, ["ab", "c d"]), "cer": 0.0}
+    parts = [
+        module.state({"predictions": said[cut], "references": right[cut]}, wer_kwargs={"concatenate_texts": True})
+        for cut in (slice(1), slice(1, None))
+    ]
+    assert module.result(module.merge(*parts)) == found
+
+
 def test_translations_are_scored_by_sacrebleu_with_its_options():
     said, right = pairs(100)
     first = [row[0] for row in right]
@@ -64,11 +76,11 @@ def test_states_merge_and_have_intervals(config):
         assert whole["interval"][key]["low"] < value < whole["interval"][key]["high"]
 
 
-def test_unknown_options_and_joined_texts_are_refused():
+def test_unknown_options_and_configs_are_refused():
     columns = {"predictions": ["a"], "references": ["a"]}
     with pytest.raises(ValueError, match="bleu_kwargs knows"):
         load("xtreme_s", "covost2").compute(**columns, bleu_kwargs={"smooth": 1})
-    with pytest.raises(ValueError, match="leave it out"):
-        load("xtreme_s", "mls").compute(**columns, wer_kwargs={"concatenate_texts": True})
+    with pytest.raises(ValueError, match="wer_kwargs knows concatenate_texts"):
+        load("xtreme_s", "mls").compute(**columns, wer_kwargs={"concatenate": True})
     with pytest.raises(ValueError, match="there are fleurs-asr"):
         load("xtreme_s", "fleurs")

@@ -5,9 +5,9 @@ import numpy as np
 from dynabench.evaluate import meteors
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.gram_counts import flattened
 from dynabench.evaluate.meteors import Synonyms, stemmer
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ngrams import flattened
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.tokenizers import Tokenizer, tokenized
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.gram_counts import flattened
 from dynabench.evaluate.information import Corpus, Weighed, nist, nist_alone
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ngrams import flattened
 from dynabench.evaluate.tokenizers import nist as words
 from dynabench.evaluate.tokenizers import tokenized
 

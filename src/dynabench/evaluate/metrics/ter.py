@@ -6,8 +6,8 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.gram_counts import flattened
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ngrams import flattened
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.shifts import edits
 from dynabench.evaluate.states import Sums

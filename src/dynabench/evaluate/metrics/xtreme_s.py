@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate import bleus
@@ -15,7 +16,7 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Cells, Confusion, Sums
+from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")
@@ -39,7 +40,7 @@ class XtremeS(Metric):
         },
         options={
             "bleu_kwargs": f"for covost2, options of sacrebleu: {', '.join(BLEU)}",
-            "wer_kwargs": "for recognised speech: concatenate_texts, of which False alone is possible for cer",
+            "wer_kwargs": "for recognised speech: concatenate_texts=True aligns the characters of all texts as one",
         },
         outputs=(
             Output("wer", "word error rate (fleurs-asr, mls, voxpopuli, babel)", 0, None, "lower"),
@@ -105,7 +106,7 @@ class XtremeS(Metric):
         *,
         bleu_kwargs: Mapping[str, Any] | None = None,
         wer_kwargs: Mapping[str, Any] | None = None,
-    ) -> Sums | Cells:
+    ) -> Sums | Cells | Rows:
         """Counts of edits, BLEU's counts or cells of a confusion matrix, after the config."""
         if self.config_name in ("fleurs-lang_id", "minds14"):
             return Cells.of(references, predictions)
@@ -116,13 +117,15 @@ class XtremeS(Metric):
             rows = [[text] for text in right]
             return bleus.sacrebleu_state(said, rows, given.get("tokenize") or "13a", given.get("lowercase", False))
         if _known(wer_kwargs, ("concatenate_texts",), "wer_kwargs").get("concatenate_texts"):
-            raise ValueError("concatenate_texts=True mixes the letters of examples; leave it out, or join texts first")
+            return Rows((np.array(said, object), np.array(right, object)))
         return Sums(np.array(list(map(_errors, said, right)), np.int64).reshape(-1, 4))
 
     def formula(self, total: Any, *, bleu_kwargs: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What the config measures."""
         if isinstance(total, Confusion):
             return self._classes(total)
+        if isinstance(total, tuple):
+            return _concatenated(*total)
         if self.config_name == "covost2":
             given = {name: value for name, value in (bleu_kwargs or {}).items() if name.startswith("smooth")}
             effective = bool((bleu_kwargs or {}).get("use_effective_order"))
@@ -144,8 +147,23 @@ def _known(given: Mapping[str, Any] | None, names: Sequence[str], what: str) -> 
     return given or {}
 
 
+def _clean(text: str) -> str:
+    return SPACES.sub(" ", text).strip()
+
+
+def _concatenated(said: NDArray[Any], right: NDArray[Any]) -> dict[str, Floats]:
+    """Rates of texts of shape (..., n): words are aligned text by text, characters all at once, as jiwer has it."""
+    rates = []
+    for row in zip(said.reshape(-1, said.shape[-1]), right.reshape(-1, said.shape[-1]), strict=True):
+        words = np.sum([_errors(*texts)[:2] for texts in zip(*row, strict=True)], axis=0)
+        first, second = ("".join(map(_clean, texts)) for texts in row)
+        rates.append((words[0] / max(words[1], 1), Levenshtein.distance(first, second) / max(len(second), 1)))
+    found = np.array(rates).reshape(*said.shape[:-1], 2)
+    return {"wer": found[..., 0], "cer": found[..., 1]}
+
+
 def _errors(said: str, right: str) -> tuple[int, int, int, int]:
     """Edits and words of the reference, edits and characters of the reference; runs of white space are one space."""
-    first, second = (SPACES.sub(" ", text).strip() for text in (said, right))
+    first, second = _clean(said), _clean(right)
     words = [[word for word in text.split(" ") if word] for text in (first, second)]
     return Levenshtein.distance(*words), len(words[1]), Levenshtein.distance(first, second), len(second)
