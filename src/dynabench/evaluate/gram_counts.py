@@ -56,20 +56,18 @@ def counted(columns: Sequence[Sequences], orders: int, shared: bool = False) -> 
     An n-gram that two rows have counts as two. With `shared`, n-grams of which a part is not both in the first column
     and in another are left out, from the second order on: they cannot match, and most do not.
     """
-    parts = [one for one in columns if len(one.codes)]
-    ends = np.concatenate([np.repeat(np.cumsum(one.lengths), one.lengths) for one in parts]) if parts else np.zeros(0)
-    left = ends - np.concatenate([np.arange(len(one.codes)) for one in parts]) if parts else ends
+    lengths = np.concatenate([one.lengths for one in columns])
     tokens, alphabet = dense(np.concatenate([one.codes for one in columns]))
-    size = max(len(alphabet), 1)
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))  # tokens from here to the sequence's end
     column = np.repeat(np.arange(len(columns)), [len(one.codes) for one in columns])
+    gram = np.repeat(np.concatenate([one.rows for one in columns]), lengths)  # the empty n-gram of each row
     rows = np.arange(max((int(one.rows.max(initial=-1)) for one in columns), default=-1) + 1)
-    gram = np.concatenate([np.repeat(one.rows, one.lengths) for one in columns])
     place = np.arange(len(tokens))
     for order in range(1, orders + 1):
         fits = left[place] >= order
         place, gram = place[fits], gram[fits]
-        gram, keys = dense(gram * size + tokens[place + order - 1])
-        rows = rows[keys // size]
+        gram, keys = dense(gram * len(alphabet) + tokens[place + order - 1])
+        rows = rows[keys // max(len(alphabet), 1)]
         counts = np.bincount(column[place] * len(keys) + gram, minlength=len(columns) * len(keys))
         counts = counts.reshape(len(columns), len(keys))
         yield rows, counts

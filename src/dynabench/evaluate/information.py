@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dynabench.evaluate.gram_counts import Ints, Sequences, dense, encoded, possible
 from dynabench.evaluate.ratios import ratio
@@ -90,6 +89,8 @@ class Corpus(Additive):
         return list(self._grams())
 
     def _grams(self) -> Iterator[Order]:
+        from scipy import sparse
+
         pairs, size = len(self.right.lengths), max(len(self.words), 1)
         tokens, sequence, left = self._paired()
         row, theirs = self.right.rows[sequence % max(pairs, 1)], sequence >= pairs
@@ -127,6 +128,8 @@ class Corpus(Additive):
 
 def _counts(gram: Ints, row: Ints, chosen: Ints, n: int) -> Any:
     """How often the rows have each of the `chosen` grams, sorted, shape (len(chosen), n)."""
+    from scipy import sparse
+
     places = np.full(int(max(gram.max(initial=-1), chosen.max(initial=-1))) + 1, -1)
     places[chosen] = np.arange(len(chosen))
     kept = places[gram] >= 0

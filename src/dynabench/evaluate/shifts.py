@@ -35,12 +35,12 @@ def edits(said: Sequence[str], right: Sequence[str]) -> int:
         moves, start = moves + 1, moved
 
 
-def distance(start: str, goal: str) -> int:
-    """Levenshtein distance as far as the beam sees; a letter stands for a word."""
+def distance(start: str, goal: str, known: Sequence[list[int]] = ()) -> int:
+    """Levenshtein distance as far as the beam sees; a letter stands for a word. `known`: see `_costs`."""
     off = Levenshtein.distance(start, goal)
     if off + abs(len(start) - len(goal)) <= 2 * (BEAM - 2):  # no best path leaves the beam
         return int(off)
-    return _costs(start, goal)[-1][-1] if goal else len(start)
+    return _costs(start, goal, known)[-1][-1] if goal else len(start)
 
 
 def _best_move(start: str, goal: str, places: dict[str, list[int]], tried: int) -> tuple[int, str, int]:
@@ -63,7 +63,7 @@ def _best_move(start: str, goal: str, places: dict[str, list[int]], tried: int) 
             previous = target
             moved = _moved(start, here, size, target)
             if moved not in known:
-                known[moved] = before - distance(moved, goal)
+                known[moved] = before - distance(moved, goal, costs[: min(here, target) + 1])
             tried += 1
             rank = (known[moved], size, -here, -target)
             if not after or rank > best:
@@ -93,13 +93,13 @@ def _moved(words: str, here: int, size: int, target: int) -> str:
     return words[:here] + words[here + size : end] + block + words[end:]
 
 
-def _costs(start: str, goal: str) -> list[list[int]]:
-    """Distances of all beginnings of `start` to all of `goal`, within the beam."""
+def _costs(start: str, goal: str, known: Sequence[list[int]] = ()) -> list[list[int]]:
+    """Distances of all beginnings of `start` to all of `goal`, within the beam; the first ones may be `known`."""
     slope = len(goal) / len(start) if start else 1.0
     width = BEAM if slope / 2 <= BEAM else ceil(slope / 2 + BEAM)
-    above = list(range(len(goal) + 1))
-    rows = [above]
-    for i, word in enumerate(start, 1):
+    rows = list(known) or [list(range(len(goal) + 1))]
+    above = rows[-1]
+    for i, word in enumerate(start[len(rows) - 1 :], len(rows)):
         middle = floor(i * slope)
         low, high = max(middle - width, 0), min(middle + width, len(goal) + 1)
         row = [FAR] * (len(goal) + 1)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 import sacrebleu
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
@@ -70,6 +70,7 @@ def test_sacrebleu_equals_the_library_on_real_texts(options):
     assert isinstance(found["sys_len"], int)
 
 
+@settings(deadline=None)
 @given(CORPORA, st.sampled_from(["exp", "floor", "add-k", "none"]), st.booleans())
 def test_sacrebleu_equals_the_library_on_odd_texts(corpus, method, effective):
     said, right = [row[0] for row in corpus], [row[1] for row in corpus]
@@ -88,6 +89,7 @@ def test_scores_per_example_are_sacrebleus_of_single_sentences():
     assert found["per_example"]["score"] == pytest.approx(single, rel=1e-12, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(CORPORA, st.integers(1, 5), st.integers(0, 1))
 def test_bleu_is_what_its_equations_say(corpus, orders, smooth):
     said, right = [row[0] for row in corpus], [row[1] for row in corpus]

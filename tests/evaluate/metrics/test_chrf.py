@@ -1,7 +1,7 @@
 """chrF and chrF++ against the sacrebleu library."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 
@@ -40,6 +40,7 @@ def test_chrf_plus_plus_is_chrf_with_pairs_of_words():
     assert found == load("chrf").compute(predictions=said, references=right, word_order=2)
 
 
+@settings(deadline=None)
 @given(CORPORA, st.booleans(), st.booleans(), st.integers(0, 2))
 def test_chrf_equals_the_library_on_odd_texts(corpus, whitespace, eps, words):
     said, right = [row[0] for row in corpus], [row[1] for row in corpus]

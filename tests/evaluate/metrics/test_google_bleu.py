@@ -1,7 +1,7 @@
 """GLEU against NLTK."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.gleu_score import corpus_gleu, sentence_gleu
 
@@ -24,6 +24,7 @@ def library(predictions: list[str], references: list[list[str]], **options) -> f
     )
 
 
+@settings(deadline=None)
 @given(CORPORA, LENGTHS)
 def test_it_equals_nltk_on_odd_texts(corpus, lengths):
     said, right = [row[0] for row in corpus], [row[1] for row in corpus]

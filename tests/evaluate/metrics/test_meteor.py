@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
@@ -38,6 +38,7 @@ def test_it_equals_nltk_without_synonyms_on_real_texts():
     assert found == pytest.approx([library(*row, splitter()) for row in zip(said, right, strict=True)], rel=1e-12)
 
 
+@settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 def test_it_equals_nltk_with_synonyms(said, right):
     found = load("meteor").compute(
@@ -46,6 +47,7 @@ def test_it_equals_nltk_with_synonyms(said, right):
     assert found["meteor"] == pytest.approx(library(said, right, known=SYNONYMS), rel=1e-12)
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, st.floats(0, 1), st.floats(0.1, 4), st.floats(0, 1))
 def test_weights_are_nltks(said, right, alpha, beta, gamma):
     options = {"alpha": alpha, "beta": beta, "gamma": gamma}

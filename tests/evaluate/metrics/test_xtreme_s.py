@@ -3,7 +3,7 @@
 import jiwer
 import pytest
 import sacrebleu
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -22,6 +22,7 @@ def test_error_rates_are_jiwers(config):
     assert found == pytest.approx({"wer": jiwer.wer(first, said), "cer": jiwer.cer(first, said)}, rel=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))
 def test_error_rates_of_odd_texts_are_jiwers(rows):
     said, right = [row[0] for row in rows], [row[1] for row in rows]
@@ -55,6 +56,7 @@ def test_translations_are_scored_by_sacrebleu_with_its_options():
     assert found == pytest.approx(sacrebleu.corpus_bleu(said[:2], [first[:2]], **options).score)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_classes_have_accuracy_and_macro_f1(rows):
     said, right = [row[0] for row in rows], [row[1] for row in rows]
