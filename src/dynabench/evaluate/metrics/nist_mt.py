@@ -65,7 +65,7 @@ class NistMt(Metric):
         limits=(
             "Has no upper end and depends on the references of the whole corpus: scores on different data cannot be "
             "compared. Scores per example use the information of all references; resamples count theirs anew, so an "
-            "interval takes about half a minute for 10,000 examples. Orders "
+            "interval takes a minute for 10,000 examples. Orders "
             "longer than every prediction add nothing, where NLTK divides by zero."
         ),
         citation="Doddington, Automatic evaluation of machine translation quality using n-gram statistics, HLT 2002.",
