@@ -1,0 +1,129 @@
+"""BLEU's counts of each row and its score from their sums; shared by bleu, sacrebleu, spbleu, wiki_split, xtreme_s.
+
+A row is (tokens of the prediction, tokens of the reference, hits of order 1..N, n-grams of order 1..N).
+Sources: Papineni et al. 2002; Chen and Cherry 2014 for the smoothings; sacrebleu for their details.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.gram_counts import Ints, encoded, flattened, in_blocks, overlaps, possible
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.tokenizers import Tokenizer, tokenized
+
+Floats = NDArray[np.float64]
+SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
+
+
+def bleu_state(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    of: str | Tokenizer,
+    orders: int = 4,
+    closest: bool = True,
+) -> Sums:
+    """Rows of counts, shape (n, 2 + 2 * orders). Raises ValueError for `orders` below 1.
+
+    A row's reference length is that of the reference `closest` in length to the prediction (the shorter of two), or
+    else of the shortest one.
+    """
+    if orders < 1:
+        raise ValueError(f"n-grams have at least one token: max_order cannot be {orders}")
+    return Sums(in_blocks(partial(_rows, of=of, orders=orders, closest=closest), predictions, references))
+
+
+def sacrebleu_state(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], of: str | Tokenizer, lowercase: bool = False
+) -> Sums:
+    """The same as sacrebleu prepares it: white space at the end goes first."""
+    case = str.lower if lowercase else str
+    said = [case(text).rstrip() for text in predictions]
+    return bleu_state(said, [[case(text).rstrip() for text in row] for row in references], of)
+
+
+def _rows(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], *, of: str | Tokenizer, orders: int, closest: bool
+) -> Ints:
+    n = len(predictions)
+    texts, owners = flattened(references)
+    tokens = tokenized([*predictions, *texts], of)
+    said, right = encoded((tokens[:n], np.arange(n)), (tokens[n:], owners))
+    lengths = _reference_lengths(said.lengths, right.lengths, owners, closest)
+    heads = np.stack([said.lengths, lengths], 1)
+    return np.concatenate([heads, overlaps(said, right, n, orders), possible(said.lengths, orders)], 1)
+
+
+def _reference_lengths(said: Ints, right: Ints, owners: Ints, closest: bool) -> Ints:
+    if len(right) == len(said):
+        return right
+    off = np.abs(right - said[owners]) if closest else np.zeros_like(right)
+    order = np.lexsort((right, off, owners))
+    found: Ints = right[order][np.searchsorted(owners, np.arange(len(said)))]
+    return found
+
+
+def parts(total: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Lengths of predictions and references, shape (...), hits and n-grams by order, shape (..., N)."""
+    orders = (total.shape[-1] - 3) // 2
+    return total[..., 0], total[..., 1], total[..., 2 : 2 + orders], total[..., 2 + orders : -1]
+
+
+def brevity(said: Floats, right: Floats) -> Floats:
+    """1 for predictions longer than references, else exp(1 - references / predictions); 0 for no tokens at all."""
+    shorter = np.exp(np.minimum(1 - ratio(right, said), 0.0))
+    found: Floats = np.where(said >= right, 1.0, np.where(said > 0, shorter, 0.0))
+    return found
+
+
+def geometric_mean(shares: Floats, orders: Any) -> Floats:
+    """The geometric mean of the first `orders` of `shares` (..., N); 0 where one of them is 0."""
+    inside = np.arange(shares.shape[-1]) < np.asarray(orders)[..., None]
+    logs = np.log(np.where(inside & (shares > 0), shares, 1.0)).sum(-1)
+    whole = ((shares > 0) | ~inside).all(-1)
+    found: Floats = np.where(whole, np.exp(ratio(logs, orders)), 0.0)
+    return found
+
+
+def sacrebleu(
+    total: Floats, smooth_method: str = "exp", smooth_value: float | None = None, effective_order: bool = False
+) -> dict[str, Any]:
+    """BLEU (0-100) as sacrebleu has it, with what it consists of; `total` has shape (..., 2 + 2 N + 1)."""
+    if smooth_method not in SMOOTHINGS:
+        raise ValueError(f"no smooth_method {smooth_method!r}; there are {', '.join(SMOOTHINGS)}")
+    default = SMOOTHINGS[smooth_method]
+    value = float(smooth_value if smooth_value is not None else default or 0)
+    said, right, hits, grams = parts(total)
+    some = hits.max(-1, keepdims=True) > 0
+    if smooth_method == "add-k":
+        more = np.where(some & (np.arange(hits.shape[-1]) > 0), value, 0.0)
+        hits, grams = hits + more, grams + more
+    reached = np.logical_and.accumulate(grams > 0, axis=-1)
+    missed = reached & (hits == 0)
+    smoothed = np.zeros_like(hits)
+    if smooth_method == "exp":
+        smoothed = 0.5 ** np.cumsum(missed, axis=-1)
+    elif smooth_method == "floor":
+        smoothed = np.full_like(hits, value)
+    shares = ratio(100 * np.where(missed, smoothed, hits), grams) * (reached & some)
+    orders = np.maximum(reached.sum(-1), 1) if effective_order else np.full(said.shape, hits.shape[-1])
+    penalty = brevity(said, right)
+    return {
+        "score": penalty * geometric_mean(shares, orders) * some[..., 0],
+        "counts": _whole(hits),
+        "totals": _whole(grams),
+        "precisions": shares,
+        "bp": penalty,
+        "sys_len": _whole(said),
+        "ref_len": _whole(right),
+    }
+
+
+def _whole(counts: Floats) -> NDArray[Any]:
+    """Counts as integers, but for those to which a fraction was added."""
+    whole = np.floor(counts)
+    return whole.astype(np.int64) if (whole == counts).all() else counts

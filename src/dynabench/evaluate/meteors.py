@@ -1,0 +1,104 @@
+"""METEOR: words of a prediction matched with words of a reference, and the score of the match.
+
+Sources: Banerjee and Lavie 2005, Lavie and Agarwal 2007; NLTK's `meteor_score` for the order of matching.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+
+Synonyms = Callable[[str], Iterable[str]]
+Places = list[tuple[int, str]]
+
+
+def meteor(
+    said: Sequence[str],
+    right: Sequence[str],
+    stem: Callable[[str], str],
+    synonyms: Synonyms | None,
+    alpha: float,
+    beta: float,
+    gamma: float,
+) -> float:
+    """METEOR (0-1) of one prediction against one reference, both as words in lower case; 0 without a match."""
+    pairs = matches(said, right, stem, synonyms)
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / len(said), len(pairs) / len(right)
+    mean = precision * recall / (alpha * precision + (1 - alpha) * recall)
+    breaks = sum(after != (before[0] + 1, before[1] + 1) for before, after in pairwise(pairs))
+    return float((1 - gamma * ((breaks + 1) / len(pairs)) ** beta) * mean)
+
+
+def matches(
+    said: Sequence[str], right: Sequence[str], stem: Callable[[str], str], synonyms: Synonyms | None
+) -> list[tuple[int, int]]:
+    """Pairs of places, by place in `said`: equal words first, then equal stems, then synonyms of stems."""
+    pairs, first, second = _stage(list(enumerate(said)), list(enumerate(right)), _itself)
+    first, second = ([(place, stem(word)) for place, word in left] for left in (first, second))
+    more, first, second = _stage(first, second, _itself)
+    pairs += more
+    if synonyms is not None:
+        pairs += _stage(first, second, lambda word: {word, *synonyms(word)})[0]
+    return sorted(pairs)
+
+
+def _itself(word: str) -> Iterable[str]:
+    return (word,)
+
+
+def _stage(first: Places, second: Places, options: Synonyms) -> tuple[list[tuple[int, int]], Places, Places]:
+    """From the end on, each word takes the last free one that is among its options; and what is left of both."""
+    if not first or not second:
+        return [], first, second
+    free: dict[str, list[int]] = {}
+    for place, word in second:
+        free.setdefault(word, []).append(place)
+    pairs = []
+    for place, word in reversed(first):
+        best = max((option for option in options(word) if free.get(option)), key=lambda one: free[one][-1], default="")
+        if free.get(best):
+            pairs.append((place, free[best].pop()))
+    taken, given = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    return pairs, [one for one in first if one[0] not in taken], [one for one in second if one[0] not in given]
+
+
+@cache
+def stemmer() -> Callable[[str], str]:
+    """Porter's stemmer with NLTK's extensions. Raises ValueError where NLTK is not installed."""
+    try:
+        from nltk.stem.porter import PorterStemmer
+    except ImportError:
+        raise ValueError("METEOR's stems need nltk: pip install 'dynabench[metrics]'") from None
+    return lru_cache(1 << 16)(PorterStemmer().stem)
+
+
+@cache
+def splitter() -> Callable[[str], list[str]]:
+    """NLTK's words of the Penn treebank; sentences end where Punkt's rules say without data of any language."""
+    try:
+        from nltk.tokenize import NLTKWordTokenizer
+        from nltk.tokenize.punkt import PunktSentenceTokenizer
+    except ImportError:
+        raise ValueError("METEOR's words need nltk: pip install 'dynabench[metrics]', or give a tokenizer") from None
+    sentences, words = PunktSentenceTokenizer(), NLTKWordTokenizer()
+    return lambda text: [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
+
+
+def wordnet() -> Synonyms:
+    """Single words of the synsets of a word in WordNet, where NLTK finds it. Raises ValueError where it does not."""
+    try:
+        from nltk.corpus import wordnet as corpus
+
+        corpus.synsets("word")
+    except (ImportError, LookupError, OSError):
+        raise ValueError(
+            "synonyms='wordnet' needs NLTK's corpus wordnet, which is not here and is not downloaded: install it "
+            "(python -m nltk.downloader wordnet), give a function from a word to its synonyms, or None"
+        ) from None
+
+    @lru_cache(1 << 16)
+    def of(word: str) -> frozenset[str]:
+        return frozenset(name for synset in corpus.synsets(word) for name in synset.lemma_names() if "_" not in name)
+
+    return of

@@ -1,0 +1,98 @@
+"""BLEU over the pieces of a SentencePiece model."""
+
+from collections.abc import Callable
+from functools import cache
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+from dynabench.evaluate import bleus
+from dynabench.evaluate.card import Card, Example
+from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.tokenizers import Tokenizer
+
+MISSING = "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces"
+
+
+class Spbleu(Metric):
+    """BLEU whose tokens are the pieces of one model for many languages."""
+
+    card = Card(
+        description=(
+            "BLEU over the pieces that a SentencePiece model cuts texts into, so that one tokeniser serves many "
+            "languages, those without spaces between words too. With the model flores200 it is the spBLEU of FLORES."
+        ),
+        formula=r"\text{sacrebleu over pieces: } 100 \min(1, e^{1 - r / c}) \Bigl(\prod_{n=1}^{4} p_n\Bigr)^{1/4}",
+        inputs={
+            "predictions": "translation to score, a text for each example, not tokenised",
+            "references": "right translation of each example, or a list of several right ones",
+        },
+        options={
+            **SMOOTHING,
+            "model": "path of a SentencePiece model, or a function from a text to its pieces",
+            "lowercase": "True ignores case",
+        },
+        outputs=OUTPUTS,
+        examples=(
+            Example(
+                "A prediction that is its reference scores 100 with any model",
+                {"predictions": ["a translation that is right"], "references": ["a translation that is right"]},
+                {"score": 100.0},
+                {"model": "flores200_sacrebleu_tokenizer_spm.model"},
+            ),
+            Example("No model", {"predictions": ["a cat"], "references": ["a cat"]}, error="needs model="),
+        ),
+        limits=(
+            "Scores of different models cannot be compared: name the model. The models of FLORES are not shipped and "
+            "nothing is downloaded. Pieces are shorter than words, so scores are higher than those of sacrebleu."
+        ),
+        citation="Goyal et al., The FLORES-101 evaluation benchmark, TACL 10 (2022) 522-538.",
+        tasks=("translation",),
+        resource="a SentencePiece model, given by model=",
+        references=("https://github.com/facebookresearch/flores", "https://github.com/google/sentencepiece"),
+    )
+    columns = {"predictions": Texts(), "references": References()}
+
+    def update(
+        self,
+        predictions: list[str],
+        references: list[list[str]],
+        *,
+        model: str | Path | Tokenizer | None = None,
+        lowercase: bool = False,
+    ) -> Sums:
+        """Lengths, hits and n-grams of each row: see `bleus`. Raises ValueError without a model that can be read."""
+        if model is None:
+            raise ValueError(MISSING)
+        pieces = model if callable(model) else _pieces(fspath(model))
+        return bleus.sacrebleu_state(predictions, references, pieces, lowercase)
+
+    def formula(
+        self,
+        total: Floats,
+        *,
+        smooth_method: str = "exp",
+        smooth_value: float | None = None,
+        use_effective_order: bool = False,
+    ) -> dict[str, Any]:
+        """See `bleus.sacrebleu`."""
+        return bleus.sacrebleu(total, smooth_method, smooth_value, use_effective_order)
+
+
+@cache
+def _pieces(path: str) -> Callable[[str], list[str]]:
+    try:
+        import sentencepiece
+    except ImportError:
+        raise ValueError("a SentencePiece model needs its library: pip install sentencepiece") from None
+    if not Path(path).is_file():
+        raise ValueError(f"no SentencePiece model is at {path}; {MISSING}")
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        processor.Load(path)
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"{path} is no SentencePiece model") from error
+    return lambda text: " ".join(processor.EncodeAsPieces(text)).split()

@@ -1,0 +1,169 @@
+"""The measures of the XTREME-S benchmark of speech."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from dynabench.evaluate import bleus
+from dynabench.evaluate.averages import averaged
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, Labels, Texts
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
+
+BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
+SPACES = re.compile(r"\s\s+")
+
+
+class XtremeS(Metric):
+    """Word and character error rates, BLEU, or accuracy and F1, after the data set."""
+
+    card = Card(
+        description=(
+            "What the XTREME-S benchmark measures on each of its data sets: word and character error rates for "
+            "recognised speech, BLEU for translated speech, accuracy and macro F1 for classes."
+        ),
+        formula=(
+            r"\mathrm{wer}, \mathrm{cer} = \frac{\sum_i \mathrm{edits}_i}{\sum_i |y_i|}; \quad \text{BLEU, accuracy "
+            r"and macro F1 as in sacrebleu, accuracy, f1}"
+        ),
+        inputs={
+            "predictions": "recognised or translated text, or for fleurs-lang_id and minds14 a class",
+            "references": "right text or class of each example",
+        },
+        options={
+            "bleu_kwargs": f"for covost2, options of sacrebleu: {', '.join(BLEU)}",
+            "wer_kwargs": "for recognised speech: concatenate_texts=True aligns the characters of all texts as one",
+        },
+        outputs=(
+            Output("wer", "word error rate (fleurs-asr, mls, voxpopuli, babel)", 0, None, "lower"),
+            Output("cer", "character error rate (the same)", 0, None, "lower"),
+            Output("bleu", "BLEU (covost2)", 0, 100, "higher"),
+            Output("accuracy", "share of right classes (fleurs-lang_id, minds14)", 0, 1, "higher"),
+            Output("f1", "macro F1 (minds14)", 0, 1, "higher"),
+        ),
+        examples=(
+            Example(
+                "Recognised speech",
+                {
+                    "predictions": ["it's sunny", "paper pen are essential"],
+                    "references": ["it is sunny here", "paper and pen are essentials"],
+                },
+                {"wer": 5 / 9, "cer": 12 / 44},
+                config="mls",
+            ),
+            Example(
+                "Translated speech",
+                {
+                    "predictions": ["bonjour paris", "il est important de faire du sport souvent"],
+                    "references": ["bonjour paris", "il est necessaire de faire du sport de temps en temp"],
+                },
+                {"bleu": 31.654199979887586},
+                config="covost2",
+            ),
+            Example(
+                "Languages",
+                {"predictions": [0, 1, 1, 0, 0], "references": [0, 1, 0, 0, 1]},
+                {"accuracy": 0.6},
+                config="fleurs-lang_id",
+            ),
+            Example(
+                "What callers of a bank want",
+                {"predictions": [0, 1, 1, 0, 0], "references": [0, 1, 0, 0, 1]},
+                {"accuracy": 0.6, "f1": 7 / 12},
+                config="minds14",
+            ),
+            Example(
+                "Classes are no speech",
+                {"predictions": [0, 1], "references": [0, 1]},
+                config="babel",
+                error="row 0 is 0, not a text",
+            ),
+        ),
+        limits=(
+            "Those of wer, cer, sacrebleu, accuracy and f1. Texts are compared as they are: spelling of numbers, case "
+            "and punctuation count as errors. Without any word in the references the error rate is the number of "
+            "words put in, as jiwer has it. Without a config, the one for fleurs-asr is taken."
+        ),
+        citation="Conneau et al., XTREME-S: evaluating cross-lingual speech representations, Interspeech 2022.",
+        tasks=("automatic-speech-recognition", "audio-classification", "translation"),
+        references=("https://arxiv.org/abs/2203.10752",),
+    )
+    columns = {"predictions": Labels(), "references": Labels()}
+    configs = ("fleurs-asr", "mls", "voxpopuli", "babel", "covost2", "fleurs-lang_id", "minds14")
+
+    def update(
+        self,
+        predictions: Ints | list[str],
+        references: Ints | list[str],
+        *,
+        bleu_kwargs: Mapping[str, Any] | None = None,
+        wer_kwargs: Mapping[str, Any] | None = None,
+    ) -> Sums | Cells | Rows:
+        """Counts of edits, BLEU's counts or cells of a confusion matrix, after the config."""
+        if self.config_name in ("fleurs-lang_id", "minds14"):
+            return Cells.of(references, predictions)
+        said = Texts().clean(predictions, "predictions")
+        right = Texts().clean(references, "references")
+        if self.config_name == "covost2":
+            given = _known(bleu_kwargs, BLEU, "bleu_kwargs")
+            rows = [[text] for text in right]
+            return bleus.sacrebleu_state(said, rows, given.get("tokenize") or "13a", given.get("lowercase", False))
+        if _known(wer_kwargs, ("concatenate_texts",), "wer_kwargs").get("concatenate_texts"):
+            return Rows((np.array(said, object), np.array(right, object)))
+        return Sums(np.array(list(map(_errors, said, right)), np.int64).reshape(-1, 4))
+
+    def formula(self, total: Any, *, bleu_kwargs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the config measures."""
+        if isinstance(total, Confusion):
+            return self._classes(total)
+        if isinstance(total, tuple):
+            return _concatenated(*total)
+        if self.config_name == "covost2":
+            given = {name: value for name, value in (bleu_kwargs or {}).items() if name.startswith("smooth")}
+            effective = bool((bleu_kwargs or {}).get("use_effective_order"))
+            return {"bleu": bleus.sacrebleu(total, effective_order=effective, **given)["score"]}
+        return {
+            name: total[..., place] / np.maximum(total[..., place + 1], 1) for name, place in (("wer", 0), ("cer", 2))
+        }
+
+    def _classes(self, total: Confusion) -> dict[str, Floats]:
+        right = np.diagonal(total.counts, axis1=-2, axis2=-1).sum(-1)
+        found = {"accuracy": ratio(right, total.counts.sum((-2, -1)))}
+        return found if self.config_name == "fleurs-lang_id" else {"f1": averaged(f1, total, "macro"), **found}
+
+
+def _known(given: Mapping[str, Any] | None, names: Sequence[str], what: str) -> Mapping[str, Any]:
+    for name in given or {}:
+        if name not in names:
+            raise ValueError(f"{what} knows {', '.join(names)}, not {name!r}")
+    return given or {}
+
+
+def _clean(text: str) -> str:
+    return SPACES.sub(" ", text).strip()
+
+
+def _concatenated(said: NDArray[Any], right: NDArray[Any]) -> dict[str, Floats]:
+    """Rates of texts of shape (..., n): words are aligned text by text, characters all at once, as jiwer has it."""
+    rates = []
+    for row in zip(said.reshape(-1, said.shape[-1]), right.reshape(-1, said.shape[-1]), strict=True):
+        words = np.sum([_errors(*texts)[:2] for texts in zip(*row, strict=True)], axis=0)
+        first, second = ("".join(map(_clean, texts)) for texts in row)
+        rates.append((words[0] / max(words[1], 1), Levenshtein.distance(first, second) / max(len(second), 1)))
+    found = np.array(rates).reshape(*said.shape[:-1], 2)
+    return {"wer": found[..., 0], "cer": found[..., 1]}
+
+
+def _errors(said: str, right: str) -> tuple[int, int, int, int]:
+    """Edits and words of the reference, edits and characters of the reference; runs of white space are one space."""
+    first, second = _clean(said), _clean(right)
+    words = [[word for word in text.split(" ") if word] for text in (first, second)]
+    return Levenshtein.distance(*words), len(words[1]), Levenshtein.distance(first, second), len(second)

@@ -1,0 +1,105 @@
+"""SARI and WikiSplit against a plain count, published values and sacrebleu."""
+
+from collections import Counter
+
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+from dynabench.evaluate.tokenizers import mteval
+from tests.evaluate.snli import pairs
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "C", "c", "d."]), max_size=6).map(" ".join)
+ROWS = st.lists(st.tuples(TEXTS, TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4)
+
+
+def share(top: float, bottom: float) -> float:
+    return top / bottom if bottom else 1.0
+
+
+def harmonic(p: float, r: float) -> float:
+    return 2 * p * r / (p + r) if p + r else 0.0
+
+
+def plain_sari(source: str, said: str, references: list[str]) -> float:
+    """The three parts, set by set, from bags of n-grams."""
+    texts = [mteval(text.lower()) or [""] for text in (source, said, *references)]
+    total = 0.0
+    for order in (1, 2, 3, 4):
+        bags = [Counter(tuple(t[i : i + order]) for i in range(len(t) - order + 1)) for t in texts]
+        right = sum(bags[2:], Counter())
+        before, after = (Counter({gram: many * len(references) for gram, many in bag.items()}) for bag in bags[:2])
+        kept, wanted = before & after, before & right
+        good = kept & right
+        precision = share(sum(good[gram] / kept[gram] for gram in good), len(kept))
+        total += harmonic(precision, share(good.total(), wanted.total()))
+        gone = before - after
+        total += share(sum(many / gone[gram] for gram, many in (gone - right).items()), len(gone))
+        new, needed = set(bags[1]) - set(bags[0]), set(right) - set(bags[0])
+        total += harmonic(share(len(new & needed), len(new)), share(len(new & needed), len(needed)))
+    return total / 12
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_sari_is_what_its_sets_say(rows):
+    sources, said, right = ([row[part] for row in rows] for part in range(3))
+    found = load("sari").compute(sources=sources, predictions=said, references=right, per_example=True)
+    expected = [100 * plain_sari(*row) for row in rows]
+    assert found["per_example"]["sari"] == pytest.approx(expected, abs=1e-9)
+    assert found["sari"] == pytest.approx(sum(expected) / len(rows), abs=1e-9)
+
+
+def test_sari_on_real_texts_is_the_mean_of_plain_counts():
+    said, right = pairs(200)
+    sources = [row[0] for row in right]
+    right = [row[: 1 + place % 2] for place, row in enumerate(right)]
+    found = load("sari").compute(sources=sources, predictions=said, references=right)["sari"]
+    expected = [plain_sari(*row) for row in zip(sources, said, right, strict=True)]
+    assert found == pytest.approx(100 * sum(expected) / len(expected), rel=1e-12)
+
+
+def test_sari_by_hand():
+    # kept: "b" is in all three; deleted: "a" is not wanted; added: "c" is, and so are "b c"; no more orders
+    found = load("sari").compute(sources=["a b"], predictions=["b c"], references=["b c"])
+    assert found["sari"] == pytest.approx(100)
+    # kept "a" is not wanted (0), nothing deleted (1), nothing added but "b" wanted (0); three orders without n-grams
+    found = load("sari").compute(sources=["a"], predictions=["a"], references=["b"])
+    assert found["sari"] == pytest.approx(100 * (1 + 9) / 12)
+
+
+def test_batches_merge_and_intervals_are_there():
+    said, right = pairs(100)
+    columns = {"sources": [row[1] for row in right], "predictions": said, "references": right}
+    for name in ("sari", "wiki_split"):
+        module = load(name)
+        parts = [
+            module.state({key: rows[cut] for key, rows in columns.items()}) for cut in (slice(30), slice(30, None))
+        ]
+        whole = module.compute(**columns, interval=0.9, resamples=300)
+        assert module.result(module.merge(*parts)) == pytest.approx(
+            {key: whole[key] for key in whole if key != "interval"}
+        )
+        assert whole["interval"]["sari"]["low"] < whole["sari"] < whole["interval"]["sari"]["high"]
+
+
+def test_wiki_split_is_sari_sacrebleu_and_exact_matches():
+    said, right = pairs(200)
+    sources = [row[1] for row in right]
+    said = [*said[:150], *(f"The {row[0].upper()}" for row in right[150:])]
+    found = load("wiki_split").compute(sources=sources, predictions=said, references=right)
+    alone = load("sari").compute(sources=sources, predictions=said, references=right)
+    assert found["sari"] == pytest.approx(alone["sari"], rel=1e-12)
+    assert found["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(said, list(zip(*right, strict=True))).score)
+    assert found["exact"] == 25.0
+
+
+def test_exact_matches_ignore_case_marks_articles_and_spaces():
+    found = load("wiki_split").compute(
+        sources=["x"] * 3,
+        predictions=["The cat,  sat.", "a cat sat", "cats sat"],
+        references=["cat sat", ["no", "A cat sat!"], "cat sat"],
+    )
+    assert found["exact"] == pytest.approx(200 / 3)

@@ -1,0 +1,81 @@
+"""TER against the sacrebleu library, whose search for moves it must follow step by step."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import TER
+from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+from dynabench.evaluate import load
+from dynabench.evaluate.shifts import edits
+from tests.evaluate.snli import pairs
+
+WORDS = st.lists(st.sampled_from("abcdefg"), max_size=14)
+NAMES = {
+    "normalized": "normalized",
+    "ignore_punct": "no_punct",
+    "support_zh_ja_chars": "asian_support",
+    "case_sensitive": "case_sensitive",
+}
+
+
+def library(predictions: list[str], references: list[list[str]], **options) -> tuple[float, int, float]:
+    found = TER(**{NAMES[name]: value for name, value in options.items()}).corpus_score(
+        predictions, list(zip(*references, strict=True))
+    )
+    return found.score, found.num_edits, found.ref_length
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"case_sensitive": True}, {"normalized": True}, {"ignore_punct": True, "support_zh_ja_chars": True}],
+    ids=str,
+)
+def test_it_equals_the_library_on_real_texts(options):
+    said, right = pairs(400)
+    found = load("ter").compute(predictions=said, references=right, **options)
+    assert tuple(found.values()) == pytest.approx(library(said, right, **options), rel=1e-12)
+    assert isinstance(found["num_edits"], int)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_edits_of_odd_words_are_the_librarys(said, right):
+    assert edits(said, right) == translation_edit_rate(said, right)[0]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.permutations(range(12)))
+def test_moves_of_words_are_the_librarys(order):
+    said, right = [str(one) for one in order], [str(one) for one in range(12)]
+    assert edits(said, right) == translation_edit_rate(said, right)[0]
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_long_texts_leave_the_beam_and_reach_the_limit_of_moves_as_in_the_library(seed):
+    rng = random.Random(seed)
+    said, right = (
+        [str(rng.randrange(40)) for _ in range(length)] for length in (rng.randrange(30, 70), rng.randrange(5, 90))
+    )
+    assert edits(said, right) == translation_edit_rate(said, right)[0]
+
+
+def test_a_text_much_shorter_than_its_reference_widens_the_beam():
+    said, right = list("abc"), [str(one) for one in range(200)] + list("abc")
+    assert edits(said, right) == translation_edit_rate(said, right)[0] == 203  # the beam does not see the end
+    assert edits(right, said) == translation_edit_rate(right, said)[0] == 200
+
+
+def test_empty_texts_have_defined_rates():
+    ter = load("ter")
+    assert ter.compute(predictions=[""], references=[""])["score"] == 0
+    assert ter.compute(predictions=["a b"], references=[""])["score"] == 100
+    assert ter.compute(predictions=[""], references=["a b"]) == {"score": 100.0, "num_edits": 2, "ref_length": 2.0}
+
+
+def test_scores_per_example_are_those_of_single_sentences():
+    said, right = pairs(60)
+    found = load("ter").compute(predictions=said, references=right, per_example=True)["per_example"]["score"]
+    assert found == pytest.approx([TER().sentence_score(*row).score for row in zip(said, right, strict=True)])
