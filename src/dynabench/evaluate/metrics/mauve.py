@@ -66,7 +66,7 @@ class Mauve(Metric):
             "kmeans_explained_var": "share of the variance that is kept",
             "kmeans_num_redo": "trials of k-means, of which the best is kept",
             "kmeans_max_iter": "rounds of a trial",
-            "kmeans_seed": "of the random numbers; `seed` of compute sets it too",
+            "seed": "of the random numbers of k-means",
             "divergence_curve_discretization_size": "points on the curve",
             "mauve_scaling_factor": "c in the formula; larger tells near distributions less apart",
             "verbose": "accepted for existing code; nothing is printed",
@@ -106,10 +106,6 @@ class Mauve(Metric):
     columns = {"predictions": Texts(), "references": Texts()}
     optional = {"p_features": Numbers(wide=True), "q_features": Numbers(wide=True)}
     apart = frozenset({"predictions", "references", "p_features", "q_features"})
-
-    def compute(self, *, seed: int | None = None, **given: Any) -> Any:
-        """See `Module`; `seed` is that of k-means."""
-        return super().compute(**(given if seed is None else {**given, "kmeans_seed": seed}))
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Features where they are given, else texts. Raises ValueError for a side without either, or of no rows."""
@@ -153,7 +149,7 @@ class Mauve(Metric):
         kmeans_explained_var: float = 0.9,
         kmeans_num_redo: int = 5,
         kmeans_max_iter: int = 500,
-        kmeans_seed: int = 25,
+        seed: int = 25,
         divergence_curve_discretization_size: int = 25,
         mauve_scaling_factor: float = 5,
         verbose: bool = False,
@@ -169,7 +165,7 @@ class Mauve(Metric):
                 "kmeans_explained_var lies above 0 and at most at 1, divergence_curve_discretization_size is 2 or "
                 "more, mauve_scaling_factor above 0"
             )
-        rng = np.random.default_rng(kmeans_seed)
+        rng = np.random.default_rng(seed)
         points = reduced(np.concatenate([first, second]), kmeans_explained_var, pca_max_data, rng)
         p, q = histograms(first, second, clustered(points, buckets, kmeans_num_redo, kmeans_max_iter, rng), buckets)
         curve = frontier(p, q, np.linspace(1e-6, 1 - 1e-6, divergence_curve_discretization_size), mauve_scaling_factor)

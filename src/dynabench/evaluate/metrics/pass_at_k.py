@@ -30,7 +30,12 @@ class Outcomes(Column):
             if array.ndim != 1 or not len(array) or not np.isin(array, (0, 1)).all():
                 raise ValueError(f"{where} is {item!r}; give a list that says True or False of each attempt")
             return int(array.sum()), len(array)
-        if isinstance(item, bool) or not isinstance(item, int | float | np.number) or not 0 <= item < 2**53 or item % 1:
+        if (
+            isinstance(item, bool)
+            or not isinstance(item, int | float | np.number)
+            or not 0 <= item < 2**53
+            or float(item) % 1
+        ):
             raise ValueError(f"{where} is {item!r}; give how many attempts passed, or a list of whether each did")
         return int(item), None
 
