@@ -103,7 +103,7 @@ def parsed(column: Sequence[Sequence[str]], name: str, allowed: str, suffix: boo
 
 def _split(tag: str, suffix: bool) -> tuple[str, str]:
     """Prefix and type of a tag; "" for the prefix of what is no tag. A prefix alone has the type "_"."""
-    if len(tag) == 1:
+    if len(tag) < 2:
         return tag, "_"
     if suffix:
         return (tag[-1], tag[:-2] or "_") if tag[-2] == "-" else ("", "")
