@@ -58,6 +58,7 @@ SCHEMES = {
     "BILOU": Scheme("BILOU", ((ANY, "BU", ""),), (("BI", "IL", "="),), (("UL", ANY, ""),)),
 }
 
+
 @dataclass(frozen=True)
 class Tags:
     """All tags of all sequences, one after the other with an O before each and at the end, as codes of shape (N,).

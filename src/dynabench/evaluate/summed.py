@@ -11,14 +11,14 @@ from dynabench.evaluate.states import Floats, Sums
 
 
 class Summed:
-    """A state of which `sums` has one row for each example; `of` makes the formula's argument from sums over rows."""
+    """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument from sums over rows."""
 
     @cached_property
     def sums(self) -> Sums:
         """Numbers of each example that add up."""
         raise NotImplementedError
 
-    def of(self, total: Floats) -> Any:
+    def wrapped(self, total: Floats) -> Any:
         """The formula's argument from sums of shape (..., S + 1), of which the last counts examples."""
         return total
 
@@ -27,16 +27,16 @@ class Summed:
 
     def total(self) -> Any:
         """See `State`."""
-        return self.of(self.sums.total())
+        return self.wrapped(self.sums.total())
 
     def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
         """See `State`."""
-        return (self.of(block) for block in self.sums.resamples(rng, times))
+        return (self.wrapped(block) for block in self.sums.resamples(rng, times))
 
     def left_out(self) -> Iterator[tuple[Any, Ints]]:
         """See `State`."""
-        return ((self.of(block), counts) for block, counts in self.sums.left_out())
+        return ((self.wrapped(block), counts) for block, counts in self.sums.left_out())
 
     def at(self, rows: Ints) -> Any:
         """See `State`."""
-        return self.of(self.sums.at(rows))
+        return self.wrapped(self.sums.at(rows))

@@ -127,9 +127,7 @@ def test_intervals_are_of_each_type_and_draw_whole_sequences() -> None:
         value: float = load("seqeval").compute(predictions=picked[0], references=picked[1])["LOC"]["f1"]
         return value
 
-    said = bootstrap(
-        (np.arange(60),), score, confidence_level=0.9, n_resamples=999, random_state=rng, vectorized=False
-    )
+    said = bootstrap((np.arange(60),), score, confidence_level=0.9, n_resamples=999, random_state=rng, vectorized=False)
     limits = found["LOC"]["f1"]
     assert limits["low"] == pytest.approx(said.confidence_interval.low, abs=0.012)
     assert limits["high"] == pytest.approx(said.confidence_interval.high, abs=0.012)
@@ -174,9 +172,7 @@ sentences = st.lists(
 @given(sentences, st.sampled_from([0, 1]))
 def test_tags_one_by_one_equal_a_classification_report(rows: Any, zero: int) -> None:
     references, predictions = ([[pair[side] for pair in row] for row in rows] for side in (0, 1))
-    said = classification_report(
-        sum(references, []), sum(predictions, []), output_dict=True, zero_division=zero
-    )
+    said = classification_report(sum(references, []), sum(predictions, []), output_dict=True, zero_division=zero)
     found = load("poseval").compute(predictions=predictions, references=references, zero_division=zero)
     assert list(found) == list(said)
     for key, value in said.items():

@@ -12,7 +12,7 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.evaluate.tallies import Tallies, Tally, by_label, intervals_by_label, same_lengths
+from dynabench.evaluate.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 
 KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
 SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
@@ -43,7 +43,10 @@ class Poseval(Metric):
                 "Two of ten tags are wrong",
                 {
                     "predictions": [["INTJ", "ADP", "PROPN", "NOUN", "PUNCT"], ["INTJ", "ADP", "PROPN", "VERB", "SYM"]],
-                    "references": [["INTJ", "ADP", "PROPN", "PROPN", "PUNCT"], ["INTJ", "ADP", "PROPN", "PROPN", "SYM"]],
+                    "references": [
+                        ["INTJ", "ADP", "PROPN", "PROPN", "PUNCT"],
+                        ["INTJ", "ADP", "PROPN", "PROPN", "SYM"],
+                    ],
                 },
                 {
                     "PROPN": {"precision": 1, "recall": 0.5, "f1-score": 2 / 3, "support": 4},

@@ -12,7 +12,7 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.evaluate.tallies import Tallies, Tally, by_label, intervals_by_label, same_lengths
+from dynabench.evaluate.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1"}
 HINT = "For tags that are no chunks, such as parts of speech, take poseval; for BILOU give mode='strict'."
@@ -156,7 +156,9 @@ def _tallied(
     true_tags: Tags, true: Chunks, said_tags: Tags, said: Chunks, rows: int
 ) -> tuple[tuple[str, ...], np.ndarray[Any, np.dtype[Any]]]:
     """The types that occur, sorted, and of each row and type how many chunks are right, true and said, (n, K, 3)."""
-    names = [[tags.kinds[kind] for kind in np.unique(chunks.kind)] for tags, chunks in ((true_tags, true), (said_tags, said))]
+    names = [
+        [tags.kinds[kind] for kind in np.unique(chunks.kind)] for tags, chunks in ((true_tags, true), (said_tags, said))
+    ]
     labels = tuple(sorted(set().union(*names)))
     place = {label: code for code, label in enumerate(labels)}
     kinds = [
@@ -166,7 +168,9 @@ def _tallied(
     at = np.full(len(true_tags.prefix), -1)
     at[true.start] = np.arange(len(true.start))
     match = at[said.start]  # the true chunk that starts where the predicted one does
-    right = (match >= 0) & (true.end[match] == said.end) & (kinds[0][match] == kinds[1]) if len(true.start) else match >= 0
+    right = (
+        (match >= 0) & (true.end[match] == said.end) & (kinds[0][match] == kinds[1]) if len(true.start) else match >= 0
+    )
     counts = np.zeros((rows, len(labels), 3), np.int64)
     for column, (row, kind) in enumerate(
         ((said.row[right], kinds[1][right]), (true.row, kinds[0]), (said.row, kinds[1]))

@@ -54,7 +54,7 @@ class Tallies(Summed):
         """A row for each example: its counts, then its tokens."""
         return Sums(np.concatenate([self.counts.reshape(len(self.counts), -1), self.tokens], axis=1))
 
-    def of(self, total: Floats) -> Tally:
+    def wrapped(self, total: Floats) -> Tally:
         """See `Summed`."""
         size = len(self.labels)
         each = total[..., : 3 * size].reshape(*total.shape[:-1], size, 3)
@@ -64,18 +64,14 @@ class Tallies(Summed):
 
 def by_label(found: Mapping[str, Any], labels: tuple[str, ...], names: Mapping[str, str]) -> dict[str, Any]:
     """{label: {key: value}} from {name: list with a value for each label}; `names` gives the name of each key."""
-    return {
-        label: {key: found[name][place] for key, name in names.items()} for place, label in enumerate(labels)
-    }
+    return {label: {key: found[name][place] for key, name in names.items()} for place, label in enumerate(labels)}
 
 
 def intervals_by_label(found: Mapping[str, Any], labels: tuple[str, ...], names: Mapping[str, str]) -> dict[str, Any]:
     """The same for intervals, whose limits and errors are lists with a value for each label."""
     return {
         label: {
-            key: {
-                part: value[place] if isinstance(value, list) else value for part, value in found[name].items()
-            }
+            key: {part: value[place] if isinstance(value, list) else value for part, value in found[name].items()}
             for key, name in names.items()
         }
         for place, label in enumerate(labels)
