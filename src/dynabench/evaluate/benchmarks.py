@@ -38,7 +38,8 @@ def binary_f1(total: Confusion, config: str) -> Floats:
         raise ValueError(f"{config} has the classes 0 and 1; {strange[0]!r} is none of them")
     if 1 not in total.labels:
         return np.zeros(total.counts.shape[:-2])
-    return f1(counted(total).of(1))[..., 0]
+    result: Floats = f1(counted(total).of(1))[..., 0]
+    return result
 
 
 def pearson(first: NDArray[Any], second: NDArray[Any]) -> Floats:
@@ -46,7 +47,8 @@ def pearson(first: NDArray[Any], second: NDArray[Any]) -> Floats:
     one, two = (side - side.mean(-1, keepdims=True) for side in (first, second))
     constant = (np.ptp(first, axis=-1) == 0) | (np.ptp(second, axis=-1) == 0)
     spread = np.sqrt((one**2).sum(-1) * (two**2).sum(-1))
-    return np.clip(ratio((one * two).sum(-1), np.where(constant, 0, spread), np.nan), -1, 1)
+    result: Floats = np.clip(ratio((one * two).sum(-1), np.where(constant, 0, spread), np.nan), -1, 1)
+    return result
 
 
 def spearman(first: NDArray[Any], second: NDArray[Any]) -> Floats:

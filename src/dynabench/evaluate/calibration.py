@@ -62,13 +62,14 @@ def outcomes(
         raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
     if weights is not None and (weights < 0).any():
         raise ValueError(f"sample_weight: row {int((weights < 0).argmax())} is negative")
-    known: list[Label] = list(range(predictions.shape[-1] if predictions.ndim > 1 else 2)) if labels is None else labels
+    columns = predictions.shape[1] if predictions.ndim > 1 else 2
+    known: list[Label] = list(range(columns)) if labels is None else list(labels)
     codes = _codes(references, known)
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(
-            f"references: row {row} is {plain(references[row])!r}, which is none of {', '.join(map(repr, known[:9]))}; give "
-            "labels=, the class of each column"
+            f"references: row {row} is {plain(references[row])!r}, which is none of {', '.join(map(repr, known[:9]))}; "
+            "give labels=, the class of each column"
         )
     if predictions.ndim == 1:
         if len(known) != 2:

@@ -1,8 +1,8 @@
 """Chunks (names, phrases) in tagged sequences: where they begin and end, by the rules of each tagging scheme.
 
 Source of the default rules: the script conlleval of the CoNLL-2000 shared task, whose tolerant reading begins a chunk
-wherever a tag cannot continue the one before. The strict rules of each scheme accept a chunk only where its first, inner
-and last tags are as the scheme says, and are those of the library seqeval.
+wherever a tag cannot continue the one before. The strict rules of each scheme accept a chunk only where its first,
+inner and last tags are as the scheme says; they are those of the library seqeval.
 """
 
 from collections.abc import Iterable, Sequence
@@ -63,13 +63,12 @@ SCHEMES = {
 class Tags:
     """All tags of all sequences, one after the other with an O before each and at the end, as codes of shape (N,).
 
-    `prefix` is a place in `LETTERS`, `kind` a place in `kinds`, `row` the number of the sequence.
+    `prefix` is a place in `LETTERS`, `kind` the code of a type, `row` the number of the sequence.
     """
 
     prefix: Ints
     kind: Ints
     row: Ints
-    kinds: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -82,11 +81,15 @@ class Chunks:
     row: Ints
 
 
-def parsed(column: Sequence[Sequence[str]], name: str, allowed: str, suffix: bool, hint: str) -> Tags:
-    """Prefixes and types of all tags. Raises ValueError for a tag without an allowed prefix, with its row."""
+def parsed(
+    column: Sequence[Sequence[str]], name: str, allowed: str, suffix: bool, hint: str, kinds: dict[str, int]
+) -> Tags:
+    """Prefixes and types of all tags, the latter as codes that `kinds` holds or gets.
+
+    Raises ValueError for a tag without an allowed prefix, with its row.
+    """
     flat = [tag for tags in column for tag in ("O", *tags)] + ["O"]
     codes = {tag: code for code, tag in enumerate(dict.fromkeys(flat))}  # O comes first
-    kinds: dict[str, int] = {"": 0}
     table = [(0, 0)]
     for tag in list(codes)[1:]:
         letter, kind = _split(tag, suffix)
@@ -99,7 +102,7 @@ def parsed(column: Sequence[Sequence[str]], name: str, allowed: str, suffix: boo
     prefix, kind_of = np.array(table, np.int64).T
     lengths = [len(tags) + 1 for tags in column]
     row_of = np.append(np.repeat(np.arange(len(lengths)), lengths), max(len(lengths) - 1, 0))
-    return Tags(prefix[each], kind_of[each], row_of, tuple(kinds))
+    return Tags(prefix[each], kind_of[each], row_of)
 
 
 def _split(tag: str, suffix: bool) -> tuple[str, str]:

@@ -220,7 +220,7 @@ def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
             raise ValueError(
                 f"{name}: row {int(np.isnan(array).argmax())} is NaN; drop it or fill it in before computing"
             )
-        broken = array != np.floor(array)
+        broken = (array != np.floor(array)) | np.isinf(array)
         if broken.any():
             row = int(broken.argmax())
             raise ValueError(

@@ -53,9 +53,7 @@ def rows_of(predictions: Sequence[Mapping[str, Any]], references: Sequence[Mappi
         if not whole or not all(isinstance(answer, str) for answer in answers):
             raise ValueError(f"references: row {row} has the answers {answers!r}; give a list of at least one text")
         if key not in said:
-            raise ValueError(
-                f"references: row {row}: no prediction has the idx {one['idx']}; answer '' if there is none"
-            )
+            raise ValueError(f"references: row {row}: no prediction has the idx {one['idx']}; give '' for none")
         pairs.append((said[key], answers))
     return pairs
 
@@ -73,7 +71,7 @@ def _place(idx: Any, row: int, first: str, second: str, name: str = "row") -> tu
 
 @dataclass(frozen=True)
 class Questions(Summed):
-    """Answers of MultiRC: the question, the right and the predicted label (0 or 1) of each; an example is a question."""
+    """Answers of MultiRC: the question, the right and the predicted label of each. An example is a question."""
 
     keys: tuple[tuple[Any, Any], ...]
     true: Ints

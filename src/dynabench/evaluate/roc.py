@@ -29,11 +29,12 @@ def area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max
     if max_fpr < 1:
         alarms, hit_sums, hits = _until(max_fpr, alarms, hit_sums, hits)
     below = (alarms * (hit_sums - hits / 2)).sum(-1)
-    share = np.divide(below, all_hits * all_alarms, out=np.full(below.shape, np.nan), where=defined)
+    share: Floats = np.divide(below, all_hits * all_alarms, out=np.full(below.shape, np.nan), where=defined)
     if max_fpr == 1:
         return share
     least = max_fpr**2 / 2
-    return 0.5 * (1 + (share - least) / (max_fpr - least))
+    standard: Floats = 0.5 * (1 + (share - least) / (max_fpr - least))
+    return standard
 
 
 def _until(max_fpr: float, alarms: Any, hit_sums: Any, hits: Any) -> tuple[Any, Any, Any]:

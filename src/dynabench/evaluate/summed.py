@@ -11,7 +11,7 @@ from dynabench.evaluate.states import Floats, Sums
 
 
 class Summed:
-    """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument from sums over rows."""
+    """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument of sums."""
 
     @cached_property
     def sums(self) -> Sums:

@@ -99,7 +99,8 @@ def _happened(references: Any, pos_label: Label) -> Floats:
     if len(labels) > 2:
         raise ValueError(f"references hold {len(labels)} classes ({known}); give rows of probabilities and of 0 and 1")
     if pos_label in labels:
-        return (codes == labels.index(pos_label)).astype(float)
+        happened: Floats = (codes == labels.index(pos_label)).astype(float)
+        return happened
     if len(labels) == 2 or isinstance(labels[0], str) != isinstance(pos_label, str):
         raise ValueError(f"no reference is {pos_label!r}; choose pos_label from {known}")
     return np.zeros(len(codes))

@@ -30,7 +30,7 @@ class ConfusionMatrix(Metric):
             "sample_weight": "weight of each example; all weigh the same by default",
         },
         options={
-            "labels": "the classes and their order; all that occur, sorted, by default. Examples of others are left out",
+            "labels": "the classes and their order; all that occur, sorted, by default. Others are left out",
             "normalize": "'true' makes each row sum to 1, 'pred' each column, 'all' the whole; None gives counts",
         },
         outputs=(

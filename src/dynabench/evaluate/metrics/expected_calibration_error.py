@@ -89,7 +89,7 @@ class ExpectedCalibrationError(Metric):
         error = ratio((bins.gaps * bins.weight).sum(-1), bins.weight.sum(-1))
         return {"expected_calibration_error": error}
 
-    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width") -> dict[str, Any]:
+    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
         """The error and its bins."""
-        found = super().result(state, n_bins=n_bins, binning=binning)
+        found = super().result(state, n_bins=n_bins, binning=binning, **options)
         return {**found, "bins": calibration.binned(state.total(), n_bins, binning).listed()}

@@ -46,7 +46,7 @@ class FleissKappa(Metric):
             "however much the raters agree. Undefined, and an error, where all ratings are of one class. Takes classes "
             "as equal or not: for scales see krippendorff_alpha."
         ),
-        citation="Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971) 378-382.",
+        citation="Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971).",
         tasks=("annotation",),
     )
     columns = {"ratings": Ratings()}

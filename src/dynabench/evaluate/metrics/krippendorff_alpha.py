@@ -72,8 +72,8 @@ class KrippendorffAlpha(Metric):
             "tentative conclusions from 0.667. Intervals draw whole items; the original draws pairs of answers."
         ),
         citation=(
-            "Krippendorff, Content Analysis, 4th edition, Sage, 2019, chapter 12; Hayes and Krippendorff, Answering the "
-            "Call for a Standard Reliability Measure for Coding Data, Communication Methods and Measures 1 (2007) 77-89."
+            "Krippendorff, Content Analysis, 4th edition, Sage, 2019, chapter 12; Hayes and Krippendorff, Answering "
+            "the Call for a Standard Reliability Measure, Communication Methods and Measures 1 (2007) 77-89."
         ),
         tasks=("annotation",),
     )
@@ -143,8 +143,8 @@ def _apart(level: str, answers: Floats, size: int) -> Floats:
 
 def _midranks(each: Floats) -> Floats:
     """The mean rank of each answer among all: the distance of two is that of ordinal data. Shape (..., K)."""
-    result: Floats = np.cumsum(each, axis=-1) - each / 2
-    return result - each.sum(-1, keepdims=True) / 2
+    result: Floats = np.cumsum(each, axis=-1) - each / 2 - each.sum(-1, keepdims=True) / 2
+    return result
 
 
 def _within(counts: NDArray[Any], values: Floats) -> Floats:

@@ -80,7 +80,7 @@ class MaximumCalibrationError(Metric):
         """The greatest of the bins' gaps, shape (...)."""
         return {"maximum_calibration_error": calibration.binned(total, n_bins, binning).gaps.max(-1)}
 
-    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width") -> dict[str, Any]:
+    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
         """The error and its bins."""
-        found = super().result(state, n_bins=n_bins, binning=binning)
+        found = super().result(state, n_bins=n_bins, binning=binning, **options)
         return {**found, "bins": calibration.binned(state.total(), n_bins, binning).listed()}

@@ -22,7 +22,7 @@ class Recall(Metric):
     """The share of the examples of a class that are predicted to be of it."""
 
     card = Card(
-        description="Of the examples that are of a class, the share that was predicted to be (also: sensitivity, true positive rate).",
+        description="Of the examples of a class, the share that was predicted to be of it (also: sensitivity).",
         formula=r"R = \frac{TP}{TP + FN}",
         inputs={
             "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",

@@ -31,7 +31,7 @@ class RocAuc(Metric):
         formula=r"P(s^+ > s^-) + \tfrac12 P(s^+ = s^-) = \int_0^1 TPR\;d\,FPR",
         inputs={
             "references": "right class of each example, or a row of 0 and 1 with a place for each class",
-            "prediction_scores": "score of each example for the greater of two labels, or a row with one for each class",
+            "prediction_scores": "score of each example for the greater of two labels, or a row with one per class",
             "sample_weight": "weight of each example; all weigh the same by default",
         },
         options={

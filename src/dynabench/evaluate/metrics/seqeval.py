@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.chunks import SCHEMES, Chunks, Tags, detected, parsed, strict, tolerant
+from dynabench.evaluate.chunks import SCHEMES, Chunks, detected, parsed, strict, tolerant
 from dynabench.evaluate.columns import Floats, Numbers, Tokens
+from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
@@ -27,7 +28,7 @@ class Seqeval(Metric):
             "last word and its type are. By default tags are read tolerantly, as the script conlleval does; with "
             "mode='strict' only chunks that are tagged as the scheme says count."
         ),
-        formula=r"P = \frac{|\hat C \cap C|}{|\hat C|},\quad R = \frac{|\hat C \cap C|}{|C|},\quad F_1 = \frac{2PR}{P+R}",
+        formula=r"P = \frac{|\hat C \cap C|}{|\hat C|},\; R = \frac{|\hat C \cap C|}{|C|},\; F_1 = \frac{2PR}{P+R}",
         inputs={
             "predictions": "predicted tags of each sequence, such as B-PER, I-PER, O",
             "references": "right tags of each sequence, as many",
@@ -109,18 +110,21 @@ class Seqeval(Metric):
         same_lengths(predictions, references)
         read = (scheme or detected(references, suffix)) if mode else ""
         allowed, hint = (SCHEMES[read].prefixes, f"The scheme is {read}.") if read else ("OBIES", HINT)
-        tags = [
-            parsed(column, name, allowed, suffix, hint)
-            for column, name in ((references, "references"), (predictions, "predictions"))
-        ]
-        true, said = (strict(one, SCHEMES[read]) if read else tolerant(one) for one in tags)
-        labels, counts = _tallied(tags[0], true, tags[1], said, len(references))
+        kinds: dict[str, int] = {"": 0}
+        true, said = (
+            strict(tags, SCHEMES[read]) if read else tolerant(tags)
+            for tags in (
+                parsed(references, "references", allowed, suffix, hint, kinds),
+                parsed(predictions, "predictions", allowed, suffix, hint, kinds),
+            )
+        )
+        labels, counts = _tallied(true, said, list(kinds), len(references))
         tokens = np.array(
             [[sum(map(str.__eq__, *pair)), len(pair[0])] for pair in zip(predictions, references, strict=True)]
         )
-        if sample_weight is not None:
-            counts, tokens = counts * sample_weight[:, None, None], tokens * sample_weight[:, None]
-        return Tallies(counts, tokens, labels, read)
+        if sample_weight is None:
+            return Tallies(counts, tokens, labels, read)
+        return Tallies(counts * sample_weight[:, None, None], tokens * sample_weight[:, None], labels, read)
 
     def formula(self, total: Tally, *, zero_division: Any = "warn") -> dict[str, Any]:
         """Precision, recall and F1 of each type, (..., K), and of all together."""
@@ -152,28 +156,17 @@ class Seqeval(Metric):
         return {**types, **{key: value for key, value in found.items() if key.startswith("overall_")}}
 
 
-def _tallied(
-    true_tags: Tags, true: Chunks, said_tags: Tags, said: Chunks, rows: int
-) -> tuple[tuple[str, ...], np.ndarray[Any, np.dtype[Any]]]:
+def _tallied(true: Chunks, said: Chunks, kinds: list[str], rows: int) -> tuple[tuple[str, ...], Ints]:
     """The types that occur, sorted, and of each row and type how many chunks are right, true and said, (n, K, 3)."""
-    names = [
-        [tags.kinds[kind] for kind in np.unique(chunks.kind)] for tags, chunks in ((true_tags, true), (said_tags, said))
-    ]
-    labels = tuple(sorted(set().union(*names)))
-    place = {label: code for code, label in enumerate(labels)}
-    kinds = [
-        np.array([place.get(kind, 0) for kind in tags.kinds])[chunks.kind]
-        for tags, chunks in ((true_tags, true), (said_tags, said))
-    ]
-    at = np.full(len(true_tags.prefix), -1)
-    at[true.start] = np.arange(len(true.start))
-    match = at[said.start]  # the true chunk that starts where the predicted one does
-    right = (
-        (match >= 0) & (true.end[match] == said.end) & (kinds[0][match] == kinds[1]) if len(true.start) else match >= 0
-    )
+    labels = tuple(sorted(kinds[code] for code in np.unique(np.concatenate([true.kind, said.kind]))))
+    place = np.array([labels.index(kind) if kind in labels else 0 for kind in kinds])
+    begins = np.full(max(true.start.max(initial=0), said.start.max(initial=0)) + 1, -1)
+    begins[true.start] = np.arange(len(true.start))
+    match = begins[said.start]  # the true chunk that starts where the predicted one does, -1 for none
+    right = (np.append(true.end, -1)[match] == said.end) & (np.append(true.kind, -1)[match] == said.kind)
     counts = np.zeros((rows, len(labels), 3), np.int64)
-    for column, (row, kind) in enumerate(
-        ((said.row[right], kinds[1][right]), (true.row, kinds[0]), (said.row, kinds[1]))
-    ):
-        np.add.at(counts, (row, kind, column), 1)
+    columns = ((said.row[right], said.kind[right]), (true.row, true.kind), (said.row, said.kind))
+    for column, (row, kind) in enumerate(columns):
+        cells = np.bincount(row * len(labels) + place[kind], minlength=rows * len(labels))
+        counts[:, :, column] = cells.reshape(rows, len(labels))
     return labels, counts
