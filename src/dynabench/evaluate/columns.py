@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+LARGEST = 2**63 - 1
 
 
 class Column:
@@ -185,7 +186,8 @@ def listed(values: Any, name: str) -> list[Any]:
         return values
     if isinstance(values, np.ndarray) and values.ndim:
         return values.tolist() if values.ndim == 1 else list(values)
-    if values is None or isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    single = isinstance(values, str | bytes | Mapping | np.ndarray)  # an array without rows is one value
+    if single or not isinstance(values, Iterable):
         raise ValueError(f"{name}: give a list with one value for each example, not {type(values).__name__}")
     return list(values)
 
@@ -213,14 +215,17 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
 
 def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     """Labels as integers (n,). Raises ValueError for NaN, fractions and more than one label in a row."""
-    if array.ndim != 1:
-        raise ValueError(f"{name}: give one label for each row, not values of shape {array.shape[1:]}")
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        given = f"values of shape {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"{name}: give a list with one label, a whole number or a text, for each row, not {given}")
+    if array.dtype == np.uint64 and (array > LARGEST).any():
+        raise ValueError(f"{name}: row {int((array > LARGEST).argmax())} is too large for a label; give it as a text")
     if array.dtype.kind == "f":
         if np.isnan(array).any():
             raise ValueError(
                 f"{name}: row {int(np.isnan(array).argmax())} is NaN; drop it or fill it in before computing"
             )
-        broken = (array != np.floor(array)) | np.isinf(array)
+        broken = (array != np.floor(array)) | (np.abs(array) >= 2.0**63)
         if broken.any():
             row = int(broken.argmax())
             raise ValueError(

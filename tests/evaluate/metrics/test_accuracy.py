@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 
+often = settings(deadline=None, max_examples=60)
+
 rows = st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.floats(0.01, 5)), min_size=1, max_size=30)
 
 
+@often
 @given(rows, st.booleans(), st.booleans())
 def test_equals_scikit_learn(rows: Any, weighted: bool, normalize: bool) -> None:
     said, true, weight = (list(column) for column in zip(*rows, strict=True))
@@ -49,7 +52,7 @@ def test_takes_labels_of_every_kind(predictions: Any, references: Any) -> None:
         (["a", None], ["a", "b"], "row 1 is missing"),
         (["1", "0"], [1, 0], "some labels are texts and some numbers"),
         ([1, 0], [1], "predictions has 2, references has 1"),
-        ([[1, 0]], [[1, 0]], "give one label for each row"),
+        ([[1, 0]], [[1, 0]], "give a list with one label"),
         ([[1], [1, 0]], [1, 0], "rows have different lengths"),
         (3, 3, "give a list with one value for each example"),
         ("cat", "cat", "not str"),

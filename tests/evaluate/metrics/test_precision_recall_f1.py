@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ import numpy as np
 import pytest
 import scipy.stats
 import sklearn.metrics
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 
+often = settings(deadline=None, max_examples=60)
+
 NAMES = ("precision", "recall", "f1")
-DATA = Path(__file__).parents[4] / "shared" / "data"
+DATA = Path(os.environ.get("DYNABENCH_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")
 label = st.integers(-1, 3)
 weights = st.floats(0.01, 5)
 several = st.lists(st.tuples(label, label, weights), min_size=1, max_size=30)
@@ -40,12 +43,14 @@ def check(name: str, rows: Any, weighted: bool, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@often
 @given(rows=several, average=st.sampled_from(["macro", "micro", "weighted", None]), weighted=st.booleans())
 def test_averages_over_classes_equal_scikit_learn(name: str, rows: Any, average: Any, weighted: bool) -> None:
     check(name, rows, weighted, average=average)
 
 
 @pytest.mark.parametrize("name", NAMES)
+@often
 @given(rows=two, positive=st.integers(0, 1), weighted=st.booleans(), zero=st.integers(0, 1))
 def test_one_positive_class_equals_scikit_learn(
     name: str, rows: Any, positive: int, weighted: bool, zero: int
@@ -56,6 +61,7 @@ def test_one_positive_class_equals_scikit_learn(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@often
 @given(
     rows=several,
     labels=st.lists(st.integers(-1, 5), min_size=1, max_size=4, unique=True),
@@ -68,6 +74,7 @@ def test_chosen_labels_equal_scikit_learn(name: str, rows: Any, labels: Any, ave
 
 
 @pytest.mark.parametrize("name", NAMES)
+@often
 @given(
     rows=sets, average=st.sampled_from(["macro", "micro", "weighted", "samples", None]), weighted=st.booleans(),
     zero=st.integers(0, 1),
@@ -79,6 +86,7 @@ def test_several_classes_at_once_equal_scikit_learn(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@often
 @given(rows=several)
 def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> None:
     said, true, _ = (list(column) for column in zip(*rows, strict=True))
@@ -90,6 +98,7 @@ def test_texts_and_big_numbers_score_as_small_numbers(name: str, rows: Any) -> N
             assert found == pytest.approx(small)
 
 
+@often
 @given(several, several)
 def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
     module = load("f1", average=None)

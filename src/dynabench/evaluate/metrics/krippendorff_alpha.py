@@ -108,9 +108,11 @@ class KrippendorffAlpha(Metric):
 
     def result(self, state: Tables, **options: Any) -> dict[str, Any]:
         """Raises ValueError where alpha is undefined."""
+        if not (state.counts.sum(1) > 1).any():
+            raise ValueError("alpha is undefined: no item has two answers")
         found = super().result(state, **options)
         if found["krippendorff_alpha"] is None:
-            raise ValueError("alpha is undefined: no item has two answers, or all answers are equal")
+            raise ValueError("alpha is undefined: all answers are equal")
         return found
 
 
