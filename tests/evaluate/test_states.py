@@ -92,12 +92,12 @@ def test_a_merge_holds_the_rows_of_both_in_order(make: Any, first: int, second: 
 def test_leaving_out_each_row_equals_doing_so_one_by_one(make: Any, seed: int, n: int) -> None:
     state = make(seed, n)
     quick = sorted(
-        tuple(np.round(value, 9)) for block, counts in state.left_out() for value, times in
-        zip(flat(block), counts, strict=True) for _ in range(times)
+        tuple(np.round(value, 9))
+        for block, counts in state.left_out()
+        for value, times in zip(flat(block), counts, strict=True)
+        for _ in range(times)
     )
-    slow = sorted(
-        tuple(np.round(flat(state.at(np.delete(np.arange(n), row)[None, :]))[0], 9)) for row in range(n)
-    )
+    slow = sorted(tuple(np.round(flat(state.at(np.delete(np.arange(n), row)[None, :]))[0], 9)) for row in range(n))
     assert len(quick) == n
     assert np.allclose(quick, slow)
 

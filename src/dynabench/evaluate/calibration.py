@@ -97,7 +97,7 @@ def binned(sample: Sample, n_bins: int, binning: str) -> Bins:
         raise ValueError(f"binning is 'width' or 'mass', not {binning!r}")
     if n_bins < 1:
         raise ValueError(f"n_bins is at least 1, not {n_bins}")
-    order = np.argsort(sample.rows[:, 0], kind="stable")
+    order = np.argsort(sample.rows[:, 0])
     confidence, right = sample.rows[order].T
     weights = sample.weights[..., order]
     steps = np.flatnonzero(np.append(True, confidence[1:] != confidence[:-1]))

@@ -68,11 +68,12 @@ class LabelsOrSets(Labels):
     def clean(self, values: Any, name: str) -> Any:
         """Rows of anything but 0 and 1 are refused."""
         values = native(values)
-        first = values[0] if isinstance(values, list | tuple | np.ndarray) and len(values) else None
+        several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim)
+        first = values[0] if several and len(values) else None
         if not isinstance(first, list | tuple | np.ndarray):
             return super().clean(values, name)
         array = numbers(values, name)
-        if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+        if array.ndim != 2 or not array.size or not np.isin(array, (0, 1)).all():
             raise ValueError(f"{name}: give a row of 0 and 1 for each example, with a place for each class")
         return array.astype(np.int64)
 
@@ -195,7 +196,7 @@ def listed(values: Any, name: str) -> list[Any]:
 def numbers(values: Any, name: str) -> NDArray[Any]:
     """`values` as an array of numbers, (n, ...). Raises ValueError at the first row that is none, or is ragged."""
     values = native(values)
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, np.ndarray) or not values.ndim:
         values = listed(values, name)
     try:
         array = np.asarray(values)
@@ -208,8 +209,6 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
             if np.asarray(item).dtype.kind not in "iufb":
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
-    if not array.ndim:
-        raise ValueError(f"{name}: give a list with one value for each example, not a single number")
     return array
 
 

@@ -24,6 +24,15 @@ class Ratings(Column):
 
     def clean(self, values: Any, name: str) -> list[list[Answer]]:
         """Texts or numbers, not both. None and NaN are left out if they are allowed, else refused."""
+        values = native(values)
+        if (
+            isinstance(values, np.ndarray)
+            and values.dtype.kind in "iufb"
+            and values.ndim == 2
+            and np.isfinite(values).all()
+        ):
+            table: list[list[Answer]] = values.astype(float).tolist()
+            return table
         rows: list[list[Answer]] = []
         kinds: set[bool] = set()
         for row, item in enumerate(listed(values, name)):
@@ -46,9 +55,11 @@ def _answer(value: Any, name: str, row: int) -> Answer | None:
         return value
     if not isinstance(value, int | float | np.number | np.bool_):
         raise ValueError(f"{name}: row {row} holds {value!r}, which is neither a text nor a number")
-    if np.isinf(value):
+    if value != value:  # NaN
+        return None
+    if abs(value) > np.finfo(float).max:
         raise ValueError(f"{name}: row {row} holds {value}; give finite numbers")
-    return None if np.isnan(value) else float(value)
+    return float(value)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ def area(scores: Floats, positive: NDArray[np.bool_], weights: NDArray[Any], max
     """
     if not len(scores):
         return np.full(weights.shape[:-1], np.nan)
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(-scores)
     ranked = scores[order]
     steps = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
     there = positive[order]

@@ -75,8 +75,12 @@ def test_the_interval_of_alpha_draws_items(level: str) -> None:
     table = np.where(rng.random((3, 50)) < 0.75, truth, rng.integers(1, 5, (3, 50))).astype(float)
     found = load("krippendorff_alpha", level=level).compute(ratings=table.T, interval=0.9)["interval"]
     expected = scipy.stats.bootstrap(
-        (np.arange(50),), lambda items: krippendorff.alpha(table[:, items], level_of_measurement=level),
-        vectorized=False, n_resamples=999, confidence_level=0.9, random_state=rng,
+        (np.arange(50),),
+        lambda items: krippendorff.alpha(table[:, items], level_of_measurement=level),
+        vectorized=False,
+        n_resamples=999,
+        confidence_level=0.9,
+        random_state=rng,
     )
     span = found["krippendorff_alpha"]
     assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.02)
@@ -135,8 +139,12 @@ def test_the_interval_of_fleiss_kappa_draws_items() -> None:
     span = load("fleiss_kappa").compute(ratings=table, interval=0.9)["interval"]["fleiss_kappa"]
     counts = aggregate_raters(table)[0]
     expected = scipy.stats.bootstrap(
-        (np.arange(60),), lambda items: fleiss_kappa(counts[items]), vectorized=False, n_resamples=999,
-        confidence_level=0.9, random_state=rng,
+        (np.arange(60),),
+        lambda items: fleiss_kappa(counts[items]),
+        vectorized=False,
+        n_resamples=999,
+        confidence_level=0.9,
+        random_state=rng,
     )
     assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.015)
     assert span["high"] == pytest.approx(expected.confidence_interval.high, abs=0.015)

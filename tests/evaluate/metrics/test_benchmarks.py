@@ -79,8 +79,13 @@ def test_similarity_has_the_intervals_of_scipy() -> None:
     spans = load("glue", "stsb").compute(predictions=said, references=true, interval=0.9)["interval"]
     for key, measure in (("pearson", scipy.stats.pearsonr), ("spearmanr", scipy.stats.spearmanr)):
         expected = scipy.stats.bootstrap(
-            (said, true), lambda *pair, measure=measure: measure(*pair).statistic, paired=True, vectorized=False,
-            n_resamples=999, confidence_level=0.9, random_state=rng,
+            (said, true),
+            lambda *pair, measure=measure: measure(*pair).statistic,
+            paired=True,
+            vectorized=False,
+            n_resamples=999,
+            confidence_level=0.9,
+            random_state=rng,
         )
         assert spans[key]["low"] == pytest.approx(expected.confidence_interval.low, abs=0.025)
         assert spans[key]["high"] == pytest.approx(expected.confidence_interval.high, abs=0.025)

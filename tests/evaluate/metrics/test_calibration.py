@@ -128,8 +128,14 @@ def test_the_interval_is_that_of_scipy(name: str) -> None:
         return plain(groups)[NAMES.index(name)]
 
     expected = scipy.stats.bootstrap(
-        (said, right), error, paired=True, vectorized=False, n_resamples=999, confidence_level=0.9,
-        random_state=rng, method="percentile",
+        (said, right),
+        error,
+        paired=True,
+        vectorized=False,
+        n_resamples=999,
+        confidence_level=0.9,
+        random_state=rng,
+        method="percentile",
     )
     span = found["interval"][name]
     assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.015)

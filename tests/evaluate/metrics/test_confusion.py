@@ -30,9 +30,7 @@ def test_a_confusion_matrix_equals_scikit_learn(rows: Any, weighted: bool, norma
     said, true, weight = columns(rows)
     options = {"sample_weight": weight if weighted else None, "normalize": normalize}
     found = load("confusion_matrix").compute(predictions=said, references=true, **options)
-    assert np.array(found["confusion_matrix"]) == pytest.approx(
-        sklearn.metrics.confusion_matrix(true, said, **options)
-    )
+    assert np.array(found["confusion_matrix"]) == pytest.approx(sklearn.metrics.confusion_matrix(true, said, **options))
     assert found["labels"] == sorted({*said, *true})
 
 

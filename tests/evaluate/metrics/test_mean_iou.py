@@ -71,7 +71,9 @@ def test_equals_the_confusion_matrix_of_all_pixels(sizes: Any) -> None:
 @given(images, images)
 def test_merged_batches_equal_all_images(first: Any, second: Any) -> None:
     module = load("mean_iou", num_labels=4)
-    states = [module.state(dict(zip(("predictions", "references"), drawn(one), strict=True))) for one in (first, second)]
+    states = [
+        module.state(dict(zip(("predictions", "references"), drawn(one), strict=True))) for one in (first, second)
+    ]
     said, true = drawn(first + second)
     assert module.result(module.merge(*states)) == module.compute(predictions=said, references=true)
 

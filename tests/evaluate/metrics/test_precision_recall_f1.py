@@ -52,9 +52,7 @@ def test_averages_over_classes_equal_scikit_learn(name: str, rows: Any, average:
 @pytest.mark.parametrize("name", NAMES)
 @often
 @given(rows=two, positive=st.integers(0, 1), weighted=st.booleans(), zero=st.integers(0, 1))
-def test_one_positive_class_equals_scikit_learn(
-    name: str, rows: Any, positive: int, weighted: bool, zero: int
-) -> None:
+def test_one_positive_class_equals_scikit_learn(name: str, rows: Any, positive: int, weighted: bool, zero: int) -> None:
     held = {label for row in rows for label in row[:2]}
     if held == {0} or positive in held:  # scikit-learn refuses the rest
         check(name, rows, weighted, pos_label=positive, zero_division=zero)
@@ -76,7 +74,9 @@ def test_chosen_labels_equal_scikit_learn(name: str, rows: Any, labels: Any, ave
 @pytest.mark.parametrize("name", NAMES)
 @often
 @given(
-    rows=sets, average=st.sampled_from(["macro", "micro", "weighted", "samples", None]), weighted=st.booleans(),
+    rows=sets,
+    average=st.sampled_from(["macro", "micro", "weighted", "samples", None]),
+    weighted=st.booleans(),
     zero=st.integers(0, 1),
 )
 def test_several_classes_at_once_equal_scikit_learn(

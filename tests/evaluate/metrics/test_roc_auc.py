@@ -122,8 +122,13 @@ def test_the_interval_is_that_of_scipy(max_fpr: Any) -> None:
     scores = np.round(true + rng.normal(0, 1, 90), 1)
     span = load("roc_auc", max_fpr=max_fpr).compute(references=true, prediction_scores=scores, interval=0.9)
     expected = scipy.stats.bootstrap(
-        (true, scores), lambda *pair: roc_auc_score(*pair, max_fpr=max_fpr), paired=True, vectorized=False,
-        n_resamples=999, confidence_level=0.9, random_state=rng,
+        (true, scores),
+        lambda *pair: roc_auc_score(*pair, max_fpr=max_fpr),
+        paired=True,
+        vectorized=False,
+        n_resamples=999,
+        confidence_level=0.9,
+        random_state=rng,
     )
     limits = span["interval"]["roc_auc"]
     assert limits["low"] == pytest.approx(expected.confidence_interval.low, abs=0.012)

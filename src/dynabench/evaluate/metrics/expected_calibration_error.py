@@ -85,11 +85,14 @@ class ExpectedCalibrationError(Metric):
 
     def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
         """The weighted mean of the bins' gaps, shape (...)."""
-        bins = calibration.binned(total, n_bins, binning)
-        error = ratio((bins.gaps * bins.weight).sum(-1), bins.weight.sum(-1))
-        return {"expected_calibration_error": error}
+        return {"expected_calibration_error": _error(calibration.binned(total, n_bins, binning))}
 
     def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
         """The error and its bins."""
-        found = super().result(state, n_bins=n_bins, binning=binning, **options)
-        return {**found, "bins": calibration.binned(state.total(), n_bins, binning).listed()}
+        bins = calibration.binned(state.total(), n_bins, binning)
+        return {"expected_calibration_error": float(_error(bins)), "bins": bins.listed()}
+
+
+def _error(bins: calibration.Bins) -> Floats:
+    result: Floats = ratio((bins.gaps * bins.weight).sum(-1), bins.weight.sum(-1))
+    return result

@@ -78,9 +78,14 @@ class MaximumCalibrationError(Metric):
 
     def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
         """The greatest of the bins' gaps, shape (...)."""
-        return {"maximum_calibration_error": calibration.binned(total, n_bins, binning).gaps.max(-1)}
+        return {"maximum_calibration_error": _error(calibration.binned(total, n_bins, binning))}
 
     def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
         """The error and its bins."""
-        found = super().result(state, n_bins=n_bins, binning=binning, **options)
-        return {**found, "bins": calibration.binned(state.total(), n_bins, binning).listed()}
+        bins = calibration.binned(state.total(), n_bins, binning)
+        return {"maximum_calibration_error": float(_error(bins)), "bins": bins.listed()}
+
+
+def _error(bins: calibration.Bins) -> Floats:
+    result: Floats = bins.gaps.max(-1)
+    return result
