@@ -12,6 +12,7 @@ from dynabench.evaluate.labels import MIXED, Ints
 from dynabench.evaluate.states import Additive, Sums
 
 Answer = float | str
+LARGEST = float(np.finfo(float).max)
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,11 +54,11 @@ class Ratings(Column):
 def _answer(value: Any, name: str, row: int) -> Answer | None:
     if value is None or isinstance(value, str):
         return value
-    if not isinstance(value, int | float | np.number | np.bool_):
+    if not isinstance(value, int | float | np.integer | np.floating | np.bool_):
         raise ValueError(f"{name}: row {row} holds {value!r}, which is neither a text nor a number")
-    if value != value:  # NaN
+    if isinstance(value, float | np.floating) and np.isnan(value):
         return None
-    if abs(value) > np.finfo(float).max:
+    if not -LARGEST <= value <= LARGEST:
         raise ValueError(f"{name}: row {row} holds {value}; give finite numbers")
     return float(value)
 
@@ -117,4 +118,4 @@ class Tables(Additive):
 
     def weighed(self, counts: NDArray[Any]) -> Counted:
         """See `Additive`."""
-        return Counted(self._kept._atoms[2][:, :-1], counts, self.answers)
+        return Counted(self._kept.values, counts, self.answers)

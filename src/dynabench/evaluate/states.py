@@ -205,6 +205,11 @@ class Sums(Additive):
             return kind.ravel(), counts, _counted(values)
         return np.arange(n), np.ones(n, np.int64), self.alone()
 
+    @property
+    def values(self) -> Floats:
+        """The row of each atom, shape (U, S)."""
+        return self._atoms[2][:, :-1]
+
     def alone(self) -> Floats:
         """The total of each row alone, shape (n, S + 1)."""
         return _counted(self.rows)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.labels import Ints, Label, joined, recoded
+from dynabench.evaluate.resampling import LONGEST
 from dynabench.evaluate.states import Additive, Floats, Sums
-
-LONGEST = 20_000  # rows beyond which leaving out one row after the other takes minutes
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Weighted(Additive):
 
     def weighed(self, counts: NDArray[Any]) -> Sample:
         """See `Additive`."""
-        values = self._kept._atoms[2][:, :-1]
+        values = self._kept.values
         if self.weights is None:
             return Sample(values, counts, self.labels)
         return Sample(values[:, :-1], counts * values[:, -1], self.labels)

@@ -140,22 +140,17 @@ class RocAuc(Metric):
             return {"roc_auc": ratio(total[..., 0], total[..., 1])}
         if average == "samples":
             raise ValueError("average='samples' needs rows of 0 and 1, with a place for each class")
-        width = total.rows.shape[1]
+        limit, width = max_fpr or 1, total.rows.shape[1]
         if total.labels is None:
             right, scores = total.rows[:, : width // 2] == 1, total.rows[:, width // 2 :]
-        elif width == 2:
-            _two(total.labels)
-            positive = total.rows[:, 0] == len(total.labels) - 1
-            if len(total.labels) == 1:
-                raise ValueError(f"ROC AUC is undefined: class {total.labels[0]!r} has no example against it")
-            return {"roc_auc": area(total.rows[:, 1], positive, total.weights, max_fpr or 1)}
-        else:
-            scores = total.rows[:, 1:]
-            codes = _codes(total, labels, multi_class, max_fpr)
-            if multi_class == "ovo":
-                return {"roc_auc": _pairs(codes, scores, total.weights, average)}
-            right = codes[:, None] == np.arange(scores.shape[1])
-        return {"roc_auc": _each(right, scores, total.weights, average, max_fpr or 1)}
+            return {"roc_auc": _each(right, scores, total.weights, average, limit)}
+        if width == 2:
+            return {"roc_auc": area(total.rows[:, 1], _positive(total), total.weights, limit)}
+        codes, scores = _codes(total, labels, multi_class, max_fpr), total.rows[:, 1:]
+        if multi_class == "ovo":
+            return {"roc_auc": _pairs(codes, scores, total.weights, average)}
+        right = codes[:, None] == np.arange(scores.shape[1])
+        return {"roc_auc": _each(right, scores, total.weights, average, limit)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """Raises ValueError where the area is undefined."""
@@ -222,11 +217,16 @@ def _codes(total: Sample, labels: Sequence[Label] | None, multi_class: str, max_
     return table[total.rows[:, 0].astype(np.int64)]
 
 
-def _two(labels: tuple[Label, ...]) -> None:
+def _positive(total: Sample) -> Any:
+    """Which examples are of the greater of two classes."""
+    labels = total.labels or ()
+    if len(labels) == 1:
+        raise ValueError(f"ROC AUC is undefined: class {labels[0]!r} has no example against it")
     if len(labels) > 2:
         raise ValueError(
             f"references hold {len(labels)} classes, so each example needs a row of scores with one for each class"
         )
+    return total.rows[:, 0] == 1
 
 
 def _by_row(references: Any, scores: Floats, weights: Floats | None) -> Sums:
