@@ -99,7 +99,10 @@ def averaged(
     if average == "macro":
         result: Floats = each.mean(-1)
         return result
-    return each if average is None else ratio((each * counts.true).sum(-1), counts.true.sum(-1))
+    if average is None:
+        return each
+    weight = counts.true.sum(-1)
+    return np.where(weight > 0, ratio((each * counts.true).sum(-1), weight), each.mean(-1))
 
 
 def _positive(counts: Counts, label: Label) -> Counts:

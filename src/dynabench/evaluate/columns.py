@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+LARGEST = 2**63 - 1
 
 
 class Column:
@@ -67,12 +68,12 @@ class LabelsOrSets(Labels):
     def clean(self, values: Any, name: str) -> Any:
         """Rows of anything but 0 and 1 are refused."""
         values = native(values)
-        many = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim > 0)
-        first = values[0] if many and len(values) else None
+        several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim)
+        first = values[0] if several and len(values) else None
         if not isinstance(first, list | tuple | np.ndarray):
             return super().clean(values, name)
         array = numbers(values, name)
-        if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+        if array.ndim != 2 or not array.size or not np.isin(array, (0, 1)).all():
             raise ValueError(f"{name}: give a row of 0 and 1 for each example, with a place for each class")
         return array.astype(np.int64)
 
@@ -186,9 +187,8 @@ def listed(values: Any, name: str) -> list[Any]:
         return values
     if isinstance(values, np.ndarray) and values.ndim:
         return values.tolist() if values.ndim == 1 else list(values)
-    if isinstance(values, np.ndarray):
-        raise ValueError(f"{name}: give a list with one value for each example, not a single one")
-    if values is None or isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+    single = isinstance(values, str | bytes | Mapping | np.ndarray)  # an array without rows is one value
+    if single or not isinstance(values, Iterable):
         raise ValueError(f"{name}: give a list with one value for each example, not {type(values).__name__}")
     return list(values)
 
@@ -196,7 +196,7 @@ def listed(values: Any, name: str) -> list[Any]:
 def numbers(values: Any, name: str) -> NDArray[Any]:
     """`values` as an array of numbers, (n, ...). Raises ValueError at the first row that is none, or is ragged."""
     values = native(values)
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, np.ndarray) or not values.ndim:
         values = listed(values, name)
     try:
         array = np.asarray(values)
@@ -209,15 +209,16 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
             if np.asarray(item).dtype.kind not in "iufb":
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
-    if not array.ndim:
-        raise ValueError(f"{name}: give a list with one value for each example, not a single number")
     return array
 
 
 def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     """Labels as integers (n,). Raises ValueError for NaN, fractions and more than one label in a row."""
-    if array.ndim != 1:
-        raise ValueError(f"{name}: give one label for each row, not values of shape {array.shape[1:]}")
+    if array.ndim != 1 or array.dtype.kind not in "iufb":
+        given = f"values of shape {array.shape[1:]}" if array.ndim > 1 else f"{array.dtype} of shape {array.shape}"
+        raise ValueError(f"{name}: give a list with one label, a whole number or a text, for each row, not {given}")
+    if array.dtype == np.uint64 and (array > LARGEST).any():
+        raise ValueError(f"{name}: row {int((array > LARGEST).argmax())} is too large for a label; give it as a text")
     if array.dtype.kind == "f":
         if np.isnan(array).any():
             raise ValueError(

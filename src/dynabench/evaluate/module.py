@@ -131,7 +131,7 @@ class Module:
         missing = [name for name in self.columns if name not in columns]
         if missing:
             raise ValueError(f"{self.name} needs {' and '.join(missing)}")
-        kinds = {**self.columns, **self.optional}
+        kinds = {**self.features, **self.optional}
         clean = {name: kinds[name].clean(columns[name], name) for name in kinds if name in columns}
         lengths = {name: len(column) for name, column in clean.items() if name not in self.apart}
         if len(set(lengths.values())) > 1:
@@ -165,7 +165,7 @@ class Module:
 
     @property
     def features(self) -> dict[str, Column]:
-        """The columns that it needs."""
+        """The columns that it needs, as its config takes them."""
         return dict(self.columns)
 
     @property

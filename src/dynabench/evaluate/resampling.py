@@ -27,8 +27,8 @@ def intervals(
     if bca and isinstance(state, Rows) and len(state) > LONGEST:
         raise ValueError(f"BCa computes this once without each of {len(state):,} rows; use method='percentile'")
     value = _numeric(formula(state.total()))
+    rates = _accelerations(state, formula) if bca else {}  # first, as it may refuse
     drawn = _stacked(formula(block) for block in state.resamples(np.random.default_rng(seed), times))
-    rates = _accelerations(state, formula) if bca else {}
     found = {}
     for key, estimate in value.items():
         span = bootstrap.interval(estimate, drawn[key], level, method, rates.get(key, 0.0))

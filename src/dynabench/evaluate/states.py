@@ -207,6 +207,11 @@ class Sums(Additive):
 
     @property
     def values(self) -> Floats:
+        """The row of each atom, shape (U, S)."""
+        return self._atoms[2][:, :-1]
+
+    @property
+    def totals(self) -> Floats:
         """The total of each atom alone, shape (U, S + 1)."""
         return self._atoms[2]
 

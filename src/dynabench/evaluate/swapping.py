@@ -86,7 +86,7 @@ class SwapsOfAtoms(Swaps):
 
     def _moved(self, swapped: NDArray[Any]) -> tuple[Floats, Floats]:
         """Sums change only by what swapped rows differ in: less work, as each row may be an atom of its own."""
-        values = self.pool.values
+        values = self.pool.totals
         one, other = values[self.first], values[self.second]
         same = self.fixed @ values
         change = swapped.astype(float) @ (other - one)

@@ -98,7 +98,7 @@ def _shifted(share: float, value: Floats, drawn: Floats, rate: float) -> float:
     normal = NormalDist()
     below = ((drawn < value).sum() + (drawn <= value).sum()) / (2 * drawn.size)
     if below in (0, 1):  # every replicate on one side: the correction has no limit, the end of the replicates has
-        return float(1 - below)
+        return float(below)
     bias = normal.inv_cdf(float(below))
     moved = bias + normal.inv_cdf(share)
     return normal.cdf(bias + moved / (1 - rate * moved))

@@ -12,9 +12,9 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Sums
 
 
-def f1(counts: Counts) -> Floats:
-    """F1 of each class, shape (..., K); a class that nobody has and nobody predicts scores 0."""
-    return ratio(2 * counts.hits, counts.true + counts.said)
+def f1(counts: Counts, default: float = 0.0) -> Floats:
+    """F1 of each class, shape (..., K); `default` for a class that nobody has and nobody predicts."""
+    return ratio(2 * counts.hits, counts.true + counts.said, default)
 
 
 class F1(Metric):

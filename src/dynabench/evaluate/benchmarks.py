@@ -1,0 +1,58 @@
+"""What the benchmark metrics (GLUE, SuperGLUE, IndicGLUE, XNLI) share."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.averages import counted
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import same
+from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Confusion, Sums
+
+
+def hits(predictions: Any, references: Any) -> Sums:
+    """Whether each row is right: the state of an accuracy."""
+    return Sums(same(predictions, references))
+
+
+def accuracy(total: Floats | Confusion) -> Floats:
+    """The share of right rows, shape (...), from the total of `hits` or of cells."""
+    if isinstance(total, Confusion):
+        return ratio(np.trace(total.counts, axis1=-2, axis2=-1), total.counts.sum((-1, -2)))
+    return ratio(total[..., 0], total[..., 1])
+
+
+def macro_f1(total: Confusion) -> Floats:
+    """The mean F1 over the classes that occur, shape (...)."""
+    result: Floats = f1(counted(total)).mean(-1)
+    return result
+
+
+def binary_f1(total: Confusion, config: str) -> Floats:
+    """F1 of class 1, shape (...). Raises ValueError for classes other than 0 and 1."""
+    strange = [label for label in total.labels if label not in (0, 1)]
+    if strange:
+        raise ValueError(f"{config} has the classes 0 and 1; {strange[0]!r} is none of them")
+    if 1 not in total.labels:
+        return np.zeros(total.counts.shape[:-2])
+    result: Floats = f1(counted(total).of(1))[..., 0]
+    return result
+
+
+def pearson(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+    """Pearson's correlation along the last axis; NaN where either side is constant."""
+    one, two = (side - side.mean(-1, keepdims=True) for side in (first, second))
+    constant = (np.ptp(first, axis=-1) == 0) | (np.ptp(second, axis=-1) == 0)
+    spread = np.sqrt((one**2).sum(-1) * (two**2).sum(-1))
+    result: Floats = np.clip(ratio((one * two).sum(-1), np.where(constant, 0, spread), np.nan), -1, 1)
+    return result
+
+
+def spearman(first: NDArray[Any], second: NDArray[Any]) -> Floats:
+    """Spearman's correlation along the last axis, with mean ranks for ties; NaN where either side is constant."""
+    from scipy.stats import rankdata
+
+    return pearson(rankdata(first, axis=-1), rankdata(second, axis=-1))

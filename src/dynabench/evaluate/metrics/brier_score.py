@@ -1,0 +1,106 @@
+"""Brier score."""
+
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+
+
+class BrierScore(Metric):
+    """The mean squared distance between probabilities and what happened."""
+
+    card = Card(
+        description=(
+            "The mean squared difference between the predicted probability of an outcome and what happened (1 or 0). "
+            "It rewards both ranking and calibration, and is best for a forecaster who says what they believe."
+        ),
+        formula=r"\frac{1}{\sum_i w_i} \sum_i w_i (p_i - o_i)^2",
+        inputs={
+            "predictions": "probability of the positive class of each example; with config multilist a row with one "
+            "for each class",
+            "references": "right class of each example, whole numbers or texts; with config multilist a row of 0 and 1",
+            "sample_weight": "weight of each example; all weigh the same by default",
+        },
+        options={"pos_label": "the class that the probabilities are of"},
+        outputs=(Output("brier_score", "the score; up to 2 for rows of three and more classes", 0, 2, "lower"),),
+        examples=(
+            Example(
+                "Two good and two bad forecasts",
+                {"predictions": [0.1, 0.9, 0.8, 0.3], "references": [0, 0, 1, 1]},
+                {"brier_score": 0.3375},
+            ),
+            Example(
+                "Texts, with the positive one named",
+                {"predictions": [0.1, 0.9, 0.8, 0.3], "references": ["spam", "ham", "ham", "spam"]},
+                {"brier_score": 0.0375},
+                {"pos_label": "ham"},
+            ),
+            Example(
+                "Three classes: squares add up",
+                {"predictions": [[0.1, 0.8, 0.1], [0.5, 0.3, 0.2]], "references": [[0, 1, 0], [1, 0, 0]]},
+                {"brier_score": 0.22},
+                config="multilist",
+            ),
+            Example(
+                "A probability above 1",
+                {"predictions": [1.2, 0.5], "references": [1, 0]},
+                error="row 0 is 1.2, which is no probability",
+            ),
+        ),
+        limits=(
+            "Depends on how frequent the outcome is: compare with the score of always predicting its frequency f, "
+            "f(1 - f). For rare outcomes small differences matter. Rows of two places count half, so that they agree "
+            "with the score of one probability; rows of more add up, after Brier, and so does scikit-learn."
+        ),
+        citation="Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950) "
+        "1-3.",
+        tasks=("text-classification",),
+    )
+    columns = {"predictions": Numbers(wide=True), "references": LabelsOrSets()}
+    optional = {"sample_weight": Numbers()}
+    configs = ("default", "multilist")
+
+    def update(
+        self, predictions: Floats, references: Any, sample_weight: Floats | None = None, *, pos_label: Label = 1
+    ) -> Sums:
+        """The squared error of each row, (n,) or with weights (n, 2)."""
+        wrong = (predictions < 0) | (predictions > 1)
+        if wrong.any():
+            row = int(np.argwhere(wrong)[0][0])
+            raise ValueError(f"predictions: row {row} is {predictions[row]!s}, which is no probability")
+        rows = isinstance(references, np.ndarray) and references.ndim == 2
+        if not rows:
+            references = _happened(references, pos_label)
+        if predictions.shape != references.shape:
+            raise ValueError(
+                f"predictions and references need one shape, not {predictions.shape} and {references.shape}; give "
+                "one probability for each label, or a row of 0 and 1 for each row of probabilities"
+            )
+        errors = (predictions - references) ** 2
+        if rows:
+            errors = errors.sum(1) / (2 if errors.shape[1] == 2 else 1)
+        return Sums(errors if sample_weight is None else np.stack([errors * sample_weight, sample_weight], 1))
+
+    def formula(self, total: Floats) -> dict[str, Floats]:
+        """Sum of errors / sum of weights; the last number is the weights' sum, or the number of rows."""
+        return {"brier_score": ratio(total[..., 0], total[..., 1])}
+
+
+def _happened(references: Any, pos_label: Label) -> Floats:
+    """1 where the positive class is right, 0 elsewhere. Raises ValueError where it cannot be told which that is."""
+    labels, (codes,) = coded(references)
+    known = ", ".join(map(repr, labels[:5]))
+    if len(labels) > 2:
+        raise ValueError(f"references hold {len(labels)} classes ({known}); give rows of probabilities and of 0 and 1")
+    if pos_label in labels:
+        happened: Floats = (codes == labels.index(pos_label)).astype(float)
+        return happened
+    if len(labels) == 2 or isinstance(labels[0], str) != isinstance(pos_label, str):
+        raise ValueError(f"no reference is {pos_label!r}; choose pos_label from {known}")
+    return np.zeros(len(codes))

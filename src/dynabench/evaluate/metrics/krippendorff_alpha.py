@@ -1,0 +1,161 @@
+"""Krippendorff's alpha."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratings import Answer, Counted, Ratings, Tables
+from dynabench.evaluate.ratios import ratio
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+class KrippendorffAlpha(Metric):
+    """Agreement of any number of raters, on any scale, with missing answers."""
+
+    card = Card(
+        description=(
+            "How far raters agree beyond chance: 1 is full agreement, 0 that of answers shuffled over items. Takes any "
+            "number of raters, items that some of them left out, and classes, ranks or numbers."
+        ),
+        formula=r"\alpha = 1 - \frac{D_o}{D_e},\quad D_o = \frac1n \sum_u \frac{1}{m_u - 1} \sum_{i \ne j \in u} "
+        r"\delta^2(x_i, x_j),\quad D_e = \frac{1}{n(n-1)} \sum_{i \ne j} \delta^2(x_i, x_j)",
+        inputs={"ratings": "answers that each item was given: numbers or texts; None or NaN where one is missing"},
+        options={
+            "level": "of measurement: nominal (classes), ordinal (ranks), interval (numbers) or ratio (numbers from 0)",
+            "labels": "for ranks: the answers in the order of the scale; sorted by default, texts need them",
+        },
+        outputs=(Output("krippendorff_alpha", "agreement beyond chance", None, 1, "higher"),),
+        examples=(
+            Example(
+                "Krippendorff's four observers of twelve units, with missing answers",
+                {
+                    "ratings": [
+                        [1, 1, None, 1],
+                        [2, 2, 3, 2],
+                        [3, 3, 3, 3],
+                        [3, 3, 3, 3],
+                        [2, 2, 2, 2],
+                        [1, 2, 3, 4],
+                        [4, 4, 4, 4],
+                        [1, 1, 2, 1],
+                        [2, 2, 2, 2],
+                        [None, 5, 5, 5],
+                        [None, None, 1, 1],
+                        [None, 3, None, None],
+                    ]
+                },
+                {"krippendorff_alpha": 0.743421052631579},
+            ),
+            Example(
+                "The order of texts",
+                {"ratings": [["low", "low"], ["high", "high"], ["mid", "high"], ["low", "mid"]]},
+                {"krippendorff_alpha": 17 / 24},
+                {"level": "ordinal", "labels": ["low", "mid", "high"]},
+            ),
+            Example(
+                "Texts are no numbers",
+                {"ratings": [["a", "b"]]},
+                error="level='interval' needs numbers",
+                options={"level": "interval"},
+            ),
+            Example("All answers are equal", {"ratings": [[1, 1], [1, 1]]}, error="alpha is undefined"),
+        ),
+        limits=(
+            "Items with fewer than two answers do not count. Undefined, and an error, where all answers are equal: "
+            "data without variation say nothing of reliability. Krippendorff relies on results from 0.8, and draws "
+            "tentative conclusions from 0.667. Intervals draw whole items; the original draws pairs of answers."
+        ),
+        citation=(
+            "Krippendorff, Content Analysis, 4th edition, Sage, 2019, chapter 12; Hayes and Krippendorff, Answering "
+            "the Call for a Standard Reliability Measure, Communication Methods and Measures 1 (2007) 77-89."
+        ),
+        tasks=("annotation",),
+    )
+    columns = {"ratings": Ratings(missing=True)}
+
+    def update(self, ratings: list[list[Answer]]) -> Tables:
+        """How often each answer was given to each item."""
+        return Tables.of(ratings)
+
+    def formula(
+        self, total: Counted, *, level: str = "nominal", labels: Sequence[Answer] | None = None
+    ) -> dict[str, Floats]:
+        """1 - observed / expected disagreement, shape (...); NaN where nothing can disagree."""
+        if level not in LEVELS:
+            raise ValueError(f"level is one of {', '.join(LEVELS)}, not {level!r}")
+        counts, answers = _ordered(total, level, labels)
+        size = counts.sum(1)
+        paired = size > 1  # an item with one answer says nothing of agreement
+        counts, size, weights = counts[paired], size[paired], total.weights[..., paired]
+        each = weights @ counts
+        n = each.sum(-1)
+        if level in ("ordinal", "interval"):
+            values = _midranks(each) if level == "ordinal" else answers - answers.mean()
+            within, over = _within(counts, values), _over(each, values)
+        else:
+            apart = _apart(level, answers, counts.shape[1])
+            within = ((counts @ apart) * counts).sum(1)
+            over = ((each @ apart) * each).sum(-1)
+        observed = (weights * ratio(within, size - 1)).sum(-1)
+        varied = (each > 0).sum(-1) > 1
+        return {"krippendorff_alpha": 1 - ratio(observed * (n - 1), np.where(varied, over, 0), np.nan)}
+
+    def result(self, state: Tables, **options: Any) -> dict[str, Any]:
+        """Raises ValueError where alpha is undefined."""
+        if not (state.counts.sum(1) > 1).any():
+            raise ValueError("alpha is undefined: no item has two answers")
+        found = super().result(state, **options)
+        if found["krippendorff_alpha"] is None:
+            raise ValueError("alpha is undefined: all answers are equal")
+        return found
+
+
+def _ordered(total: Counted, level: str, labels: Sequence[Answer] | None) -> tuple[NDArray[Any], Floats]:
+    """Counts with answers in the order of the scale, and the answers as numbers, where they are."""
+    texts = any(isinstance(answer, str) for answer in total.answers)
+    if texts and level in ("interval", "ratio"):
+        raise ValueError(f"level={level!r} needs numbers, the answers are texts")
+    if texts and level == "ordinal" and labels is None:
+        raise ValueError("level='ordinal' over texts: give labels=, in the order of the scale")
+    answers = np.zeros(0) if texts else np.array(total.answers, float)
+    if level == "ratio" and (answers < 0).any():
+        raise ValueError(f"level='ratio' needs numbers from 0, not {answers.min():g}")
+    if labels is None or level != "ordinal":
+        return total.counts, answers
+    place: dict[Answer, int] = {label: code for code, label in enumerate(labels)}
+    strange = [answer for answer in total.answers if answer not in place]
+    if strange:
+        raise ValueError(f"the answer {strange[0]!r} is none of labels={list(labels)}")
+    order = sorted(range(len(total.answers)), key=lambda code: place[total.answers[code]])
+    return total.counts[:, order], answers
+
+
+def _apart(level: str, answers: Floats, size: int) -> Floats:
+    """Squared distances of answers, shape (K, K)."""
+    if level == "nominal":
+        return 1 - np.eye(size)
+    return ratio(answers[:, None] - answers, answers[:, None] + answers) ** 2
+
+
+def _midranks(each: Floats) -> Floats:
+    """The mean rank of each answer among all: the distance of two is that of ordinal data. Shape (..., K)."""
+    result: Floats = np.cumsum(each, axis=-1) - each / 2 - each.sum(-1, keepdims=True) / 2
+    return result
+
+
+def _within(counts: NDArray[Any], values: Floats) -> Floats:
+    """Of each item the sum over pairs of its answers of (x - y)^2, (..., U), for counts (U, K), values (..., K)."""
+    result: Floats = 2 * np.clip(counts.sum(1) * (values**2 @ counts.T) - (values @ counts.T) ** 2, 0, None)
+    return result
+
+
+def _over(each: Floats, values: Floats) -> Floats:
+    """The sum over pairs of all answers of (x - y)^2, (...), for answers that come `each` (..., K) times."""
+    result: Floats = 2 * (each.sum(-1) * (each * values**2).sum(-1) - (each * values).sum(-1) ** 2)
+    return result

@@ -1,0 +1,129 @@
+"""Precision, recall and F1 of each tag, token by token."""
+
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Tokens
+from dynabench.evaluate.labels import coded
+from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.metrics.precision import precision
+from dynabench.evaluate.metrics.recall import recall
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio, undefined
+from dynabench.evaluate.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
+
+KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
+SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
+
+
+class Poseval(Metric):
+    """Precision, recall and F1 of each tag, with every token an observation of its own."""
+
+    card = Card(
+        description=(
+            "For tags that form no chunks, such as parts of speech: every token counts alone, and each tag has its "
+            "precision, recall and F1, with their plain mean (macro) and their mean weighted by frequency."
+        ),
+        formula=r"P_t = \frac{TP_t}{TP_t+FP_t},\quad R_t = \frac{TP_t}{TP_t+FN_t},\quad F_t = \frac{2P_tR_t}{P_t+R_t}",
+        inputs={
+            "predictions": "predicted tags of each sequence",
+            "references": "right tags of each sequence, as many",
+        },
+        options={"zero_division": "value where a tag is never predicted, or never there: 0 (also 'warn') or 1"},
+        outputs=(
+            Output("<tag>", "of each tag: precision, recall, f1-score and support (how often it is right)"),
+            Output("accuracy", "share of right tags", 0, 1, "higher"),
+            Output("macro avg", "the same as of a tag, as plain means over tags"),
+            Output("weighted avg", "the same as of a tag, as means weighted by support"),
+        ),
+        examples=(
+            Example(
+                "Two of ten tags are wrong",
+                {
+                    "predictions": [["INTJ", "ADP", "PROPN", "NOUN", "PUNCT"], ["INTJ", "ADP", "PROPN", "VERB", "SYM"]],
+                    "references": [
+                        ["INTJ", "ADP", "PROPN", "PROPN", "PUNCT"],
+                        ["INTJ", "ADP", "PROPN", "PROPN", "SYM"],
+                    ],
+                },
+                {
+                    "PROPN": {"precision": 1, "recall": 0.5, "f1-score": 2 / 3, "support": 4},
+                    "NOUN": {"precision": 0, "recall": 0, "f1-score": 0, "support": 0},
+                    "accuracy": 0.8,
+                },
+            ),
+            Example(
+                "A tag that is never there has a recall of 1 on demand",
+                {"predictions": [["A", "B"]], "references": [["A", "A"]]},
+                {"B": {"precision": 0, "recall": 1, "f1-score": 0, "support": 0}, "accuracy": 0.5},
+                {"zero_division": 1},
+            ),
+            Example(
+                "A tag is missing",
+                {"predictions": [["A"]], "references": [["A", "A"]]},
+                error="row 0 has 1 tags, its reference 2",
+            ),
+        ),
+        limits=(
+            "Tokens of one sentence are not independent: intervals draw whole sentences, which keeps them honest. "
+            "Macro averages count a tag that is only predicted, never right, as a class of its own with recall 0."
+        ),
+        citation="Pedregosa et al., Scikit-learn: Machine Learning in Python, JMLR 12 (2011) 2825-2830.",
+        tasks=("token-classification",),
+        references=("https://scikit-learn.org/stable/modules/generated/sklearn.metrics.classification_report.html",),
+    )
+    columns = {"predictions": Tokens(), "references": Tokens()}
+
+    def update(self, predictions: list[list[str]], references: list[list[str]]) -> Tallies:
+        """Counts of each tag in each sequence."""
+        same_lengths(predictions, references)
+        flat = [[tag for tags in column for tag in tags] for column in (references, predictions)]
+        labels, (true, said) = coded(*flat)
+        row = np.repeat(np.arange(len(references)), [len(tags) for tags in references])
+        shape = (len(references), len(labels))
+        right = true == said
+        counts = [_counts(row[right], true[right], shape), _counts(row, true, shape), _counts(row, said, shape)]
+        tokens = [counts[0].sum(1), counts[1].sum(1)]
+        return Tallies(np.stack(counts, 2), np.stack(tokens, 1), tuple(map(str, labels)))
+
+    def formula(self, total: Tally, *, zero_division: Any = "warn") -> dict[str, Any]:
+        """Scores of each tag, (..., K), and their averages, (..., 3)."""
+        default, counts = undefined(zero_division), total.counts
+        each = {key: score(counts, default) for key, score in SCORES.items()}
+        together = np.stack(list(each.values()), -1)
+        weights = counts.true[..., None]
+        return {
+            **each,
+            "support": counts.true,
+            "accuracy": ratio(total.right, total.tokens),
+            "macro avg": together.mean(-2),
+            "weighted avg": ratio((together * weights).sum(-2), weights.sum(-2)),
+        }
+
+    def result(self, state: Tallies, **options: Any) -> dict[str, Any]:
+        """Each tag with its scores, then accuracy and averages. Raises ValueError where there is no tag at all."""
+        if not state.tokens[:, 1].any():
+            raise ValueError("nothing to compute: no sequence has a tag")
+        found = super().result(state, **options)
+        support = found["support"] = [int(number) for number in found["support"]]
+        tags = by_label(found, state.labels, {**KEYS, "support": "support"})
+        averages = {
+            key: {**dict(zip(KEYS, found[key], strict=True)), "support": sum(support)}
+            for key in ("macro avg", "weighted avg")
+        }
+        return {**tags, "accuracy": found["accuracy"], **averages}
+
+    def _intervals(self, state: Any, options: Any, *how: Any) -> dict[str, Any]:
+        found = super()._intervals(state, options, *how)
+        tags = intervals_by_label(found, state.labels, KEYS)
+        averages = {
+            key: intervals_by_label({"": found[key]}, tuple(KEYS), {"": ""}) for key in ("macro avg", "weighted avg")
+        }
+        flat = {key: {name: value[""] for name, value in one.items()} for key, one in averages.items()}
+        return {**tags, "accuracy": found["accuracy"], **flat}
+
+
+def _counts(row: Any, code: Any, shape: tuple[int, int]) -> Any:
+    return np.bincount(row * shape[1] + code, minlength=shape[0] * shape[1]).reshape(shape)

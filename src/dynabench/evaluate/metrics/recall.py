@@ -1,0 +1,98 @@
+"""Recall."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from dynabench.evaluate.averages import Average, Counts, averaged, state_of
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.labels import Label
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio, undefined
+from dynabench.evaluate.states import Cells, Confusion, Sums
+
+
+def recall(counts: Counts, default: float = 0.0) -> Floats:
+    """Recall of each class, shape (..., K); `default` for a class that nobody has."""
+    return ratio(counts.hits, counts.true, default)
+
+
+class Recall(Metric):
+    """The share of the examples of a class that are predicted to be of it."""
+
+    card = Card(
+        description="Of the examples of a class, the share that was predicted to be of it (also: sensitivity).",
+        formula=r"R = \frac{TP}{TP + FN}",
+        inputs={
+            "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",
+            "references": "right class of each example, of the same kind",
+            "sample_weight": "weight of each example; all weigh the same by default",
+        },
+        options={
+            "average": "binary (of `pos_label`), macro, micro, weighted, samples (rows of 0 and 1), None (all classes)",
+            "pos_label": "the class that counts with average=binary",
+            "labels": "the classes to average over, in this order; all that occur by default",
+            "zero_division": "value of a class that has no examples: 0 (also 'warn') or 1",
+        },
+        outputs=(Output("recall", "recall, or a list with one value for each class", 0, 1, "higher"),),
+        examples=(
+            Example(
+                "Two positives, one of them found",
+                {"predictions": [0, 0, 1, 1, 0], "references": [0, 1, 0, 1, 0]},
+                {"recall": 0.5},
+            ),
+            Example(
+                "Each class of three",
+                {"predictions": [0, 2, 1, 0, 0, 1], "references": [0, 1, 2, 0, 1, 2]},
+                {"recall": [1, 0, 0]},
+                {"average": None},
+            ),
+            Example(
+                "Nothing is positive",
+                {"predictions": [1, 0], "references": [0, 0]},
+                {"recall": 1},
+                {"zero_division": 1},
+            ),
+            Example(
+                "Texts need to know which one is positive",
+                {"predictions": ["spam", "ham"], "references": ["spam", "spam"]},
+                error="choose pos_label",
+            ),
+        ),
+        limits=(
+            "Says nothing of false alarms: predicting a class always gives recall 1, so read it beside precision. A "
+            "class without examples has no recall; it counts as `zero_division`, and 'warn' does not warn."
+        ),
+        citation="Kent et al., Machine literature searching VIII, American Documentation 6 (1955) 93-101.",
+        tasks=("text-classification", "natural-language-inference"),
+    )
+    columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
+    optional = {"sample_weight": Numbers()}
+    configs = ("default", "multilabel")
+
+    def update(
+        self,
+        predictions: Any,
+        references: Any,
+        sample_weight: Floats | None = None,
+        *,
+        average: Average = "binary",
+        zero_division: Any = "warn",
+    ) -> Cells | Sums:
+        """Cells of a confusion matrix; for rows of 0 and 1 counts of each class, or recall of the row itself."""
+        score = partial(recall, default=undefined(zero_division))
+        return state_of(predictions, references, sample_weight, score if average == "samples" else None)
+
+    def formula(
+        self,
+        total: Confusion | Floats,
+        *,
+        average: Average = "binary",
+        pos_label: Label = 1,
+        labels: Sequence[Label] | None = None,
+        zero_division: Any = "warn",
+    ) -> dict[str, Floats]:
+        """The average of `recall` over classes."""
+        score = partial(recall, default=undefined(zero_division))
+        return {"recall": averaged(score, total, average, pos_label, labels)}

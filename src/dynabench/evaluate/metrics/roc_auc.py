@@ -1,0 +1,242 @@
+"""Area under the ROC curve."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.roc import area
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.weighted import Sample, Weighted
+
+AVERAGES = ("macro", "micro", "weighted", "samples", None)
+
+
+class RocAuc(Metric):
+    """How well scores rank examples of a class above the others."""
+
+    card = Card(
+        description=(
+            "The probability that an example of the class gets a higher score than one that is not of it, with half a "
+            "point for equal scores: 0.5 is chance, 1 perfect. For two classes the scores are of the greater label; "
+            "for more (config multiclass) each example has a row of probabilities, for several classes at once "
+            "(config multilabel) a row of scores and a row of 0 and 1."
+        ),
+        formula=r"P(s^+ > s^-) + \tfrac12 P(s^+ = s^-) = \int_0^1 TPR\;d\,FPR",
+        inputs={
+            "references": "right class of each example, or a row of 0 and 1 with a place for each class",
+            "prediction_scores": "score of each example for the greater of two labels, or a row with one per class",
+            "sample_weight": "weight of each example; all weigh the same by default",
+        },
+        options={
+            "average": "over classes: macro, weighted (by frequency), micro (all decisions as one), samples (mean over "
+            "rows; several classes at once) or None (a list)",
+            "max_fpr": "area up to this false positive rate only, rescaled so that chance is 0.5 (McClish)",
+            "multi_class": "for more than two classes: 'ovr' compares each class with the rest, 'ovo' each pair",
+            "labels": "for more than two classes: the sorted classes of the columns, where not all of them occur",
+        },
+        outputs=(Output("roc_auc", "the area, or a list with one for each class", 0, 1, "higher"),),
+        examples=(
+            Example(
+                "Two classes",
+                {"references": [1, 0, 1, 1, 0, 0], "prediction_scores": [0.5, 0.2, 0.99, 0.3, 0.1, 0.7]},
+                {"roc_auc": 7 / 9},
+            ),
+            Example(
+                "Three classes, each against the rest",
+                {
+                    "references": [1, 0, 1, 2, 2, 0],
+                    "prediction_scores": [
+                        [0.3, 0.5, 0.2],
+                        [0.7, 0.2, 0.1],
+                        [0.005, 0.99, 0.005],
+                        [0.2, 0.3, 0.5],
+                        [0.1, 0.1, 0.8],
+                        [0.1, 0.7, 0.2],
+                    ],
+                },
+                {"roc_auc": 0.8541666666666666},
+                {"multi_class": "ovr"},
+                config="multiclass",
+            ),
+            Example(
+                "Several classes at once",
+                {
+                    "references": [[1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]],
+                    "prediction_scores": [[0.3, 0.5, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.1, 0.7, 0.2]],
+                },
+                {"roc_auc": [0.25, 0.25, 0.875]},
+                {"average": None},
+                config="multilabel",
+            ),
+            Example(
+                "One class leaves nothing to rank",
+                {"references": [1, 1], "prediction_scores": [0.2, 0.9]},
+                error="class 1 has no example against it",
+            ),
+        ),
+        limits=(
+            "Undefined where a class has no examples or nothing else has, which is an error (None in a list). Says "
+            "nothing of calibration or of any one threshold, and looks favourable where positives are rare: see "
+            "precision and recall there. Resamples of an interval that lack a class are left out."
+        ),
+        citation=(
+            "Hanley and McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982) 29-36; "
+            "McClish, Analyzing a Portion of the ROC Curve, Medical Decision Making 9 (1989) 190-195; Hand and Till, A "
+            "Simple Generalisation of the Area Under the ROC Curve for Multiple Class Classification Problems, Machine "
+            "Learning 45 (2001) 171-186."
+        ),
+        tasks=("text-classification",),
+        references=("https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_auc_score.html",),
+    )
+    columns = {"references": LabelsOrSets(), "prediction_scores": Numbers(wide=True, infinite=True)}
+    optional = {"sample_weight": Numbers()}
+    configs = ("default", "multiclass", "multilabel")
+
+    def update(
+        self,
+        references: Any,
+        prediction_scores: Floats,
+        sample_weight: Floats | None = None,
+        *,
+        average: str | None = "macro",
+    ) -> Weighted | Sums:
+        """Codes (or rows) of the references beside the scores; for average="samples" the area of each row."""
+        if sample_weight is not None and (sample_weight < 0).any():
+            raise ValueError(f"sample_weight: row {int((sample_weight < 0).argmax())} is negative")
+        if isinstance(references, np.ndarray) and references.ndim == 2:
+            if references.shape != prediction_scores.shape:
+                raise ValueError(
+                    f"references and prediction_scores need one shape (examples, classes), not {references.shape} and "
+                    f"{prediction_scores.shape}"
+                )
+            if average == "samples":
+                return _by_row(references, prediction_scores, sample_weight)
+            return Weighted(np.column_stack([references, prediction_scores]), sample_weight)
+        labels, (codes,) = coded(references)
+        return Weighted(np.column_stack([codes, prediction_scores]), sample_weight, labels)
+
+    def formula(
+        self,
+        total: Sample | Floats,
+        *,
+        average: str | None = "macro",
+        max_fpr: float | None = None,
+        multi_class: str = "raise",
+        labels: Sequence[Label] | None = None,
+    ) -> dict[str, Any]:
+        """The area, or those of all classes; NaN where a class or its opposite is lacking."""
+        if average not in AVERAGES:
+            raise ValueError(f"no average {average!r}; there are macro, micro, weighted, samples and None")
+        if max_fpr is not None and not 0 < max_fpr <= 1:
+            raise ValueError(f"max_fpr lies above 0 and at most at 1, not at {max_fpr}")
+        if isinstance(total, np.ndarray):
+            return {"roc_auc": ratio(total[..., 0], total[..., 1])}
+        if average == "samples":
+            raise ValueError("average='samples' needs rows of 0 and 1, with a place for each class")
+        limit, width = max_fpr or 1, total.rows.shape[1]
+        if total.labels is None:
+            right, scores = total.rows[:, : width // 2] == 1, total.rows[:, width // 2 :]
+            return {"roc_auc": _each(right, scores, total.weights, average, limit)}
+        if width == 2:
+            return {"roc_auc": area(total.rows[:, 1], _positive(total), total.weights, limit)}
+        codes, scores = _codes(total, labels, multi_class, max_fpr), total.rows[:, 1:]
+        if multi_class == "ovo":
+            return {"roc_auc": _pairs(codes, scores, total.weights, average)}
+        right = codes[:, None] == np.arange(scores.shape[1])
+        return {"roc_auc": _each(right, scores, total.weights, average, limit)}
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """Raises ValueError where the area is undefined."""
+        found = super().result(state, **options)
+        if found["roc_auc"] is None:
+            raise ValueError("ROC AUC is undefined: a class has no examples, or no example against it")
+        return found
+
+
+def _each(right: Any, scores: Floats, weights: Any, average: str | None, max_fpr: float) -> Any:
+    """Of each class against the rest, (..., K), or their average; `right` and `scores` have shape (U, K)."""
+    if average == "micro":
+        spread = np.repeat(weights, right.shape[1], axis=-1)
+        return area(scores.ravel(), right.ravel(), spread, max_fpr)
+    each = np.stack([area(scores[:, k], right[:, k], weights, max_fpr) for k in range(right.shape[1])], -1)
+    if average is None:
+        return each
+    if average == "macro":
+        return each.mean(-1)
+    share = weights @ right.astype(float)
+    return ratio((each * share).sum(-1), share.sum(-1), np.nan)
+
+
+def _pairs(codes: Any, scores: Floats, weights: Any, average: str | None) -> Any:
+    """Hand and Till's mean over pairs of classes, equation 7; weighted by how frequent each pair is, if asked for."""
+    if average not in ("macro", "weighted"):
+        raise ValueError(f"multi_class='ovo' takes the averages macro and weighted, not {average!r}")
+    found, shares = [], []
+    for first, second in combinations(range(scores.shape[1]), 2):
+        of_pair = (codes == first) | (codes == second)
+        here = weights[..., of_pair]
+        ways = [area(scores[of_pair, one], codes[of_pair] == one, here, 1) for one in (first, second)]
+        found.append((ways[0] + ways[1]) / 2)
+        shares.append(here.sum(-1))
+    each, share = np.stack(found, -1), np.stack(shares, -1)
+    return each.mean(-1) if average == "macro" else ratio((each * share).sum(-1), share.sum(-1), np.nan)
+
+
+def _codes(total: Sample, labels: Sequence[Label] | None, multi_class: str, max_fpr: float | None) -> Any:
+    """The column of each example's right class. Raises ValueError where classes, columns and options do not fit."""
+    assert total.labels is not None
+    if multi_class not in ("ovr", "ovo"):
+        raise ValueError("more than two classes need multi_class='ovr' (each against the rest) or 'ovo' (each pair)")
+    if max_fpr not in (None, 1):
+        raise ValueError("max_fpr is for two classes, or several at once; leave it out")
+    sums = total.rows[:, 1:].sum(1)
+    if not np.allclose(sums, 1):
+        row = int(np.argmin(np.isclose(sums, 1)))
+        raise ValueError(
+            f"prediction_scores: row {list(total.rows[row, 1:])} sums to {sums[row]:.6g}; give probabilities"
+        )
+    known = total.labels if labels is None else tuple(labels)
+    if len(known) != total.rows.shape[1] - 1:
+        raise ValueError(
+            f"there are {len(known)} classes but {total.rows.shape[1] - 1} scores for each example; "
+            "give labels=, the sorted class of each column"
+        )
+    if labels is not None and list(labels) != sorted(set(labels)):
+        raise ValueError("labels are to be sorted and different, as the columns of prediction_scores")
+    strange = [label for label in total.labels if label not in known]
+    if strange:
+        raise ValueError(f"references hold the class {strange[0]!r}, which is none of labels={list(known)}")
+    table = np.array([known.index(label) for label in total.labels])
+    return table[total.rows[:, 0].astype(np.int64)]
+
+
+def _positive(total: Sample) -> Any:
+    """Which examples are of the greater of two classes."""
+    labels = total.labels or ()
+    if len(labels) == 1:
+        raise ValueError(f"ROC AUC is undefined: class {labels[0]!r} has no example against it")
+    if len(labels) > 2:
+        raise ValueError(
+            f"references hold {len(labels)} classes, so each example needs a row of scores with one for each class"
+        )
+    return total.rows[:, 0] == 1
+
+
+def _by_row(references: Any, scores: Floats, weights: Floats | None) -> Sums:
+    """The area within each row of classes, and the row's weight."""
+    bad = references.min(1) == references.max(1)
+    if bad.any():
+        raise ValueError(
+            f"references: row {int(bad.argmax())} is all 0 or all 1, which has no area; drop it for average='samples'"
+        )
+    ones = np.ones(references.shape[1])
+    areas = np.array([area(score, row == 1, ones, 1) for score, row in zip(scores, references, strict=True)])
+    weight = np.ones(len(areas)) if weights is None else weights
+    return Sums(np.stack([areas * weight, weight], 1))

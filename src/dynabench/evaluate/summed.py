@@ -1,0 +1,42 @@
+"""States that are more than rows of numbers, but whose formula takes sums over examples."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.states import Floats, Sums
+
+
+class Summed:
+    """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument of sums."""
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Numbers of each example that add up."""
+        raise NotImplementedError
+
+    def wrapped(self, total: Floats) -> Any:
+        """The formula's argument from sums of shape (..., S + 1), of which the last counts examples."""
+        return total
+
+    def __len__(self) -> int:
+        return len(self.sums)
+
+    def total(self) -> Any:
+        """See `State`."""
+        return self.wrapped(self.sums.total())
+
+    def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
+        """See `State`."""
+        return (self.wrapped(block) for block in self.sums.resamples(rng, times))
+
+    def left_out(self) -> Iterator[tuple[Any, Ints]]:
+        """See `State`."""
+        return ((self.wrapped(block), counts) for block, counts in self.sums.left_out())
+
+    def at(self, rows: Ints) -> Any:
+        """See `State`."""
+        return self.wrapped(self.sums.at(rows))

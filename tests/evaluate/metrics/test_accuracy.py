@@ -1,0 +1,89 @@
+"""Accuracy: against scikit-learn, on kinds of columns, on what cannot be computed, and its intervals."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+import sklearn.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+
+often = settings(deadline=None, max_examples=60)
+
+rows = st.lists(st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.floats(0.01, 5)), min_size=1, max_size=30)
+
+
+@often
+@given(rows, st.booleans(), st.booleans())
+def test_equals_scikit_learn(rows: Any, weighted: bool, normalize: bool) -> None:
+    said, true, weight = (list(column) for column in zip(*rows, strict=True))
+    options = {"sample_weight": weight if weighted else None, "normalize": normalize}
+    found = load("accuracy").compute(predictions=said, references=true, **options)["accuracy"]
+    assert found == pytest.approx(sklearn.metrics.accuracy_score(true, said, **options))
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references"),
+    [
+        (["a", "b", "a"], ["a", "a", "a"]),
+        (np.array(["a", "b", "a"]), np.array(["a", "a", "a"])),
+        (np.array(["a", "b", "a"], object), ("a", "a", "a")),
+        ([10**15, -(10**15), 3], [10**15, 0, 3]),
+        (np.array([1, 2, 3], np.uint8), [1, 0, 3]),
+        ([1.0, 2.0, 3.0], np.array([1, 0, 3])),
+        ([True, False, True], [True, True, True]),
+        (range(3), [0, 0, 2]),
+    ],
+)
+def test_takes_labels_of_every_kind(predictions: Any, references: Any) -> None:
+    assert load("accuracy").compute(predictions=predictions, references=references) == {"accuracy": 2 / 3}
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "told"),
+    [
+        ([0.9, 1.2], [0, 1], "predictions: row 0 is 0.9, which is no label"),
+        ([0, None], [0, 1], "predictions: row 1 is missing"),
+        ([0, 1], [0.0, float("nan")], "references: row 1 is NaN"),
+        ([0, "b"], [0, 1], "row 0 and row 1 mix text and other values"),
+        (["a", None], ["a", "b"], "row 1 is missing"),
+        (["1", "0"], [1, 0], "some labels are texts and some numbers"),
+        ([1, 0], [1], "predictions has 2, references has 1"),
+        ([[1, 0]], [[1, 0]], "give a list with one label"),
+        ([[1], [1, 0]], [1, 0], "rows have different lengths"),
+        (3, 3, "give a list with one value for each example"),
+        ("cat", "cat", "not str"),
+        ([{"label": 1}], [1], "not a number"),
+        ([float("inf")], [1], "row 0 is inf, which is no label"),
+    ],
+)
+def test_what_is_no_label_is_told(predictions: Any, references: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load("accuracy").compute(predictions=predictions, references=references)
+
+
+def test_weights_that_sum_to_nothing_give_nothing() -> None:
+    found = load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=[0, 0])
+    assert found == {"accuracy": 0.0}
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile", "basic"])
+def test_intervals_are_those_of_scipy(method: str) -> None:
+    right = np.random.default_rng(1).random(200) < 0.83
+    found = load("accuracy").compute(
+        predictions=right.astype(int), references=np.ones(200, int), interval=0.9, method=method, resamples=20_000
+    )["interval"]["accuracy"]
+    said = scipy.stats.bootstrap(
+        (right,), np.mean, confidence_level=0.9, n_resamples=20_000, method=method, random_state=2
+    )
+    assert found["low"] == pytest.approx(said.confidence_interval.low, abs=0.0051)  # a step of 200 rows is 0.005
+    assert found["high"] == pytest.approx(said.confidence_interval.high, abs=0.0051)
+    assert found["standard_error"] == pytest.approx(said.standard_error, rel=0.03)
+
+
+def test_each_example_has_its_score() -> None:
+    found = load("accuracy").compute(predictions=[1, 0, 1], references=[1, 1, 1], per_example=True)
+    assert found["per_example"] == {"accuracy": [1.0, 0.0, 1.0]}

@@ -1,0 +1,86 @@
+"""Brier score, against scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss
+
+from dynabench.evaluate import load
+
+often = settings(deadline=None, max_examples=60)
+
+rows = st.lists(
+    st.tuples(st.sampled_from(["ham", "spam"]), st.floats(0, 1), st.floats(0.01, 5)), min_size=1, max_size=20
+)
+
+
+@often
+@given(rows, st.booleans(), st.sampled_from(["ham", "spam"]))
+def test_texts_equal_scikit_learn(rows: Any, weighted: bool, positive: str) -> None:
+    true, said, weight = (list(column) for column in zip(*rows, strict=True))
+    options = {"sample_weight": weight if weighted else None, "pos_label": positive}
+    found = load("brier_score").compute(predictions=said, references=true, **options)["brier_score"]
+    if len(set(true)) == 2:
+        assert found == pytest.approx(brier_score_loss(true, said, **options))
+    weights = np.array(weight) if weighted else np.ones(len(true))
+    errors = (np.array(said) - (np.array(true) == positive)) ** 2
+    assert found == pytest.approx((errors * weights).sum() / weights.sum())
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (0.0, 1.0), (False, True)])
+def test_numbers_equal_scikit_learn(labels: Any) -> None:
+    true, said = [labels[0], labels[1], labels[1]], [0.2, 0.7, 0.4]
+    found = load("brier_score").compute(predictions=said, references=true)
+    assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
+
+
+@often
+@given(st.integers(2, 4), st.integers(0, 10**6))
+def test_rows_of_probabilities_equal_scikit_learn(classes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    said = rng.dirichlet(np.ones(classes), 6)
+    true = np.eye(classes, dtype=int)[[0, 1, *rng.integers(0, classes, 4)]]
+    found = load("brier_score", "multilist").compute(predictions=said, references=true)
+    assert found["brier_score"] == pytest.approx(brier_score_loss(true, said))
+
+
+@often
+@given(rows, rows)
+def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
+    module = load("brier_score", pos_label="ham")
+    columns = [
+        dict(zip(("references", "predictions", "sample_weight"), map(list, zip(*part, strict=True)), strict=True))
+        for part in (first, second, first + second)
+    ]
+    merged = module.merge(*(module.state(one) for one in columns[:2]))
+    assert module.result(merged)["brier_score"] == pytest.approx(module.compute(**columns[2])["brier_score"])
+
+
+def test_each_example_has_its_squared_error_and_all_an_interval() -> None:
+    found = load("brier_score").compute(
+        predictions=[0.5, 0.9, 0.1], references=[1, 1, 1], per_example=True, interval=0.9
+    )
+    assert found["per_example"]["brier_score"] == pytest.approx([0.25, 0.01, 0.81])
+    assert found["interval"]["brier_score"]["low"] < found["brier_score"] < found["interval"]["brier_score"]["high"]
+
+
+@pytest.mark.parametrize(
+    ("said", "true", "options", "told"),
+    [
+        ([0.1, -0.1], [0, 1], {}, "row 1 is -0.1, which is no probability"),
+        ([0.1, float("nan")], [0, 1], {}, "row 1 is nan"),
+        ([0.1, 0.2], ["ham", "spam"], {}, "choose pos_label from 'ham', 'spam'"),
+        ([0.1], ["ham"], {}, "choose pos_label from 'ham'"),
+        ([0.1, 0.2], [2, 3], {}, "choose pos_label from 2, 3"),
+        ([0.1, 0.2, 0.3], [0, 1, 2], {}, "3 classes"),
+        ([[0.1, 0.9]], [1], {}, "need one shape"),
+        ([[0.1, 0.9]], [[0, 1, 0]], {}, "need one shape"),
+        ([0.1, 0.2], [0.5, 1], {}, "row 0 is 0.5, which is no label"),
+    ],
+)
+def test_what_has_no_score_is_told(said: Any, true: Any, options: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load("brier_score").compute(predictions=said, references=true, **options)

@@ -1,0 +1,163 @@
+"""Calibration errors, against a plain computation bin by bin."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+
+often = settings(deadline=None, max_examples=60)
+
+NAMES = ("expected_calibration_error", "maximum_calibration_error")
+confidence = st.one_of(st.integers(0, 10).map(lambda tenth: tenth / 10), st.floats(0, 1))
+rows = st.lists(st.tuples(confidence, st.integers(0, 1), st.floats(0.1, 5)), min_size=1, max_size=30)
+
+
+def plain(groups: Any) -> tuple[float, float]:
+    """Expected and maximum error of groups of (confidence, right, weight)."""
+    gaps, weights = [], []
+    for group in groups:
+        said, right, weight = (np.array(column) for column in zip(*group, strict=True))
+        gaps.append(abs(np.average(said, weights=weight) - np.average(right, weights=weight)))
+        weights.append(weight.sum())
+    return float(np.average(gaps, weights=weights)), max(gaps)
+
+
+def compute(name: str, rows: Any, weighted: bool = True, **options: Any) -> Any:
+    said, right, weight = (list(column) for column in zip(*rows, strict=True))
+    given = {"sample_weight": weight} if weighted else {}
+    return load(name).compute(predictions=said, references=right, **given, **options)
+
+
+@often
+@given(rows, st.integers(1, 15), st.booleans())
+def test_bins_of_equal_width_equal_the_plain_computation(rows: Any, n_bins: int, weighted: bool) -> None:
+    edges = np.linspace(0, 1, n_bins + 1)
+    groups: dict[int, list[Any]] = {}
+    for said, right, weight in rows:
+        place = next(k for k in range(n_bins) if said <= edges[k + 1])
+        groups.setdefault(place, []).append((said, right, weight if weighted else 1.0))
+    expected = plain(groups.values())
+    for name, value in zip(NAMES, expected, strict=True):
+        found = compute(name, rows, weighted, n_bins=n_bins)
+        assert found[name] == pytest.approx(value, abs=1e-9)
+        assert [bool(one["count"]) for one in found["bins"]] == [k in groups for k in range(n_bins)]
+        assert [one["low"] for one in found["bins"]] == pytest.approx(edges[:-1])
+
+
+@often
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
+def test_bins_of_equal_mass_hold_as_many_each(n_bins: int, each: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    said = rng.permutation(np.linspace(0.013, 0.987, n_bins * each))
+    right = rng.integers(0, 2, len(said))
+    rows = list(zip(said.tolist(), right.tolist(), np.ones(len(said)).tolist(), strict=True))
+    groups = [[rows[row] for row in part] for part in np.array_split(np.argsort(said), n_bins)]
+    for name, value in zip(NAMES, plain(groups), strict=True):
+        found = compute(name, rows, False, n_bins=n_bins, binning="mass")
+        assert found[name] == pytest.approx(value, abs=1e-9)
+        assert [one["count"] for one in found["bins"]] == [each] * n_bins
+        assert [one["high"] for one in found["bins"]] == [max(group)[0] for group in groups]
+
+
+@often
+@given(rows, st.integers(1, 8), st.sampled_from(["width", "mass"]))
+def test_bins_hold_all_examples_and_give_the_errors(rows: Any, n_bins: int, binning: str) -> None:
+    found = [compute(name, rows, n_bins=n_bins, binning=binning) for name in NAMES]
+    bins = found[0]["bins"]
+    assert sum(one["count"] for one in bins) == pytest.approx(sum(row[2] for row in rows))
+    full = [one for one in bins if one["count"]]
+    gaps = [abs(one["confidence"] - one["accuracy"]) for one in full]
+    assert found[0][NAMES[0]] == pytest.approx(np.average(gaps, weights=[one["count"] for one in full]), abs=1e-9)
+    assert found[1][NAMES[1]] == pytest.approx(max(gaps), abs=1e-9)
+    for one in full:
+        assert one["low"] - 1e-9 <= one["confidence"] <= one["high"] + 1e-9
+
+
+@often
+@given(rows, st.randoms(use_true_random=False), st.sampled_from(["width", "mass"]))
+def test_the_order_of_rows_does_not_matter(rows: Any, shuffler: Any, binning: str) -> None:
+    other = list(rows)
+    shuffler.shuffle(other)
+    first, second = (compute(NAMES[0], one, binning=binning)[NAMES[0]] for one in (rows, other))
+    assert first == pytest.approx(second, abs=1e-9)
+
+
+@often
+@given(rows, rows)
+def test_merged_batches_equal_all_rows(first: Any, second: Any) -> None:
+    module = load(NAMES[0], binning="mass")
+    columns = [
+        dict(zip(("predictions", "references", "sample_weight"), map(list, zip(*part, strict=True)), strict=True))
+        for part in (first, second, first + second)
+    ]
+    merged = module.merge(*(module.state(one) for one in columns[:2]))
+    assert module.result(merged, binning="mass")[NAMES[0]] == module.compute(**columns[2])[NAMES[0]]
+
+
+def test_rows_of_probabilities_are_judged_by_their_highest() -> None:
+    said = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]]
+    for name in NAMES:
+        of_rows = load(name).compute(predictions=said, references=["c", "b", "a"], labels=["c", "a", "b"])
+        assert of_rows == load(name).compute(predictions=[0.7, 0.8, 0.4], references=[1, 1, 1])
+
+
+def test_a_calibrated_forecast_of_many_has_nearly_no_error() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.random(200_000)
+    right = (rng.random(200_000) < said).astype(int)
+    for binning in ("width", "mass"):
+        assert load(NAMES[0]).compute(predictions=said, references=right, binning=binning)[NAMES[0]] < 0.005
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_interval_is_that_of_scipy(name: str) -> None:
+    rng = np.random.default_rng(1)
+    said = np.round(rng.random(100), 2)
+    right = (rng.random(100) < said**2).astype(int)
+    found = load(name, n_bins=4).compute(predictions=said, references=right, interval=0.9, method="percentile")
+    edges = np.linspace(0, 1, 5)
+
+    def error(said: Any, right: Any) -> float:
+        places = np.digitize(said, edges[1:-1], right=True)
+        groups = [[(said[i], right[i], 1.0) for i in np.flatnonzero(places == k)] for k in set(places)]
+        return plain(groups)[NAMES.index(name)]
+
+    expected = scipy.stats.bootstrap(
+        (said, right),
+        error,
+        paired=True,
+        vectorized=False,
+        n_resamples=999,
+        confidence_level=0.9,
+        random_state=rng,
+        method="percentile",
+    )
+    span = found["interval"][name]
+    assert span["low"] == pytest.approx(expected.confidence_interval.low, abs=0.015)
+    assert span["high"] == pytest.approx(expected.confidence_interval.high, abs=0.015)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("said", "right", "options", "told"),
+    [
+        ([1.1], [1], {}, "row 0 is 1.1, which is no probability"),
+        ([0.5, float("nan")], [1, 1], {}, "row 1 is nan"),
+        ([0.5], [2], {}, "row 0 is 2, which is none of 0, 1"),
+        ([0.5], ["yes"], {}, "row 0 is 'yes', which is none of 0, 1"),
+        ([0.5], [1], {"n_bins": 0}, "n_bins is at least 1"),
+        ([0.5], [1], {"binning": "even"}, "binning is 'width' or 'mass'"),
+        ([[0.5, 0.1]], [1], {}, "row 0 sums to 0.6"),
+        ([[0.5, 0.5]], ["a"], {"labels": ["a", "b", "c"]}, "3 labels but 2 probabilities"),
+        ([0.5], ["a"], {"labels": ["a"]}, "needs two labels"),
+        ([0.5], [1], {"sample_weight": [-1]}, "sample_weight: row 0 is negative"),
+    ],
+)
+def test_what_has_no_calibration_is_told(name: str, said: Any, right: Any, options: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load(name).compute(predictions=said, references=right, **options)
