@@ -8,6 +8,7 @@ from typing import Any
 
 from dynabench.evaluate.evaluator import fingerprint
 from dynabench.evaluate.evaluator.predictors.base import Predictor
+from dynabench.evaluate.evaluator.predictors.packed import packed
 
 PADS = {"attention_mask": 0, "token_type_ids": 0}
 ENDLESS = 1_000_000  # tokenizers without a limit say 1e30
@@ -42,7 +43,7 @@ class Network(Predictor):
         if self.device != str(_where(self.model)):
             self.model.to(self.device)
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), packed(self.model):
                 yield
         finally:
             self.model.train(training)
