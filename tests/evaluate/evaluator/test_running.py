@@ -233,6 +233,38 @@ def test_a_resumed_model_gives_just_what_an_unbroken_run_gives(tmp_path: Path) -
     assert first == second
 
 
+class Nested:
+    """A module with results within results, one without an interval, as seqeval has them."""
+
+    name = "nested"
+
+    def compute(self, **given: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {"LOC": {"f1": 0.5, "number": 3}, "all": 1.0, "told": ["x"]}
+        if "interval" in given:
+            assert (given["interval"], given["resamples"], given["seed"], given["method"]) == (0.8, 50, 4, "basic")
+            span = {"low": 0.25, "high": 0.75, "standard_error": 0.1, "level": 0.8, "method": "basic"}
+            found["interval"] = {"LOC": {"f1": span}, "all": span}
+        return found
+
+
+def test_results_within_results_have_their_own_intervals() -> None:
+    task = evaluator("text-classification")
+    found = task.compute(
+        breaking(9, []),
+        rows_of(3),
+        metric=Nested(),
+        strategy="bootstrap",
+        confidence_level=0.8,
+        n_resamples=50,
+        random_state=4,
+        method="basic",
+    )
+    span = {"confidence_interval": (0.25, 0.75), "standard_error": 0.1}
+    assert found["LOC"] == {"f1": {**span, "score": 0.5}, "number": {"score": 3}}
+    assert found["all"] == {**span, "score": 1.0}
+    assert found["told"] == {"score": ["x"]}
+
+
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
 def test_batches_hold_each_row_once_with_the_longest_first(sizes: list[int], size: int) -> None:
     found = batches(sizes, len(sizes), size)

@@ -54,6 +54,8 @@ def scored(metric: Any, columns: Mapping[str, Any], options: Mapping[str, Any], 
 def _with_interval(value: Any, span: Mapping[str, Any] | None) -> dict[str, Any]:
     if span is None:
         return {"score": value}
+    if isinstance(value, Mapping):  # results within a result, such as those of each entity
+        return {key: _with_interval(one, span.get(key)) for key, one in value.items()}
     return {
         "confidence_interval": (span["low"], span["high"]),
         "standard_error": span["standard_error"],
