@@ -49,11 +49,11 @@ class QuestionAnsweringEvaluator(Evaluator):
 
     def predictions(self, answers: list[Any], question: Question, predictor: Predictor) -> dict[str, Any]:
         """`{id, prediction_text}`, with `no_answer_probability` where questions may have no answer."""
-        found = []
+        found, may_be_none = [], self._may_be_none(question)
         for row, (name, answer) in enumerate(zip(self._ids(question), answers, strict=True)):
             said = _answer(answer, row)
             one = {"id": name, "prediction_text": said["answer"]}
-            if self._may_be_none(question):
+            if may_be_none:
                 one["no_answer_probability"] = _nothing(said)
             found.append(one)
         return {"predictions": found}
