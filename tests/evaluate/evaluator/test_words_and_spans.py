@@ -195,3 +195,14 @@ def test_a_model_with_a_card_that_extracts_is_asked_by_its_fields() -> None:
     evaluator("question-answering").compute(SimpleNamespace(card=card, predict=predict), rows, metric=metric)
     assert [one["prediction_text"] for one in metric.columns["predictions"]] == ["ab", "", "xy"]
     assert [one["no_answer_probability"] for one in metric.columns["predictions"]] == pytest.approx([0.3, 1, 0.3])
+
+
+def test_a_checkpoint_of_answers_that_must_be_there_is_none_of_those_that_need_not(
+    reader: tuple[Any, Any], tmp_path: Path
+) -> None:
+    rows, path = squad(3), tmp_path / "answers.jsonl"
+    task, given = evaluator("question-answering"), {"tokenizer": reader[1], "metric": Seen(), "checkpoint": path}
+    task.compute(reader[0], rows, **given)
+    task.compute(reader[0], rows, **given, squad_v2_format=False)
+    with pytest.raises(ValueError, match="of another model"):
+        task.compute(reader[0], rows, **given, squad_v2_format=True)

@@ -25,6 +25,10 @@ class Chooser(Network):
     normalization = "sum"
     together = 16
 
+    def told(self) -> str:
+        """See `Network`."""
+        return self.normalization
+
     def sizes(self, encoded: Sequence[Any]) -> list[int]:
         """Characters of prompt and classes."""
         return [len(row["text"]) + sum(map(len, row["classes"])) for row in encoded]

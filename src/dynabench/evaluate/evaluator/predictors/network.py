@@ -30,8 +30,13 @@ class Network(Predictor):
         self.labels = tuple(str(labels[number]) for number in sorted(labels))
 
     def identity(self) -> str:
-        """Fingerprints of the model and its tokenizer."""
-        return f"{fingerprint.of_network(self.model)}-{fingerprint.of_tokenizer(self.processor)}"
+        """Fingerprints of the model and its tokenizer, how much is read at once, and what else is set."""
+        parts = [fingerprint.of_network(self.model), fingerprint.of_tokenizer(self.processor)]
+        return "-".join([*parts, fingerprint.of_value([self.limit(), self.told()])])
+
+    def told(self) -> Any:
+        """Settings that the answers depend on."""
+        return None
 
     @contextmanager
     def opened(self) -> Iterator[None]:

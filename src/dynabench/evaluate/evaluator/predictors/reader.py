@@ -25,6 +25,10 @@ class Reader(Network):
     auto = "AutoModelForQuestionAnswering"
     impossible = False
 
+    def told(self) -> bool:
+        """See `Network`."""
+        return self.impossible
+
     def encode(self, inputs: Sequence[Any]) -> list[dict[str, Any]]:
         """Inputs are dictionaries of `question` and `context`; rows become windows over the context."""
         if not getattr(self.processor, "is_fast", False):

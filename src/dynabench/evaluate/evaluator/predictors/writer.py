@@ -30,6 +30,10 @@ class Writer(Network):
             chosen.setdefault("pad_token_id", self._pad_id())
         return chosen
 
+    def told(self) -> list[str]:
+        """See `Network`."""
+        return [f"{name}={value!r}" for name, value in sorted({**self.generation, **self.settings()}.items())]
+
     def seeded(self) -> AbstractContextManager[Any]:
         """Random numbers of our own while the model samples; those of the caller go on as they were."""
         if not self.settings().get("do_sample"):
