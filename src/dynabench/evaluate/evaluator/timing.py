@@ -1,0 +1,49 @@
+"""How long inference took, and nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass
+class Timing:
+    """Seconds of encoding all rows once, and of each batch with its number of rows and tokens."""
+
+    encoding: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    tokens: list[int | None] = field(default_factory=list)
+
+    def add(self, seconds: float, rows: int, tokens: int | None) -> None:
+        """One batch."""
+        self.seconds.append(seconds)
+        self.rows.append(rows)
+        self.tokens.append(tokens)
+
+    def result(self) -> dict[str, Any]:
+        """Seconds in all, samples a second, seconds a sample, percentiles of the latter, and tokens a second.
+
+        The latency of an example is its batch's time over the batch's rows, and its share of the encoding; with
+        batch_size=1 that is how long its answer took. Rates are None where the clock did not move.
+        """
+        n, total = sum(self.rows), self.encoding + sum(self.seconds)
+        found: dict[str, Any] = {
+            "total_time_in_seconds": total,
+            "samples_per_second": n / total if total > 0 else None,
+            "latency_in_seconds": total / n,
+        }
+        each = np.repeat(np.array(self.seconds) / np.array(self.rows), self.rows) + self.encoding / n
+        for percent, value in zip(PERCENTILES, _percentiles(each), strict=True):
+            found[f"latency_p{percent}_in_seconds"] = value
+        known = [one for one in self.tokens if one is not None]
+        if len(known) == len(self.tokens):
+            found["tokens_per_second"] = sum(known) / total if total > 0 else None
+        return found
+
+
+def _percentiles(values: Sequence[float] | Any) -> list[float]:
+    return [float(value) for value in np.percentile(values, PERCENTILES)]

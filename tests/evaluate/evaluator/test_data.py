@@ -1,0 +1,153 @@
+"""Data in every form gives the same rows."""
+
+import gzip
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dynabench.evaluate import evaluator
+from dynabench.evaluate.evaluator import choose_split
+from dynabench.evaluate.evaluator.data import load_data
+from dynabench.evaluate.evaluator.splits import rows_of
+from tests.evaluate.evaluator.test_classifying import Listed
+
+ROWS = [{"text": f"it's, row {at}\n", "label": at % 2} for at in range(6)]
+COLUMNS = {"text": [row["text"] for row in ROWS], "label": [row["label"] for row in ROWS]}
+
+
+def same(found: Any) -> bool:
+    return list(found.column("text", "")) == COLUMNS["text"] and found.labels("label", "") == COLUMNS["label"]
+
+
+def test_rows_columns_frames_and_data_sets_are_the_same() -> None:
+    import pandas
+
+    assert same(load_data(ROWS))
+    assert same(load_data(iter(ROWS)))
+    assert same(load_data(COLUMNS))
+    assert same(load_data({"text": COLUMNS["text"], "label": np.array(COLUMNS["label"])}))
+    assert same(load_data(pandas.DataFrame(ROWS)))
+    assert same(load_data(Listed(ROWS, {})))
+    assert same(load_data({"train": Listed(ROWS[:1], {}), "validation": Listed(ROWS, {})}))
+    assert same(load_data({"train": ROWS[:1], "test": ROWS}))
+    assert same(load_data({"a": pandas.DataFrame(ROWS[:2]), "b": pandas.DataFrame(ROWS)}, split="b"))
+
+
+def test_files_are_read_by_their_kind(tmp_path: Path) -> None:
+    import pandas
+
+    frame = pandas.DataFrame(ROWS)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    (tmp_path / "a.jsonl").write_text(lines)
+    (tmp_path / "lines.json").write_text(lines)
+    (tmp_path / "rows.json").write_text(json.dumps(ROWS, indent=1))
+    (tmp_path / "columns.json").write_text(json.dumps(COLUMNS))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    for path in sorted(tmp_path.iterdir()):
+        assert same(load_data(path)), path.name
+        assert same(load_data(str(path))), path.name
+        assert len(load_data(path, split=f"{path.name.split('.')[0]}[:2]")) == 2
+
+
+def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
+    for name, rows in (("train", ROWS[:1]), ("dev", ROWS)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert same(load_data(tmp_path))
+    assert len(load_data(tmp_path, split="train")) == 1
+    assert list(load_data(tmp_path, split="dev[-2:]").column("label", "")) == [0, 1]
+    with pytest.raises(ValueError, match="no split 'test'; it has dev, train"):
+        load_data(tmp_path, split="test")
+
+
+def test_real_files_are_read() -> None:
+    path = Path(__file__).parents[4] / "shared" / "data" / "sst3"
+    if not path.is_dir():
+        pytest.skip("the shared data is not here")
+    found = load_data(path)
+    assert len(found) == 2210
+    assert set(found.labels("label", "")) == {"negative", "neutral", "positive"}
+
+
+def test_text_numbers_of_csv_labels_become_numbers_and_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label,code\n2012,0,007\n2013,1,008\n")
+    found = load_data(path)
+    assert found.texts("text", "") == ["2012", "2013"]
+    assert found.labels("label", "") == [0, 1]
+    assert found.labels("code", "") == ["007", "008"]
+
+
+@pytest.mark.parametrize(
+    ("available", "chosen"),
+    [
+        (["train", "validation", "test"], "test"),
+        (["train", "validation"], "validation"),
+        (["training", "dev"], "dev"),
+        (["train", "valid", "val"], "val"),
+        (["train", "evaluation", "testing"], "testing"),
+        (["unsupervised"], "unsupervised"),
+    ],
+)
+def test_the_split_is_chosen_by_preference(available: list[str], chosen: str) -> None:
+    assert choose_split(available) == chosen
+
+
+def test_slices_are_those_of_lists_and_of_shares() -> None:
+    assert rows_of(":3", 10) == range(3)
+    assert rows_of("-2:", 10) == range(8, 10)
+    assert rows_of("10%:50%", 10) == range(1, 5)
+    with pytest.raises(ValueError, match="is no slice"):
+        rows_of("3", 10)
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "told"),
+    [
+        (None, {}, "give data"),
+        ([], {}, "no rows"),
+        ({"text": [], "label": []}, {}, "no rows"),
+        ([{"text": "a"}, {"words": "b"}], {}, "row 1 differs from row 0"),
+        ([{"text": "a"}, "b"], {}, "row 1 is 'b'"),
+        ({"text": ["a", "b"], "label": [0]}, {}, "text 2, label 1"),
+        ({"text": "ab", "label": [0, 1]}, {}, "a list for each column"),
+        (ROWS, {"split": "test"}, "loaded already"),
+        ({"one": Listed(ROWS, {}), "two": Listed(ROWS, {})}, {}, "say which: split"),
+        ({"test": Listed(ROWS, {})}, {"split": "dev"}, "no split 'dev'; there are test"),
+        (5, {}, "cannot be a int"),
+        ("no/such/data", {}, "no file 'no/such/data'|could not|doesn't exist"),
+    ],
+)
+def test_data_that_cannot_be_read_is_told(data: Any, more: dict[str, str], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load_data(data, **more)
+
+
+def test_a_missing_column_and_a_missing_text_are_told() -> None:
+    task = evaluator("text-classification")
+    with pytest.raises(ValueError, match="label_column='label' is no column of the data, which has text, target"):
+        task.compute(lambda rows: rows, [{"text": "a", "target": 1}])
+    with pytest.raises(ValueError, match="text: row 1 is None, not a text"):
+        task.compute(lambda rows: rows, [{"text": "a", "label": 1}, {"text": None, "label": 1}])
+
+
+def test_a_data_set_is_read_by_name_with_its_preferred_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def load_dataset(path: str, name: str | None, split: str) -> Listed:
+        asked.append((path, name, split))
+        return Listed(ROWS, {"label": SimpleNamespace(names=["no", "yes"])})
+
+    here = SimpleNamespace(get_dataset_split_names=lambda *_: ["train", "validation"], load_dataset=load_dataset)
+    monkeypatch.setitem(__import__("sys").modules, "datasets", here)
+    found = load_data("glue", "sst2")
+    assert same(found)
+    assert found.classes == {"label": ("no", "yes")}
+    load_data("glue", "sst2", "train[:5]")
+    assert asked == [("glue", "sst2", "validation"), ("glue", "sst2", "train[:5]")]
