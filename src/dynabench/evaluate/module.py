@@ -33,6 +33,7 @@ class Module:
     apart: ClassVar[frozenset[str]] = frozenset()  # columns that need not be as long as the others
     configs: ClassVar[tuple[str, ...]] = ("default",)
     empty: ClassVar[bool] = False  # whether no rows have a result
+    on_pages: ClassVar[bool] = True  # whether pages compute it for strangers: False for what runs or loads its inputs
     update: Callable[..., Any]
     formula: Callable[..., Mapping[str, Any]]
 

@@ -1,0 +1,108 @@
+"""A process that computes modules for the web process: each request in a child of its own, with hard limits.
+
+It imports what modules need once, then forks for each connection to the socket that it was given: a child starts in
+milliseconds, computes one request and ends, and whatever it does to its memory or its time ends with it.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+SECONDS = 8  # on the clock, and of the processor
+MEMORY = 2 << 30
+WARM = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
+READABLE = tuple({f"{Path(part).resolve()}{os.sep}" for part in (sys.prefix, sys.base_prefix, *sys.path) if part})
+REFUSED = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.remove", "os.rename",
+           "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.", "urllib.", "ctypes.dlopen")  # fmt: skip
+
+
+def serve(listener: socket.socket) -> None:
+    """Answer connections until standard input ends, which is when the web process is gone."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    warm()
+    with contextlib.suppress(OSError):
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _answer(connection)
+            connection.close()
+
+
+def warm() -> None:
+    """Import everything that requests are likely to need: children share it."""
+    from dynabench.cards import library
+
+    library.entries()
+    for name in WARM:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _answer(connection: socket.socket) -> None:
+    """One request, in a child that never returns."""
+    try:
+        limit()
+        with connection.makefile("rb") as incoming:
+            request = json.loads(incoming.read())
+        sys.addaudithook(_guard)
+        answer = computed(**request)
+        connection.sendall(json.dumps(answer, allow_nan=False).encode())
+    finally:
+        os._exit(0)
+
+
+def limit() -> None:
+    """No more than `SECONDS`, `MEMORY` and a few open files; nothing may be written."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    """A second lock: modules read nothing but installed code, open no connection and start nothing."""
+    if event.startswith(REFUSED):
+        raise PermissionError(f"{event} is not allowed here")
+    if event == "open" and isinstance(arguments[0], str | bytes):
+        path = os.path.realpath(os.fsdecode(arguments[0]))
+        if not path.startswith(READABLE) or (isinstance(arguments[1], str) and set(arguments[1]) & set("wax+")):
+            raise PermissionError("reading and writing files is not allowed here")
+
+
+def computed(
+    kind: str,
+    name: str,
+    config: str | None,
+    columns: dict[str, list[Any]],
+    options: dict[str, Any],
+    extra: dict[str, Any],
+) -> dict[str, Any]:
+    """`result` of `compute`; or `error`, what to mend; or `trouble`, the traceback of what modules should not raise."""
+    from dynabench.cards import library
+
+    module = library.entry(kind, name).module(config)
+    try:
+        return {"result": module.compute(**columns, **options, **extra)}
+    except ValueError as error:
+        return {"error": str(error)}
+    except (MemoryError, RecursionError):
+        return {"error": "this needs more memory than is allowed here; give fewer or shorter rows"}
+    except PermissionError:
+        return {"error": f"{name} wanted to read or start something, which is not allowed here"}
+    except Exception:
+        return {"trouble": traceback.format_exc()}
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
