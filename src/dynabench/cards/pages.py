@@ -12,11 +12,12 @@ from starlette.responses import Response
 
 from dynabench import security
 from dynabench.accounts.auth import Viewer
-from dynabench.cards import library, pictures, results, service, usage
+from dynabench.cards import library, pictures, service, usage
 from dynabench.cards.api import OFTEN
 from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
+from dynabench.evaluate import lines
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -90,7 +91,7 @@ async def _outcome(request: Request, entry: Entry, fields: Mapping[str, str], up
     result = await request.app.state.calculator.compute(**asked.request())
     return {
         "result": result,
-        "lines": results.lines(entry.card, result),
+        "lines": lines.lines(entry.card, result),
         "chart": await run_in_threadpool(pictures.of, asked, result),
         "rows": max((len(column) for column in asked.columns.values()), default=0),
     }

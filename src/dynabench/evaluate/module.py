@@ -144,7 +144,12 @@ class Module:
     @property
     def name(self) -> str:
         """The name under which `load` finds it: its file's."""
-        return type(self).__module__.rpartition(".")[2]
+        return self.name_of()
+
+    @classmethod
+    def name_of(cls) -> str:
+        """The same, of the class."""
+        return cls.__module__.rpartition(".")[2]
 
     @property
     def module_type(self) -> Kind:

@@ -60,12 +60,22 @@ def table(text: str, known: Mapping[str, Column]) -> Rows:
 
     Raises ValueError, with the line where there is one, for what is none of them.
     """
+    found, untyped = raw(text)
+    if not untyped:
+        return found
+    return {name: values(known[name], part) if name in known else scalars(part) for name, part in found.items()}
+
+
+def raw(text: str) -> tuple[Rows, bool]:
+    """Columns as `table` reads them, and whether their cells are texts that have no type yet, as in CSV."""
     text = text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
     if not text:
         raise ValueError("the table is empty")
-    if text[0] in "[{":
-        return _columns(_documents(text))
-    reader = csv.reader(io.StringIO(text), delimiter=_delimiter(text), strict=True)
+    return (_columns(_documents(text)), False) if text[0] in "[{" else (_cells(text), True)
+
+
+def _cells(text: str) -> dict[str, list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         header, *rows = list(reader)
     except csv.Error as error:
@@ -77,8 +87,7 @@ def table(text: str, known: Mapping[str, Column]) -> Rows:
     for number, row in enumerate(rows):
         if len(row) != len(header):
             raise ValueError(f"row {number} has {len(row)} cells, the header has {len(header)}")
-    cells = {name: [row[at] for row in rows] for at, name in enumerate(header)}
-    return {name: values(known[name], part) if name in known else scalars(part) for name, part in cells.items()}
+    return {name: [row[at] for row in rows] for at, name in enumerate(header)}
 
 
 def _delimiter(text: str) -> str:
