@@ -13,15 +13,15 @@ from typing import Any
 
 import structlog
 
-from dynabench.cards.worker import SECONDS
 from dynabench.errors import Invalid, Unavailable
 
+SECONDS = 8
 AT_ONCE = 2
 WAITING = 20  # requests that may wait for their turn
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")  # of the environment: no secrets
 START = 30  # seconds in which the worker imports its libraries, once
 TOO_LONG = (
-    f"this took more than {SECONDS} s or more memory than is allowed here; give fewer or shorter rows, leave the "
+    "this took more than {} s or more memory than is allowed here; give fewer or shorter rows, leave the "
     "interval out, or compute it from Python"
 )
 
@@ -32,7 +32,8 @@ log = structlog.get_logger("dynabench.web")
 class Calculator:
     """Computes modules in another process. One for each application; `close` ends that process."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: int = SECONDS) -> None:
+        self._seconds = seconds  # that one request may take
         self.examples: dict[Any, dict[str, Any]] = {}  # what worked examples give, by whoever asked first
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
@@ -54,7 +55,7 @@ class Calculator:
         finally:
             self._waiting -= 1
         if answer is None:
-            raise Invalid({"": TOO_LONG})
+            raise Invalid({"": TOO_LONG.format(self._seconds)})
         if "error" in answer:
             raise Invalid({"": str(answer["error"])})
         if "trouble" in answer:
@@ -68,7 +69,7 @@ class Calculator:
         try:
             writer.write(request)
             writer.write_eof()
-            heard = await asyncio.wait_for(reader.read(), SECONDS + 2 + START * self._fresh)
+            heard = await asyncio.wait_for(reader.read(), self._seconds + 2 + START * self._fresh)
             self._fresh = False
             return json.loads(heard) if heard else None
         except (TimeoutError, ConnectionError, ValueError):
@@ -88,7 +89,7 @@ class Calculator:
             with socket.socket(socket.AF_UNIX) as listener:
                 listener.bind(str(path))
                 listener.listen(WAITING)
-                self._process = _started(listener)
+                self._process = _started(listener, self._seconds)
                 self._fresh = True
         return str(path)
 
@@ -103,13 +104,13 @@ class Calculator:
             self._folder.cleanup()
 
 
-def _started(listener: socket.socket) -> subprocess.Popen[bytes]:
+def _started(listener: socket.socket, seconds: int) -> subprocess.Popen[bytes]:
     """A worker for `listener`: it sees nothing of this process's environment that it does not need."""
     number = listener.fileno()
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "dynabench.cards.worker", str(number)],
+        [sys.executable, "-P", "-m", "dynabench.cards.worker", str(number), str(seconds)],
         pass_fds=[number],
         env=environment | threads,
         stdin=subprocess.PIPE,  # ends with this process, and the worker with it

@@ -42,7 +42,9 @@ class Entry:
         if not self.module.on_pages or not (self.ours or "on_pages" in vars(self.module)):
             return "It is computed from Python alone: here it would run on what strangers send."
         if "models" in self.card.needs or self.card.resource:
-            return "It needs a model or other data that is not part of the library, so it is computed from Python alone."
+            return (
+                "It needs a model or other data that is not part of the library, so it is computed from Python alone."
+            )
         lacking = checked(self.module)
         return f"This deployment lacks {lacking}" if lacking else ""
 

@@ -137,7 +137,15 @@ def _link(request: Request, entry: Entry, fields: Mapping[str, str]) -> str:
 async def _page(
     request: Request, entry: Entry, fields: Mapping[str, str], status: int = 200, **values: Any
 ) -> Response:
-    known: dict[str, Any] = {"errors": {}, "result": None, "lines": [], "chart": None, "rows": 0, "link": "", "chosen": None}
+    known: dict[str, Any] = {
+        "errors": {},
+        "result": None,
+        "lines": [],
+        "chart": None,
+        "rows": 0,
+        "link": "",
+        "chosen": None,
+    }
     return await run_in_threadpool(
         render,
         request,

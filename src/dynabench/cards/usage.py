@@ -24,7 +24,8 @@ def python(entry: Entry) -> str:
     flat = f"module.compute({', '.join(given)})"
     call = flat if len(flat) <= WIDTH else "module.compute(\n    " + ",\n    ".join(given) + ",\n)"
     gives = "\n".join(f"# {line}" for line in pprint.pformat(dict(example.result), width=WIDTH).splitlines())
-    return f"from dynabench.evaluate import load\n\nmodule = load({', '.join(named)})\n{call}\n{gives if example.result else ''}".rstrip()
+    lines = ["from dynabench.evaluate import load", "", f"module = load({', '.join(named)})", call]
+    return "\n".join([*lines, *([gives] if example.result else [])])
 
 
 def terminal(entry: Entry) -> str:

@@ -17,15 +17,14 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-SECONDS = 8  # on the clock, and of the processor
 MEMORY = 2 << 30
 WARM = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
 READABLE = tuple({f"{Path(part).resolve()}{os.sep}" for part in (sys.prefix, sys.base_prefix, *sys.path) if part})
-REFUSED = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.remove", "os.rename",
+REFUSED = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "os.remove", "os.rename",
            "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.", "urllib.", "ctypes.dlopen")  # fmt: skip
 
 
-def serve(listener: socket.socket) -> None:
+def serve(listener: socket.socket, seconds: int) -> None:
     """Answer connections until standard input ends, which is when the web process is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     warm()
@@ -34,7 +33,7 @@ def serve(listener: socket.socket) -> None:
             connection, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
-                _answer(connection)
+                _answer(connection, seconds)
             connection.close()
 
 
@@ -48,10 +47,10 @@ def warm() -> None:
             importlib.import_module(name)
 
 
-def _answer(connection: socket.socket) -> None:
+def _answer(connection: socket.socket, seconds: int) -> None:
     """One request, in a child that never returns."""
     try:
-        limit()
+        limit(seconds)
         with connection.makefile("rb") as incoming:
             request = json.loads(incoming.read())
         sys.addaudithook(_guard)
@@ -61,10 +60,10 @@ def _answer(connection: socket.socket) -> None:
         os._exit(0)
 
 
-def limit() -> None:
-    """No more than `SECONDS`, `MEMORY` and a few open files; nothing may be written."""
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+def limit(seconds: int) -> None:
+    """No more than so many seconds, on the clock and of the processor, `MEMORY` and a few open files; nothing may be written."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -84,7 +83,7 @@ def computed(
     kind: str,
     name: str,
     config: str | None,
-    columns: dict[str, list[Any]],
+    columns: dict[str, Any],
     options: dict[str, Any],
     extra: dict[str, Any],
 ) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def computed(
 
     module = library.entry(kind, name).module(config)
     try:
-        return {"result": module.compute(**columns, **options, **extra)}
+        return {"result": module.compute(**{**columns, **options, **extra})}
     except ValueError as error:
         return {"error": str(error)}
     except (MemoryError, RecursionError):
@@ -105,4 +104,4 @@ def computed(
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

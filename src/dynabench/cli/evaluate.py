@@ -79,21 +79,25 @@ def new_module(
 @app.command("run")
 def run_evaluation(
     data: Annotated[str, typer.Option(help="CSV, JSON, JSONL or Parquet, perhaps with .gz; or a data set's name.")],
-    metric: Annotated[list[str], typer.Option(help="NAME, or NAME:option=value,option=value. Again for more.")] = [],
+    metric: Annotated[list[str] | None, typer.Option(help="NAME, or NAME:option=value,... Again for more.")] = None,
     model: Annotated[str, typer.Option(help="A shipped model, a hub id or a folder. Without it: predictions.")] = "",
     task: Annotated[str, typer.Option(help="The evaluator's task; known for shipped models.")] = "",
     predictions: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="One prediction a row.")] = None,
-    column: Annotated[list[str], typer.Option(help="NAME=COLUMN: which column of the data is meant.")] = [],
+    column: Annotated[list[str] | None, typer.Option(help="NAME=COLUMN: which column of the data is meant.")] = None,
     subset: Annotated[str, typer.Option(help="Of a named data set.")] = "",
     split: Annotated[str, typer.Option(help="Such as test, or test[:100].")] = "",
-    label_mapping: Annotated[str, typer.Option(help="From the model's labels to the data's: positive=1,negative=0.")] = "",
+    label_mapping: Annotated[
+        str, typer.Option(help="From the model's labels to the data's: positive=1,negative=0.")
+    ] = "",
     batch_size: Annotated[int, typer.Option(min=1)] = 32,
     checkpoint: Annotated[Path | None, typer.Option(help="Goes on here after an interruption.")] = None,
     interval: Annotated[bool, typer.Option("--interval", help="With bootstrap intervals.")] = False,
     level: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
     by: Annotated[str, typer.Option(help="Also for each value of this column.")] = "",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the results here; - prints them.")] = None,
-    html_file: Annotated[Path | None, typer.Option("--html", help="Write a report here, one file for any browser.")] = None,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Write a report here, one file for any browser.")
+    ] = None,
 ) -> None:
     """Evaluate a model on data, or predictions that are there already.
 
@@ -105,11 +109,11 @@ def run_evaluation(
     try:
         chosen = running.Run(
             data=data,
-            metrics=tuple(running.metric_of(each) for each in metric),
+            metrics=tuple(running.metric_of(each) for each in metric or ()),
             model=model,
             task=task,
             predictions=predictions,
-            columns=running.pairs(column, "--column"),
+            columns=running.pairs(column or (), "--column"),
             subset=subset or None,
             split=split or None,
             label_mapping=running.pairs(label_mapping.split(",") if label_mapping else [], "--label-mapping"),

@@ -98,7 +98,9 @@ def card(module: type[Module]) -> RenderableType:
 def reach(output: Output) -> str:
     """The range and the direction of an output."""
     low, high = ("" if end is None else f"{end:g}" for end in (output.low, output.high))
-    span = f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else "any number"
+    span = (
+        f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else "any number"
+    )
     return f"{span}, {output.better} is better" if output.better else span
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import Progress
 
 from dynabench.cli.evaluation.rows import Data
-from dynabench.evaluate import registry
-from dynabench.evaluate.module import Module
 
 if TYPE_CHECKING:
     from dynabench.cli.evaluation.running import Run

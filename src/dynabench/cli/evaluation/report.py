@@ -9,8 +9,8 @@ from rich.text import Text
 
 from dynabench import __version__
 from dynabench.cli.evaluation.running import Found, Score
-from dynabench.evaluate.lines import Line, lines
 from dynabench.evaluate import registry
+from dynabench.evaluate.lines import Line, lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1c1b18, #efece5); --soft: light-dark(#57534b, #b3ada1);
@@ -24,8 +24,10 @@ th, td { text-align: start; padding: 8px 12px 8px 0; border-bottom: 1px solid va
 th { color: var(--soft); font-weight: 600; } tbody th { color: var(--ink); } .num { text-align: end; }
 td:last-child { width: 40%; } svg { display: block; overflow: visible; } svg line { stroke: var(--line); }
 svg .range { stroke: var(--models); stroke-width: 3; stroke-linecap: round; } svg circle { fill: var(--models); }
-.picture { overflow-x: auto; background: #fff; border-radius: 8px; padding: 16px; margin-top: 16px; width: fit-content; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; } dt { color: var(--soft); } dd { margin: 0; }
+.picture { overflow-x: auto; background: #fff; border-radius: 8px; padding: 16px; margin-top: 16px;
+  width: fit-content; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; }
+  dt { color: var(--soft); } dd { margin: 0; }
 @media print { body { padding: 0; } }
 """
 
@@ -70,14 +72,14 @@ def _section(found: Found, scores: list[Score], title: str) -> str:
     level = f", with {found.run.level:.0%} intervals" if found.run.level else ""
     return (
         f'<h2><code>{escape(title)}</code></h2><p class="soft">{escape(card.description)}</p><table>'
-        f"<caption>{found.rows:,} rows{level}</caption><thead><tr>{head}<th scope=\"col\">key</th>"
+        f'<caption>{found.rows:,} rows{level}</caption><thead><tr>{head}<th scope="col">key</th>'
         f'<th scope="col" class="num">rows</th><th scope="col" class="num">value</th><th scope="col">interval</th>'
         f'<th scope="col"></th></tr></thead><tbody>{rows}</tbody></table><p class="soft">{escape(card.limits)}</p>'
     )
 
 
 def _row(found: Found, score: Score, line: Line) -> str:
-    of = f"<th scope=\"row\">{escape(score.value or 'all')}</th>" if found.run.by else ""
+    of = f'<th scope="row">{escape(score.value or "all")}</th>' if found.run.by else ""
     cells = f'<td class="num">{score.rows:,}</td><td class="num">{escape(line.text)}</td><td>{escape(_span(line))}</td>'
     return f"<tr>{of}<td><code>{escape(line.name)}</code></td>{cells}<td>{_scale(line)}</td></tr>"
 

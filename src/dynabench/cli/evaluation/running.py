@@ -54,7 +54,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Score:
-    """What one metric says of all rows, or of those where `by` has a value; `error` where it can say nothing of them."""
+    """What one metric says of all rows, or of those with a `value` of `by`; `error` where it can say nothing."""
 
     metric: Chosen
     rows: int
@@ -160,13 +160,14 @@ def _parts(data: rows.Data, by: str) -> Iterator[tuple[str | None, list[int] | N
 
 def _score(metric: Chosen, columns: Columns, value: str | None, chosen: list[int] | None, level: float | None) -> Score:
     module = metric.module()
-    taken = {name: column for name, column in columns.items() if name in {*module.columns, *module.optional}}
+    known = {*module.columns, *module.optional}
+    taken: dict[str, Any] = {name: column for name, column in columns.items() if name in known}
     if chosen is not None:
         taken = {name: [column[row] for row in chosen] for name, column in taken.items()}
     n = max((len(column) for column in taken.values()), default=0)
-    asked = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
+    asked: dict[str, Any] = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
     try:
-        return Score(metric, n, module.compute(**taken, **asked), value)
+        return Score(metric, n, module.compute(**{**taken, **asked}), value)
     except ValueError as error:
         if chosen is None:
             raise ValueError(f"{metric.name}: {error}") from None
