@@ -48,22 +48,23 @@ def test_typing_brings_the_list_alone(client):
     assert 'id="found"' in part
 
 
-@pytest.mark.parametrize("entry", library.entries(), ids=lambda each: f"{each.kind}-{each.name}")
-def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client, entry):
-    shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")
-    assert shown.status_code == 200
-    said = html.unescape(re.sub(r"</?code>", "`", shown.text))
-    assert entry.card.limits in said
-    assert ('id="compute"' in shown.text) == (not entry.closed)
-    assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", shown.text)
+def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
+    for entry in library.entries():
+        shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")
+        assert shown.status_code == 200, entry
+        said = html.unescape(re.sub(r"</?code>", "`", shown.text))
+        assert entry.card.limits in said, entry
+        assert ('id="compute"' in shown.text) == (not entry.closed), entry
+        assert entry.closed or "Nothing computed yet" not in shown.text, entry
+        assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", shown.text), entry
 
 
-@pytest.mark.parametrize("entry", library.entries(), ids=lambda each: f"{each.kind}-{each.name}")
-def test_every_formula_is_drawn_or_told_as_text(entry):
-    shown = mathml(entry.card.formula)
-    assert "<math" in shown or "formula-text" in shown
-    if "\\frac" in entry.card.formula:
-        assert "<mfrac>" in shown
+def test_every_formula_is_drawn_or_told_as_text():
+    for entry in library.entries():
+        shown = mathml(entry.card.formula)
+        assert "<math" in shown or "formula-text" in shown, entry
+        if "\\frac" in entry.card.formula:
+            assert "<mfrac" in shown, entry
 
 
 def test_a_card_that_is_not_there_is_not_found(client):

@@ -1,15 +1,16 @@
 """Which modules there are, what is known of each, and which of them pages compute."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import structlog
 
 from dynabench.errors import NotFound
 from dynabench.evaluate import registry
-from dynabench.evaluate.card import Card
+from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.loading import checked
 from dynabench.evaluate.module import Kind, Module
 from dynabench.evaluate.options import Option, options
@@ -39,7 +40,8 @@ class Entry:
         Nothing that loads a model, runs code or reads what its inputs name is open; a module of another package is
         when it says so itself.
         """
-        if not self.module.on_pages or not (self.ours or "on_pages" in vars(self.module)):
+        leave = any(name.startswith("allow_") for name in self.module.options_known())  # to run what it is given
+        if leave or not self.module.on_pages or not (self.ours or "on_pages" in vars(self.module)):
             return "It is computed from Python alone: here it would run on what strangers send."
         if "models" in self.card.needs or self.card.resource:
             return (
@@ -61,7 +63,13 @@ class Entry:
     @property
     def has_interval(self) -> bool:
         """Whether a bootstrap interval can be asked for."""
-        return hasattr(self.module, "formula")
+        return hasattr(self.module, "formula") and "interval" not in self.module.options_known()
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        """The worked examples that JSON and a form can hold: without NaN, and options that Python alone can give."""
+        found = [_as_json(each) for each in self.card.examples if set(each.options) <= set(self.options)]
+        return tuple(each for each in found if each is not None) or self.card.examples[:1]
 
     def has(self, words: Iterable[str]) -> bool:
         """Whether all words occur in its name, title or card."""
@@ -69,6 +77,15 @@ class Entry:
         text = " ".join([self.name, self.kind, card.description, *card.tasks, *(each.name for each in card.outputs)])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
+
+
+def _as_json(example: Example) -> Example | None:
+    """The example with what goes in as JSON has it: lists in place of tuples and ranges; None where JSON has no such."""
+    try:
+        inputs, options = json.loads(json.dumps([example.inputs, example.options], allow_nan=False, default=list))
+    except (ValueError, TypeError):
+        return None
+    return replace(example, inputs=inputs, options=options)
 
 
 @cache

@@ -50,8 +50,8 @@ async def module(request: Request, kind: str, name: str, _: Viewer, example: Wor
     fields = dict(request.query_params)
     if any(name.startswith((service.COLUMN, "table")) for name in fields):
         return await _computed(request, entry, fields)
-    chosen = min(int(example), len(entry.card.examples) - 1) if example.isdecimal() and len(example) < 4 else 0
-    fields = service.filled(entry, entry.card.examples[chosen])
+    chosen = min(int(example), len(entry.examples) - 1) if example.isdecimal() and len(example) < 4 else 0
+    fields = service.filled(entry, entry.examples[chosen])
     return await _page(request, entry, fields, chosen=chosen, **await _example(request, entry, chosen, fields))
 
 
@@ -88,11 +88,12 @@ async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[
 async def _outcome(request: Request, entry: Entry, fields: Mapping[str, str], upload: str = "") -> dict[str, Any]:
     """The result of a form's fields with all that is shown of it."""
     asked = await run_in_threadpool(service.typed, entry, fields, upload)
-    result = await request.app.state.calculator.compute(**asked.request())
+    result = await request.app.state.calculator.compute(**asked.request(), scores=True)
+    per_example = result.pop("per_example", {})
     return {
         "result": result,
         "lines": lines.lines(entry.card, result),
-        "chart": await run_in_threadpool(pictures.of, asked, result),
+        "chart": await run_in_threadpool(pictures.of, asked, per_example),
         "rows": max((len(column) for column in asked.columns.values()), default=0),
     }
 

@@ -132,8 +132,7 @@ def card(entry: Entry) -> CardOut:
             result=dict(each.result),
             error=each.error,
         )
-        for each in known.examples
-        if set(each.options) <= set(entry.options)
+        for each in entry.examples
     ]
     return CardOut(
         **listed(entry),

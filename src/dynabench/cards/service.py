@@ -1,13 +1,14 @@
 """What somebody asks of a module, checked: columns, options, interval. Knows no web framework."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynabench.cards.library import Entry
+from dynabench.cards.library import Entry, entries
 from dynabench.errors import Forbidden, Invalid
-from dynabench.evaluate import reading
+from dynabench.evaluate import cells
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column
 
@@ -40,9 +41,10 @@ class Asked:
         }
 
 
-def kinds(entry: Entry) -> dict[str, Column]:
-    """All columns that the module takes, those that may be left out last."""
-    return {**entry.module.columns, **entry.module.optional}
+def kinds(entry: Entry, config: str | None = None) -> dict[str, Column]:
+    """All columns that the module takes with this config, those that may be left out last."""
+    known = config if config in entry.module.configs else None
+    return {**entry.module(known).features, **entry.module.optional}
 
 
 def asked(entry: Entry, columns: Mapping[str, Any], options: Mapping[str, Any], **rest: Any) -> Asked:
@@ -62,7 +64,7 @@ def asked(entry: Entry, columns: Mapping[str, Any], options: Mapping[str, Any], 
             wrong[OPTION + name] = "There is no such option here."
             continue
         try:
-            clean[name] = entry.options[name].check(value)
+            clean[name] = _harmless(name, entry.options[name].check(value))
         except ValueError as error:
             wrong[OPTION + name] = f"{name} {error}."
     if rest.get("config") not in (None, *entry.module.configs):
@@ -70,6 +72,15 @@ def asked(entry: Entry, columns: Mapping[str, Any], options: Mapping[str, Any], 
     if wrong:
         raise Invalid(wrong)
     return Asked(entry, dict(columns), clean, **rest)
+
+
+def _harmless(name: str, value: Any) -> Any:
+    """`value` unless it could name a file or a module that is not open. Raises ValueError."""
+    if isinstance(value, str) and (re.search(r"[/\\\\]", value) or value.endswith(".py")):
+        raise ValueError("takes no path here")
+    if name == "metric" and value not in [each.name for each in entries() if not each.closed]:
+        raise ValueError("takes the name of a module that can be computed here")
+    return value
 
 
 def typed(entry: Entry, fields: Mapping[str, str], upload: str = "") -> Asked:
@@ -95,14 +106,14 @@ def typed(entry: Entry, fields: Mapping[str, str], upload: str = "") -> Asked:
 
 
 def _columns(entry: Entry, fields: Mapping[str, str], upload: str, wrong: dict[str, str]) -> dict[str, list[Any]]:
-    known = kinds(entry)
+    known = kinds(entry, fields.get("config"))
     table = upload or fields.get("table", "")
     if not table.strip():
-        cells = {name: reading.split(fields.get(COLUMN + name, "")) for name in known}
-        given = {name: part for name, part in cells.items() if part or name in entry.module.columns}
-        return {name: reading.values(known[name], part) for name, part in given.items()}
+        split = {name: cells.split(fields.get(COLUMN + name, "")) for name in known}
+        given = {name: part for name, part in split.items() if part or name in entry.module.columns}
+        return {name: cells.values(known[name], part) for name, part in given.items()}
     try:
-        found = reading.table(table, known)
+        found = cells.table(table, known)
     except ValueError as error:
         wrong["table"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
         return {}
@@ -114,8 +125,8 @@ def _columns(entry: Entry, fields: Mapping[str, str], upload: str, wrong: dict[s
 
 def filled(entry: Entry, example: Example) -> dict[str, str]:
     """A form's fields with an example in them: lines in the columns' fields, or a table where no lines can say it."""
-    known = kinds(entry)
-    fields = {COLUMN + name: reading.lines(known[name], list(column)) for name, column in example.inputs.items()}
+    known = kinds(entry, example.config)
+    fields = {COLUMN + name: cells.lines(known[name], list(column)) for name, column in example.inputs.items()}
     if any(lines is None for lines in fields.values()):
         fields = {"table": _json(example.inputs)}
     for name, option in entry.options.items():

@@ -16,7 +16,7 @@ def of(entry: Entry) -> dict[str, str]:
 
 def python(entry: Entry) -> str:
     """Loading and computing, with what it gives."""
-    example = next((each for each in entry.card.examples if each.error is None), entry.card.examples[0])
+    example = next((each for each in entry.examples if each.error is None), entry.examples[0])
     twins = sum(each.name == entry.name for each in entries()) > 1
     named = [repr(entry.name), *([repr(example.config)] if example.config else [])]
     named += [f"module_type={entry.kind!r}"] if twins else []
@@ -37,7 +37,7 @@ def http(entry: Entry) -> str:
     """A request to the JSON API."""
     import json
 
-    example = next((each for each in entry.card.examples if each.error is None), entry.card.examples[0])
+    example = next((each for each in entry.examples if each.error is None), entry.examples[0])
     body = json.dumps({"columns": {name: list(part) for name, part in example.inputs.items()}}, ensure_ascii=False)
     return f"POST /api/v1/evaluate/{entry.kind}/{entry.name}\nContent-Type: application/json\n\n{body}"
 

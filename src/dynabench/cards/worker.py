@@ -20,8 +20,10 @@ from typing import Any
 MEMORY = 2 << 30
 WARM = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
 READABLE = tuple({f"{Path(part).resolve()}{os.sep}" for part in (sys.prefix, sys.base_prefix, *sys.path) if part})
-REFUSED = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "os.remove", "os.rename",
-           "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.", "urllib.", "ctypes.dlopen")  # fmt: skip
+REFUSED = (
+    *("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "os.remove"),
+    *("os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "shutil.", "urllib.", "ctypes.dlopen"),
+)
 
 
 def serve(listener: socket.socket, seconds: int) -> None:
@@ -61,7 +63,7 @@ def _answer(connection: socket.socket, seconds: int) -> None:
 
 
 def limit(seconds: int) -> None:
-    """No more than so many seconds, on the clock and of the processor, `MEMORY` and a few open files; nothing may be written."""
+    """No more than so many seconds, on the clock and of the processor, and `MEMORY`; nothing may be written."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -86,12 +88,19 @@ def computed(
     columns: dict[str, Any],
     options: dict[str, Any],
     extra: dict[str, Any],
+    scores: bool = False,
 ) -> dict[str, Any]:
-    """`result` of `compute`; or `error`, what to mend; or `trouble`, the traceback of what modules should not raise."""
+    """`result` of `compute`; or `error`, what to mend; or `trouble`, a traceback that should not have been.
+
+    With `scores` each row's scores come with the result, where rows have any.
+    """
     from dynabench.cards import library
 
     module = library.entry(kind, name).module(config)
     try:
+        if scores:
+            with contextlib.suppress(ValueError, TypeError):
+                return {"result": module.compute(**{**columns, **options, **extra, "per_example": True})}
         return {"result": module.compute(**{**columns, **options, **extra})}
     except ValueError as error:
         return {"error": str(error)}

@@ -9,13 +9,15 @@ import re
 import types
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from dynabench.evaluate.module import Module
 
-LONGEST = 200  # characters of a text, items of a list
+LONGEST = 200  # characters of a text
+MOST = 10_000  # items of a list
 LARGEST = 1e9
-ELSEWHERE = re.compile(r"model|path|file|url|device|checkpoint|folder|dir$|weights$")  # names of what lies outside
+ELSEWHERE = re.compile(r"^allow_|model|path|file|url|device|checkpoint|folder|dir$")  # names of what lies outside
 SCALARS = {bool: "flag", int: "whole", float: "number", str: "text", type(None): "none"}
 IN_WORDS = {"flag": "yes or no", "whole": "a whole number", "number": "a number", "text": "a text", "list": "a list"}
 
@@ -75,8 +77,8 @@ class Option:
         if form not in self.forms and not (form == "whole" and "number" in self.forms):
             raise ValueError(f"takes {self.said()}")
         if form == "list" and self.items is not None:
-            if len(value) > LONGEST:
-                raise ValueError(f"has more than {LONGEST} items")
+            if len(value) > MOST:
+                raise ValueError(f"has more than {MOST:,} items")
             return [self.items.check(item) for item in value]
         return value
 
@@ -98,6 +100,8 @@ Forms = tuple[frozenset[str], tuple[Any, ...]]
 
 def _forms(annotation: Any) -> tuple[frozenset[str], tuple[Any, ...], Forms | None]:
     """What an annotation allows: forms, choices, and the same for items of its lists. No forms for what is unknown."""
+    if annotation is Any:
+        return frozenset({*SCALARS.values(), "list"}) - {"flag"}, (), None
     forms: set[str] = set()
     choices: list[Any] = []
     items: Forms | None = None
@@ -108,6 +112,8 @@ def _forms(annotation: Any) -> tuple[frozenset[str], tuple[Any, ...], Forms | No
             forms |= {"none" if choice is None else "choice" for choice in get_args(part)}
         elif part in SCALARS:
             forms.add(SCALARS[part])
+        elif part is Path:  # a text would be the name of a file
+            return frozenset(), (), None
         elif part in (list, tuple) or (isinstance(origin, type) and issubclass(origin, Sequence)):
             inner = [_forms(item) for item in get_args(part) if item is not Ellipsis] or [_forms(str | float)]
             items = (frozenset().union(*(one[0] for one in inner)), tuple(c for one in inner for c in one[1]))

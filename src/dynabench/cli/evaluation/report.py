@@ -24,7 +24,7 @@ th, td { text-align: start; padding: 8px 12px 8px 0; border-bottom: 1px solid va
 th { color: var(--soft); font-weight: 600; } tbody th { color: var(--ink); } .num { text-align: end; }
 td:last-child { width: 40%; } svg { display: block; overflow: visible; } svg line { stroke: var(--line); }
 svg .range { stroke: var(--models); stroke-width: 3; stroke-linecap: round; } svg circle { fill: var(--models); }
-.picture { overflow-x: auto; background: #fff; border-radius: 8px; padding: 16px; margin-top: 16px;
+.picture { overflow-x: auto; background: #fff; border-radius: 8px; padding: 16px; margin: 16px 0; color: #1c1b18;
   width: fit-content; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 24px; }
   dt { color: var(--soft); } dd { margin: 0; }
@@ -70,12 +70,30 @@ def _section(found: Found, scores: list[Score], title: str) -> str:
     head = f'<th scope="col">{escape(found.run.by)}</th>' if found.run.by else ""
     rows = "".join(_row(found, score, line) for score in scores for line in _lines(score))
     level = f", with {found.run.level:.0%} intervals" if found.run.level else ""
+    picture = _picture(found, scores[0]) if found.scores[0] is scores[0] else ""
     return (
         f'<h2><code>{escape(title)}</code></h2><p class="soft">{escape(card.description)}</p><table>'
         f'<caption>{found.rows:,} rows{level}</caption><thead><tr>{head}<th scope="col">key</th>'
         f'<th scope="col" class="num">rows</th><th scope="col" class="num">value</th><th scope="col">interval</th>'
-        f'<th scope="col"></th></tr></thead><tbody>{rows}</tbody></table><p class="soft">{escape(card.limits)}</p>'
+        f'<th scope="col"></th></tr></thead><tbody>{rows}</tbody></table>{picture}'
+        f'<p class="soft">{escape(card.limits)}</p>'
     )
+
+
+def _picture(found: Found, score: Score) -> str:
+    """What the first metric got, drawn as SVG; nothing where vl-convert is not installed."""
+    try:
+        import vl_convert
+
+        from dynabench.evaluate.pictures import picture
+
+        drawn = picture(registry.find(score.metric.name), found.columns, {})
+    except ImportError:
+        return ""
+    if drawn is None:
+        return ""
+    svg = vl_convert.vegalite_to_svg({**drawn.spec, "width": 480})
+    return f'<figure class="picture"><figcaption>{escape(drawn.title)}</figcaption>{svg}</figure>'
 
 
 def _row(found: Found, score: Score, line: Line) -> str:

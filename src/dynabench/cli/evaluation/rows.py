@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate import reading
+from dynabench.evaluate import cells
 from dynabench.evaluate.module import Module
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".parquet")
@@ -39,9 +39,9 @@ def read(path: Path) -> Data:
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     text = raw.decode("utf-8-sig")
     if ending == ".txt":
-        return Data({"prediction": reading.split(text)}, frozenset({"prediction"}))
+        return Data({"prediction": cells.split(text)}, frozenset({"prediction"}))
     try:
-        columns, untyped = reading.raw(text)
+        columns, untyped = cells.raw(text)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return Data(columns, frozenset(columns) if untyped else frozenset())
@@ -79,8 +79,8 @@ def given(module: type[Module], data: Data, named: Mapping[str, str]) -> dict[st
     for name, kind in kinds.items():
         place = named.get(name) or next((each for each in _names(name) if each in data.columns), "")
         if place in data.columns:
-            cells = data.columns[place]
-            found[name] = reading.values(kind, cells) if place in data.untyped else cells
+            part = data.columns[place]
+            found[name] = cells.values(kind, part) if place in data.untyped else part
         elif name in module.columns or name in named:
             has = ", ".join(data.columns)
             said = f"{place!r} is no column of the data" if name in named else f"the data has no column for {name}"
