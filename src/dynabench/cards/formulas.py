@@ -30,9 +30,17 @@ def mathml(formula: str) -> Markup:
     """A formula in TeX as sanitised MathML; plain text, and what cannot be converted, as a `<code>`."""
     if SIGNS.search(formula):
         try:
-            html = nh3.clean(convert(formula, display="block"), tags=TAGS, attributes=ATTRIBUTES)
+            html = "".join(nh3.clean(convert(part, display="block"), tags=TAGS, attributes=ATTRIBUTES)
+                           for part in _parts(formula))  # fmt: skip
         except Exception:  # the converter's errors have no common class; a card is shown all the same
             html = ""
         if "<math" in html and "\\" not in html:
             return Markup(html)  # noqa: S704 - sanitised just now
     return Markup('<code class="formula-text">{}</code>').format(formula)
+
+
+def _parts(formula: str) -> list[str]:
+    """Equations that stand beside each other, `a = b,\\quad c = d`, one by one; the whole where one would be torn."""
+    parts = re.split(r"[,;]?\s*\\q?quad\s*", formula)
+    whole = all(part.count("{") == part.count("}") and part.count(r"\left") == part.count(r"\right") for part in parts)
+    return [part for part in parts if part.strip()] if whole else [formula]

@@ -80,7 +80,7 @@ class Entry:
 
 
 def _as_json(example: Example) -> Example | None:
-    """The example with what goes in as JSON has it: lists in place of tuples and ranges; None where JSON has no such."""
+    """The example with what goes in as JSON has it, lists in place of tuples and ranges; None where it has no such."""
     try:
         inputs, options = json.loads(json.dumps([example.inputs, example.options], allow_nan=False, default=list))
     except (ValueError, TypeError):

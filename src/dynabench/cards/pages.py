@@ -17,7 +17,7 @@ from dynabench.cards.api import OFTEN
 from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
-from dynabench.evaluate import lines
+from dynabench.evaluate import cells, lines
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -93,6 +93,7 @@ async def _outcome(request: Request, entry: Entry, fields: Mapping[str, str], up
     return {
         "result": result,
         "lines": lines.lines(entry.card, result),
+        "tables": lines.tables(result),
         "chart": await run_in_threadpool(pictures.of, asked, per_example),
         "rows": max((len(column) for column in asked.columns.values()), default=0),
     }
@@ -142,6 +143,7 @@ async def _page(
         "errors": {},
         "result": None,
         "lines": [],
+        "tables": [],
         "chart": None,
         "rows": 0,
         "link": "",
@@ -156,6 +158,7 @@ async def _page(
         entry=entry,
         card=entry.card,
         columns=service.kinds(entry),
+        hints={name: cells.hint(column) for name, column in service.kinds(entry).items()},
         fields=fields,
         formula=mathml(entry.card.formula),
         usage=usage.of(entry),

@@ -131,7 +131,7 @@ def filled(entry: Entry, example: Example) -> dict[str, str]:
         fields = {"table": _json(example.inputs)}
     for name, option in entry.options.items():
         value = example.options.get(name, option.default)
-        fields[OPTION + name] = "true" if value is True else "" if value in (None, False) else written(value)
+        fields[OPTION + name] = "true" if value is True else "" if value is None or value is False else written(value)
     return {name: text or "" for name, text in fields.items()} | {"config": example.config or ""}
 
 

@@ -47,6 +47,17 @@ def lines(column: Column, given: Sequence[Any]) -> str | None:
     return text if split(text) == texts and values(column, texts) == _plain(given) else None
 
 
+def hint(column: Column) -> str:
+    """How a value of this column is written on a line, where that is not plain to see."""
+    if isinstance(column, Tokens):
+        return ", separated by spaces or as a JSON list"
+    if isinstance(column, References):
+        return ' as JSON: ["one", "other"]'
+    if isinstance(column, Texts) or type(column) in (Labels, Numbers):
+        return ""
+    return ", lists and dictionaries as JSON"
+
+
 def split(text: str) -> list[str]:
     """Lines of a text, without empty ones at its end."""
     found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -53,14 +53,69 @@ def short(value: Any) -> str:
 
 
 def lines(card: Card, result: Mapping[str, Any]) -> list[Line]:
-    """All numbers of a result in its order, nested ones under `a · b`, at most `LINES` and a last one for the rest."""
+    """The numbers of a result in the card's order, parts of lists and dictionaries under names of their own.
+
+    Without what `tables` shows; at most `LINES`, and a last one for the rest.
+    """
     outputs = {each.name: each for each in card.outputs}
     intervals = result.get("interval", {})
-    kept = {key: value for key, value in result.items() if key not in AROUND}
-    found = [line for key, value in kept.items() for line in _of(key, value, intervals.get(key), outputs.get(key))]
+    apart = {*AROUND, *(key for key, value in result.items() if _is_table(value))}
+    first = [each.name for each in card.outputs if each.name in result]
+    kept = [key for key in dict.fromkeys([*first, *result]) if key not in apart]
+    found = [line for key in kept for line in _of(key, result[key], intervals.get(key), outputs.get(key))]
     if len(found) > LINES:
         found[LINES:] = [Line(f"and {len(found) - LINES:,} more", "in the JSON")]
     return found
+
+
+@dataclass(frozen=True)
+class Table:
+    """A part of a result that is a table: a matrix, rows with the same keys, or one row for each of several keys."""
+
+    name: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def tables(result: Mapping[str, Any]) -> list[Table]:
+    """What of a result is better seen as tables, at most `LINES` rows each."""
+    found = [Table(key, *_table(value)) for key, value in result.items() if key not in AROUND and _is_rows(value)]
+    named = {key: value for key, value in result.items() if key not in AROUND and _is_row(value)}
+    for keys in dict.fromkeys(tuple(value) for value in named.values()):
+        rows = [[key, *map(short, value.values())] for key, value in named.items() if tuple(value) == keys]
+        found.append(Table("", ["", *map(str, keys)], rows[:LINES]))
+    return found
+
+
+def _is_table(value: Any) -> bool:
+    return _is_rows(value) or _is_row(value)
+
+
+def _is_row(value: Any) -> bool:
+    """A dictionary of a few numbers or texts."""
+    return isinstance(value, Mapping) and 1 < len(value) <= 12 and all(map(_is_plain, value.values()))
+
+
+def _is_rows(value: Any) -> bool:
+    """A list of at least one such dictionary with the same keys, or of at least two lists of as many numbers."""
+    if not isinstance(value, list) or not value:
+        return False
+    if isinstance(value[0], Mapping):
+        return all(_is_row(row) and row.keys() == value[0].keys() for row in value)
+    return len(value) > 1 and all(
+        isinstance(row, list) and len(row) == len(value[0]) and row and all(map(_is_plain, row)) for row in value
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _table(value: list[Any]) -> tuple[list[str], list[list[str]]]:
+    keyed = isinstance(value[0], Mapping)
+    columns = ["", *(map(str, value[0]) if keyed else map(str, range(len(value[0]))))]
+    rows = [[str(at), *map(short, row.values() if keyed else row)] for at, row in enumerate(value[:LINES])]
+    return columns, rows
 
 
 def _of(name: str, value: Any, interval: Any, output: Output | None) -> Iterator[Line]:

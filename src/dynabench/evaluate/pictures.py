@@ -82,7 +82,7 @@ def _reliability(module: type[Module], columns: Mapping[str, Any]) -> Picture | 
         [f"{one / 10:.1f} to {(one + 1) / 10:.1f}", f"{right[place == one].mean():.1%}", f"{(place == one).sum():,}"]
         for one in np.unique(place)
     ]
-    title = f"On average it is {sure.mean():.0%} sure of class 1, which is right in {right.mean():.0%} of the rows"
+    title = f"On average it is {sure.mean():.0%} sure of class 1; {right.mean():.0%} of the rows are of it"
     return Picture(title, reliability_diagram(sure, right), ["Confidence", "Class 1", "Rows"], rows)
 
 

@@ -50,11 +50,11 @@ def answers(asked: "Run", progress: Progress) -> Answers:
 
 
 def _answers(asked: "Run", progress: Progress) -> Answers:
+    model, task = found(asked.model, asked.task)
     from dynabench.evaluate.evaluator import evaluator
     from dynabench.evaluate.evaluator.base import Question
     from dynabench.evaluate.evaluator.data import load_data
 
-    model, task = found(asked.model, asked.task)
     asks = evaluator(task)
     columns = {name if name in asks.defaults else f"{name}_column": value for name, value in asked.columns.items()}
     mapping = {
