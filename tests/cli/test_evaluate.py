@@ -192,7 +192,6 @@ def test_the_command_needs_nothing_but_the_light_install():
     platform = (
         "fastapi",
         "sqlalchemy",
-        "pydantic",
         "torch",
         "transformers",
         "jinja2",

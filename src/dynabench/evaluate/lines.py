@@ -39,6 +39,15 @@ class Line:
         return round(100 * min(max((value - low) / (high - low), 0.0), 1.0), 2)
 
 
+def reach(output: Output) -> str:
+    """The range and the direction of an output."""
+    low, high = ("" if end is None else f"{end:g}" for end in (output.low, output.high))
+    span = (
+        f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else "any number"
+    )
+    return f"{span}, {output.better} is better" if output.better else span
+
+
 def short(value: Any) -> str:
     """A number with four digits that matter, whole ones whole; nothing as a dash."""
     if value is None:

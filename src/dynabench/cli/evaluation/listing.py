@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench.evaluate import registry
-from dynabench.evaluate.card import Output
 from dynabench.evaluate.checking import failures
+from dynabench.evaluate.lines import reach
 from dynabench.evaluate.loading import checked
 from dynabench.evaluate.module import Module
 
@@ -93,15 +93,6 @@ def card(module: type[Module]) -> RenderableType:
     if checked(module):
         parts += ["", Text(f"Cannot run here: lacks {checked(module)}", "yellow")]
     return Group(*(escape(part) if isinstance(part, str) else part for part in parts))
-
-
-def reach(output: Output) -> str:
-    """The range and the direction of an output."""
-    low, high = ("" if end is None else f"{end:g}" for end in (output.low, output.high))
-    span = (
-        f"{low} to {high}" if low and high else f"{low} or more" if low else f"{high} or less" if high else "any number"
-    )
-    return f"{span}, {output.better} is better" if output.better else span
 
 
 def _column(module: type[Module], name: str, text: str) -> str:
