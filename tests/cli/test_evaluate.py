@@ -214,10 +214,10 @@ def test_the_command_needs_nothing_but_the_light_install():
 @pytest.mark.skipif(not importlib.util.find_spec("dynabench.evaluate.evaluator"), reason="the evaluator is not there")
 def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
     path = tmp_path / "rows.jsonl"
-    rows = [("I loved every minute of it.", "positive", "a"), ("A complete waste of an evening.", "negative", "b")] * 4
+    rows = [("I loved every minute.", "positive", "a"), ("A complete waste of time.", "negative", "b")] * 4
     path.write_text("\n".join(json.dumps({"text": text, "label": label, "of": of}) for text, label, of in rows))
-    found = printed("--data", path, "--model", "sentiment-ngram", "--metric", "accuracy", "--metric", "f1:average=macro",
-                    "--by", "of")  # fmt: skip
+    metrics = ("--metric", "accuracy", "--metric", "f1:average=macro")
+    found = printed("--data", path, "--model", "sentiment-ngram", *metrics, "--by", "of")
     assert [score["metric"] for score in found["scores"]] == ["accuracy"] * 3 + ["f1"] * 3
     assert found["scores"][0]["rows"] == 8
     assert found["timing"]["samples_per_second"] > 0

@@ -7,7 +7,7 @@ a file is left out and can be given in Python alone.
 import json
 import re
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
@@ -112,12 +112,14 @@ def _forms(annotation: Any) -> tuple[frozenset[str], tuple[Any, ...], Forms | No
             forms |= {"none" if choice is None else "choice" for choice in get_args(part)}
         elif part in SCALARS:
             forms.add(SCALARS[part])
-        elif part is Path:  # a text would be the name of a file
-            return frozenset(), (), None
-        elif part in (list, tuple) or (isinstance(origin, type) and issubclass(origin, Sequence)):
+        elif part in (list, tuple) or (
+            isinstance(origin, type) and issubclass(origin, Iterable) and not issubclass(origin, Mapping)
+        ):
             inner = [_forms(item) for item in get_args(part) if item is not Ellipsis] or [_forms(str | float)]
             items = (frozenset().union(*(one[0] for one in inner)), tuple(c for one in inner for c in one[1]))
             forms.add("list")
+    if Path in _parts(annotation):
+        forms.discard("text")  # it would be the name of a file
     return (frozenset(forms) if forms - {"none"} else frozenset()), tuple(dict.fromkeys(choices)), items
 
 

@@ -32,7 +32,7 @@ def picture(module: type[Module], columns: Mapping[str, Any], per_example: Mappi
     """
     try:
         return _confusion(module, columns) or _reliability(module, columns) or _histogram(per_example)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ImportError):
         return None
 
 
