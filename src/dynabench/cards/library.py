@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Any
 
 import structlog
 
@@ -68,8 +69,17 @@ class Entry:
     @cached_property
     def examples(self) -> tuple[Example, ...]:
         """The worked examples that JSON and a form can hold: without NaN, and options that Python alone can give."""
-        found = [_as_json(each) for each in self.card.examples if set(each.options) <= set(self.options)]
-        return tuple(each for each in found if each is not None) or self.card.examples[:1]
+        found = (_as_json(each) for each in self.card.examples)
+        return tuple(each for each in found if each is not None and self._takes(each.options)) or self.card.examples[:1]
+
+    def _takes(self, given: Mapping[str, Any]) -> bool:
+        """Whether all of these options are plain values that can be given here."""
+        try:
+            for name, value in given.items():
+                self.options[name].check(value)
+        except (KeyError, ValueError):
+            return False
+        return True
 
     def has(self, words: Iterable[str]) -> bool:
         """Whether all words occur in its name, title or card."""
