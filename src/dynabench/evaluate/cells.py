@@ -53,7 +53,7 @@ def hint(column: Column) -> str:
         return ", separated by spaces or as a JSON list"
     if isinstance(column, References):
         return ' as JSON: ["one", "other"]'
-    if isinstance(column, Texts) or type(column) in (Labels, Numbers):
+    if isinstance(column, Texts | Labels | Numbers):
         return ""
     return ", lists and dictionaries as JSON"
 
