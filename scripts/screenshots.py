@@ -152,8 +152,22 @@ def look_at_tasks(page: Page, sofia: Client) -> None:
     shoot(page, "create-perturbation")
 
 
+def look_at_modules(page: Page) -> None:
+    """The evaluation library: the list, and a result with its interval and its picture."""
+    page.goto("/evaluate")
+    shoot(page, "modules")
+    page.goto("/evaluate/metric/f1?example=1")
+    page.get_by_label("predictions").fill("\n".join(["cat"] * 9 + ["dog"] * 8 + ["fox"] * 7))
+    page.get_by_label("references").fill("\n".join(["cat"] * 8 + ["dog"] * 7 + ["fox"] * 2 + ["cat"] * 2 + ["fox"] * 5))
+    page.get_by_label("with a 95% interval").check()
+    page.get_by_role("button", name="Compute").click()
+    expect(page.locator(".calc-rows")).to_contain_text("24 rows")
+    shoot(page, "module")
+
+
 def look(page: Page, sofia: Client) -> None:
     """Every page."""
+    look_at_modules(page)
     for name, path in (("login", "/login"), ("register", "/register"), ("not-found", "/tasks/nothing-of-the-kind")):
         page.goto(path)
         shoot(page, name)

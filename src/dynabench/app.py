@@ -19,17 +19,20 @@ from starlette.responses import JSONResponse
 
 from dynabench import __version__, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
+from dynabench.cards.calculator import Calculator
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "community", "console")
+FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "community", "console", "cards")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
     r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
     r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
+    r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
+    r"/evaluate/[^/]+/[^/]+": MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
 }
@@ -43,6 +46,7 @@ TAGS = [
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
+    {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 
 frame = APIRouter(include_in_schema=False)
@@ -106,8 +110,10 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.db = Database(settings.url)
         app.state.host = host or _host(settings)
+        app.state.calculator = Calculator()
         yield
         await app.state.host.close()
+        app.state.calculator.close()
         jobs.release(settings)
         app.state.db.close()
 

@@ -165,6 +165,15 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/imports"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}/refused"): Route("owner"),
+    # evaluate
+    ("GET", "/evaluate"): Route("anyone"),
+    ("GET", "/evaluate/{kind}/{name}"): Route("anyone"),
+    ("POST", "/evaluate/{kind}/{name}"): Route("anyone", form={"column.predictions": "1", "column.references": "1"}),
+    ("GET", "/api/v1/evaluate"): Route("anyone"),
+    ("GET", "/api/v1/evaluate/{kind}/{name}"): Route("anyone"),
+    ("POST", "/api/v1/evaluate/{kind}/{name}"): Route(
+        "anyone", json={"columns": {"predictions": [1], "references": [1]}}, scope="read"
+    ),
     # console
     ("GET", "/tasks/{task}/manage"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/people"): Route("moderator"),

@@ -57,7 +57,7 @@ def real(site: Site, who: str) -> dict[str, Any]:
     """Numbers and names of things that exist, for addresses; the example is the caller's own."""
     with site.program(WHO[who] or "ada") as author:
         example = an_example(author, "Nobody ever sleeps in the rain.")["id"]
-    return {"task": "nli", "n": 1, "number": 1, "id": example}
+    return {"task": "nli", "n": 1, "number": 1, "id": example, "kind": "metric", "name": "f1"}
 
 
 @pytest.fixture

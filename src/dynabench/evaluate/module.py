@@ -33,6 +33,7 @@ class Module:
     apart: ClassVar[frozenset[str]] = frozenset()  # columns that need not be as long as the others
     configs: ClassVar[tuple[str, ...]] = ("default",)
     empty: ClassVar[bool] = False  # whether no rows have a result
+    on_pages: ClassVar[bool] = True  # whether pages compute it for strangers: False for what runs or loads its inputs
     update: Callable[..., Any]
     formula: Callable[..., Mapping[str, Any]]
 
@@ -146,7 +147,12 @@ class Module:
     @property
     def name(self) -> str:
         """The name under which `load` finds it: its file's."""
-        return type(self).__module__.rpartition(".")[2]
+        return self.name_of()
+
+    @classmethod
+    def name_of(cls) -> str:
+        """The same, of the class."""
+        return cls.__module__.rpartition(".")[2]
 
     @property
     def module_type(self) -> Kind:

@@ -45,6 +45,7 @@ def environment() -> Environment:
         day=filters.day,
         moment=filters.moment,
         markdown=filters.markdown,
+        ticks=filters.ticks,
         initials=filters.initials,
         bucket=filters.bucket,
     )

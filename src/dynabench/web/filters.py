@@ -77,6 +77,12 @@ def markdown(text: str) -> Markup:
     return Markup(clean)  # noqa: S704 - sanitised just now
 
 
+def ticks(text: str) -> Markup:
+    """A line of text in which `names` between backticks are code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def initials(name: str) -> str:
     """The one or two letters that stand for somebody: `ada.lovelace` gives `AL`."""
     words = "".join(c if c.isalnum() else " " for c in name).split()

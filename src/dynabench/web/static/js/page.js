@@ -48,7 +48,7 @@ export function startPage() {
     setTimeout(() => { for (const each of empty) each.disabled = false; });
   });
   for (const button of document.querySelectorAll("[data-copy][hidden]")) button.hidden = false;
-  for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current]")) {
+  for (const tab of document.querySelectorAll(".tabs [aria-current], .rail [aria-current], .module-tasks [aria-current]")) {
     tab.closest("nav").scrollLeft = tab.offsetLeft - 16; // on a phone the current one may be off the edge
   }
   document.querySelector('[aria-invalid="true"], [role="alert"][data-focus]')?.focus();

@@ -1,0 +1,84 @@
+"""Reference pages of the evaluation library for the documentation site, made from the modules' cards while it is built.
+
+`mkdocs.yml` names this file as a hook: the pages under `reference/modules/` exist in the site alone.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+
+from dynabench.cards import library, usage
+from dynabench.cards.formulas import mathml
+from dynabench.evaluate.lines import reach
+
+TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Comparisons"}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each kind, and the list of all."""
+    for kind, title in TITLES.items():
+        text = page(title, [each for each in library.entries() if each.kind == kind and each.ours])
+        files.append(File.generated(config, f"reference/modules/{kind}s.md", content=text))
+    return files
+
+
+def page(title: str, found: list[library.Entry]) -> str:
+    """All modules of a kind: a table, then each one's card."""
+    rows = "\n".join(f"| [`{each.name}`](#{each.name}) | {cell(each.line)} | {cell(told(each))} |" for each in found)
+    intro = f"# {title}\n\nMade from the cards in the code. `dynabench evaluate show` prints one, `/evaluate` computes."
+    head = "| module | what it says | range |\n|---|---|---|"
+    return "\n\n".join([intro, f"{head}\n{rows}", *(card(each) for each in found)]) + "\n"
+
+
+def told(entry: library.Entry) -> str:
+    """Range and direction of a module's first output."""
+    return reach(entry.card.outputs[0])
+
+
+def card(entry: library.Entry) -> str:
+    """One module."""
+    known = entry.card
+    parts = [f"## {entry.name} {{#{entry.name}}}", plain(known.description), f"<div>{mathml(known.formula)}</div>"]
+    parts.append(terms("column", known.inputs))
+    if known.options:
+        parts.append(terms("option", known.options))
+    parts.append(terms("result", {each.name: f"{each.text} ({reach(each)})" for each in known.outputs}))
+    parts.append(f"```python\n{usage.python(entry)}\n```")
+    parts.append(f"**Limits.** {plain(known.limits)}")
+    needs = [f"`pip install 'dynabench[{extra}]'`" for extra in known.needs] + (
+        [known.resource] if known.resource else []
+    )
+    if needs:
+        parts.append(f"**Needs** {', '.join(needs)}.")
+    parts.append(f"**Source.** {plain(known.citation)}")
+    return "\n\n".join(parts)
+
+
+def terms(name: str, lines: Mapping[str, str]) -> str:
+    """A table of names and what they mean."""
+    rows = "\n".join(f"| `{key}` | {cell(text)} |" for key, text in lines.items())
+    return f"| {name} | meaning |\n|---|---|\n{rows}"
+
+
+def cell(text: str) -> str:
+    """A text for a table's cell."""
+    return plain(text).replace("|", "\\|").replace("\n", " ")
+
+
+def plain(text: str) -> str:
+    """A text that Markdown shows as it stands, but for `code`."""
+    for mark in ("<", "*", "_", "[", "]"):
+        text = mark_outside(text, mark)
+    return text
+
+
+def mark_outside(text: str, mark: str) -> str:
+    """The text with `mark` escaped outside of code."""
+    parts = text.split("`")
+    escaped = "&lt;" if mark == "<" else f"\\{mark}"
+    return "`".join(part if at % 2 else part.replace(mark, escaped) for at, part in enumerate(parts))

@@ -1,0 +1,44 @@
+"""The evaluation library as JSON: which modules there are, their cards, and results of small inputs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.concurrency import run_in_threadpool
+
+from dynabench.accounts.auth import limited, needs, scope
+from dynabench.cards import library, schemas, service
+from dynabench.errors import Invalid
+from dynabench.evaluate.module import Kind
+
+router = APIRouter(prefix="/api/v1", tags=["evaluate"], dependencies=[Depends(scope("read"))])
+OFTEN = ("compute", 60, 60.0)
+Words = Annotated[str, Query(max_length=200)]
+
+
+@router.get("/evaluate")
+def list_modules(q: Words = "", task: Words = "", kind: Kind | None = None) -> schemas.ModuleList:
+    """Metrics, measurements and comparisons, with all the words of `q`, for `task`, of `kind`."""
+    found = library.search(q, task, kind or "")
+    return schemas.ModuleList(items=[schemas.ModuleOut(**schemas.listed(each)) for each in found])
+
+
+@router.get("/evaluate/{kind}/{name}")
+def show_module(kind: str, name: str) -> schemas.CardOut:
+    """A module's card: formula, columns, options, outputs with range and direction, worked examples, limits."""
+    return schemas.card(library.entry(kind, name))
+
+
+@router.post("/evaluate/{kind}/{name}", dependencies=[Depends(limited(*OFTEN))])
+@needs("read")
+async def compute_module(request: Request, kind: str, name: str, body: schemas.ComputeIn) -> schemas.ResultOut:
+    """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; nothing of it is kept."""
+    entry = await run_in_threadpool(library.entry, kind, name)
+    if body.interval is not None and not entry.has_interval:
+        raise Invalid({"interval": "This module has no interval: it is one number for all that was given."})
+    extra = {"config": body.config, "interval": body.interval, "per_example": body.per_example}
+    try:
+        asked = service.asked(entry, body.columns, body.options, **extra)
+        result = await request.app.state.calculator.compute(**asked.request())
+    except Invalid as problem:
+        raise Invalid(service.named_for_api(service.placed(entry, problem.fields))) from None
+    return schemas.ResultOut(kind=entry.kind, name=entry.name, result=result)

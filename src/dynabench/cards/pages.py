@@ -1,0 +1,166 @@
+"""The evaluation library as pages: the list, a module's card, and a form that computes it."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import Response
+
+from dynabench import security
+from dynabench.accounts.auth import Viewer
+from dynabench.cards import library, pictures, service, usage
+from dynabench.cards.api import OFTEN
+from dynabench.cards.formulas import mathml
+from dynabench.cards.library import Entry
+from dynabench.errors import Forbidden, Invalid, Problem
+from dynabench.evaluate import cells, lines
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+LONGEST_LINK = 1800  # characters of an address that every browser and mail program passes on
+Words = Annotated[str, Query(max_length=200)]
+
+
+@router.get("/evaluate", name="evaluate")
+def modules(request: Request, _: Viewer, q: Words = "", task: Words = "", kind: Words = "") -> Response:
+    """All modules, searched and filtered by the address."""
+    everything = library.search(q)
+    return render(
+        request,
+        "cards/list.html",
+        fragment="cards/_found.html",
+        q=q,
+        task=task,
+        kind=kind,
+        found=library.search(q, task, kind),
+        total=len(library.entries()),
+        kinds={each: sum(entry.kind == each for entry in library.search(q, task)) for each in library.KINDS},
+        tasks=library.tasks(entry for entry in everything if kind in ("", entry.kind)),
+    )
+
+
+@router.get("/evaluate/{kind}/{name}", name="module")
+async def module(request: Request, kind: str, name: str, _: Viewer, example: Words = "") -> Response:
+    """A card. Fields in the address are computed, so that a result is a link; else an example is shown."""
+    entry = await run_in_threadpool(library.entry, kind, name)
+    fields = dict(request.query_params)
+    if any(name.startswith((service.COLUMN, "table")) for name in fields):
+        return await _computed(request, entry, fields)
+    chosen = min(int(example), len(entry.examples) - 1) if example.isdecimal() and len(example) < 4 else 0
+    fields = service.filled(entry, entry.examples[chosen])
+    return await _page(request, entry, fields, chosen=chosen, **await _example(request, entry, chosen, fields))
+
+
+@router.post("/evaluate/{kind}/{name}", name="compute")
+async def compute(request: Request, kind: str, name: str, _: Viewer) -> Response:
+    """What was typed, pasted or uploaded, computed; with `as=json` as a file."""
+    entry = await run_in_threadpool(library.entry, kind, name)
+    async with request.form(max_files=1, max_fields=100, max_part_size=1 << 20) as form:
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        return await _computed(request, entry, fields, await _upload(form))
+
+
+async def _upload(form: FormData) -> bytes:
+    file = form.get("file")
+    return await file.read() if isinstance(file, UploadFile) else b""
+
+
+async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[str, str]) -> dict[str, Any]:
+    """What an example gives: computed once, then remembered. Nothing where that does not work now."""
+    if entry.closed:
+        return {}
+    known = request.app.state.calculator.examples
+    key = (entry.kind, entry.name, chosen)
+    if key not in known:
+        try:
+            known[key] = await _outcome(request, entry, fields)
+        except Problem as problem:
+            if not isinstance(problem, Invalid):
+                return {}
+            known[key] = {"errors": service.placed(entry, problem.fields)}
+    return dict(known[key])
+
+
+async def _outcome(request: Request, entry: Entry, fields: Mapping[str, str], upload: str = "") -> dict[str, Any]:
+    """The result of a form's fields with all that is shown of it."""
+    asked = await run_in_threadpool(service.typed, entry, fields, upload)
+    result = await request.app.state.calculator.compute(**asked.request(), scores=True)
+    per_example = result.pop("per_example", {})
+    return {
+        "result": result,
+        "lines": lines.lines(entry.card, result),
+        "tables": lines.tables(result),
+        "chart": await run_in_threadpool(pictures.of, asked, per_example),
+        "rows": max((len(column) for column in asked.columns.values()), default=0),
+    }
+
+
+async def _computed(request: Request, entry: Entry, fields: Mapping[str, str], upload: bytes = b"") -> Response:
+    if entry.closed:
+        raise Forbidden(entry.closed)
+    security.throttle(request, *OFTEN)
+    try:
+        outcome = await _outcome(request, entry, fields, _text(upload))
+    except Invalid as problem:
+        return await _page(request, entry, fields, 422, errors=service.placed(entry, problem.fields))
+    if fields.get("as") == "json":
+        text = json.dumps(outcome["result"], indent=2, ensure_ascii=False, allow_nan=False)
+        name = {"Content-Disposition": f'attachment; filename="{entry.name}.json"'}
+        return Response(text + "\n", media_type="application/json", headers=name)
+    link = "" if upload else _link(request, entry, fields)
+    response = await _page(request, entry, fields, link=link, **outcome)
+    if link and request.method == "POST" and request.headers.get("HX-Request") == "true":
+        response.headers["HX-Push-Url"] = link
+    return response
+
+
+def _text(upload: bytes) -> str:
+    try:
+        return upload.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Invalid({"table": "This file is no text in UTF-8."}) from None
+
+
+def _link(request: Request, entry: Entry, fields: Mapping[str, str]) -> str:
+    """An address that shows this result again; "" where it would be too long."""
+    kept = {
+        name: value.replace("\r\n", "\n")
+        for name, value in fields.items()
+        if value and (name in ("table", "interval", "config") or name.startswith((service.COLUMN, service.OPTION)))
+    }
+    address = f"{request.app.url_path_for('module', kind=entry.kind, name=entry.name)}?{urlencode(kept)}"
+    return address if len(address) <= LONGEST_LINK else ""
+
+
+async def _page(
+    request: Request, entry: Entry, fields: Mapping[str, str], status: int = 200, **values: Any
+) -> Response:
+    known: dict[str, Any] = {
+        "errors": {},
+        "result": None,
+        "lines": [],
+        "tables": [],
+        "chart": None,
+        "rows": 0,
+        "link": "",
+        "chosen": None,
+    }
+    return await run_in_threadpool(
+        render,
+        request,
+        "cards/module.html",
+        status=status,
+        fragment="cards/_bench.html",
+        entry=entry,
+        card=entry.card,
+        columns=service.kinds(entry),
+        hints={name: cells.hint(column) for name, column in service.kinds(entry).items()},
+        fields=fields,
+        formula=mathml(entry.card.formula),
+        usage=usage.of(entry),
+        **(known | values),
+    )

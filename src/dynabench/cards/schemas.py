@@ -1,0 +1,149 @@
+"""Modules and results as JSON."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dynabench.cards.library import Entry
+from dynabench.evaluate.module import Kind
+
+Name = Annotated[str, Field(max_length=100)]
+
+
+class ModuleOut(BaseModel):
+    """A module in the list."""
+
+    kind: Kind
+    name: str
+    description: str
+    tasks: list[str]
+    computes: bool = Field(description="Whether it can be computed here; else `why_not` says why.")
+    why_not: str
+
+
+class OutputOut(BaseModel):
+    """One key of a result, its range and which way is better."""
+
+    name: str
+    text: str
+    low: float | None
+    high: float | None
+    better: Literal["higher", "lower"] | None
+
+
+class OptionOut(BaseModel):
+    """An option. Those without `takes` can be given in Python alone."""
+
+    name: str
+    text: str
+    takes: str
+    choices: list[Any]
+    default: Any
+
+
+class ExampleOut(BaseModel):
+    """A worked example: `result` or the words of the `error`."""
+
+    title: str
+    columns: dict[str, list[Any]]
+    options: dict[str, Any]
+    config: str | None
+    result: dict[str, Any]
+    error: str | None
+
+
+class CardOut(ModuleOut):
+    """All that is known of a module."""
+
+    formula: str
+    columns: dict[str, str]
+    optional_columns: list[str]
+    options: list[OptionOut]
+    configs: list[str]
+    outputs: list[OutputOut]
+    examples: list[ExampleOut]
+    limits: str
+    citation: str
+    references: list[str]
+
+
+class ModuleList(BaseModel):
+    """Modules; all fit on one page."""
+
+    items: list[ModuleOut]
+    next: None = None
+
+
+class ComputeIn(BaseModel):
+    """What to compute: columns of equal length by name, and options."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    columns: dict[Name, Annotated[list[Any], Field(max_length=10_000)]]
+    options: dict[Name, Any] = Field(default_factory=dict, max_length=40)
+    config: Name | None = None
+    interval: Annotated[float, Field(gt=0.5, lt=1)] | None = Field(
+        default=None, description="Level of bootstrap intervals, such as 0.95."
+    )
+    per_example: bool = False
+
+
+class ResultOut(BaseModel):
+    """The result by key; with `interval` and `per_example` in it where they were asked for."""
+
+    kind: Kind
+    name: str
+    result: dict[str, Any]
+
+
+def listed(entry: Entry) -> dict[str, Any]:
+    """The fields of `ModuleOut`."""
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "description": entry.card.description,
+        "tasks": list(entry.card.tasks),
+        "computes": not entry.closed,
+        "why_not": entry.closed,
+    }
+
+
+def card(entry: Entry) -> CardOut:
+    """A module's whole card."""
+    known, module = entry.card, entry.module
+    options = [
+        OptionOut(name=name, text=text, takes="", choices=[], default=None)
+        if name not in entry.options
+        else OptionOut(
+            name=name,
+            text=text,
+            takes=entry.options[name].said(),
+            choices=list(entry.options[name].choices),
+            default=entry.options[name].default,
+        )
+        for name, text in known.options.items()
+    ]
+    examples = [
+        ExampleOut(
+            title=each.title,
+            columns={name: list(part) for name, part in each.inputs.items()},
+            options=dict(each.options),
+            config=each.config,
+            result=dict(each.result),
+            error=each.error,
+        )
+        for each in entry.examples
+    ]
+    return CardOut(
+        **listed(entry),
+        formula=known.formula,
+        columns=dict(known.inputs),
+        optional_columns=list(module.optional),
+        options=options,
+        configs=list(module.configs),
+        outputs=[OutputOut(**vars(each)) for each in known.outputs],
+        examples=examples,
+        limits=known.limits,
+        citation=known.citation,
+        references=list(known.references),
+    )

@@ -1,0 +1,1 @@
+"""What `dynabench evaluate` does, one sub-command a file."""

@@ -1,0 +1,99 @@
+"""Models for `dynabench evaluate run`: shipped ones by name, others by hub id or folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import Progress
+
+from dynabench.cli.evaluation.rows import Data
+
+if TYPE_CHECKING:
+    from dynabench.cli.evaluation.running import Run
+
+TASKS = {"nli": "natural-language-inference", "qa": "question-answering"}  # of shipped models; the others classify
+TIMES = ("total_time_in_seconds", "samples_per_second", "latency_in_seconds")
+EXTRA = "models are asked with torch and transformers: pip install 'dynabench[models]'"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A model's answers as columns of metrics, the data they are about, and the task's own metric."""
+
+    data: Data
+    columns: dict[str, list[Any]]
+    timing: Mapping[str, float]
+    metric: str
+
+
+@dataclass
+class Recorder:
+    """Stands in for a metric: keeps the columns that it is given, so that the model is asked once for all metrics."""
+
+    name: str = "recorded"
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def compute(self, **columns: Any) -> dict[str, Any]:
+        """Keep them."""
+        self.columns = columns
+        return {}
+
+
+def answers(asked: "Run", progress: Progress) -> Answers:
+    """Ask the model about all rows, once. Raises ValueError for a model, task or data that does not fit."""
+    try:
+        return _answers(asked, progress)
+    except ImportError as error:
+        raise ValueError(f"{EXTRA} ({error})") from None
+    except (KeyError, TypeError, OSError) as error:  # no such task; no such column option; no such model
+        raise ValueError(str(error.args[0] if error.args else error)) from None
+
+
+def _answers(asked: "Run", progress: Progress) -> Answers:
+    model, task = found(asked.model, asked.task)
+    from dynabench.evaluate.evaluator import evaluator
+    from dynabench.evaluate.evaluator.base import Question
+    from dynabench.evaluate.evaluator.data import load_data
+
+    asks = evaluator(task)
+    columns = {name if name in asks.defaults else f"{name}_column": value for name, value in asked.columns.items()}
+    mapping = {
+        name: int(label) if label.lstrip("-").isdecimal() else label for name, label in asked.label_mapping.items()
+    }
+    given: dict[str, Any] = columns | ({"label_mapping": mapping} if mapping else {})
+    bar = progress.add_task(f"Asking {asked.model}", total=None)
+    recorder = Recorder()
+    result = asks.compute(
+        model,
+        asked.data,
+        asked.subset,
+        asked.split,
+        recorder,
+        batch_size=asked.batch_size,
+        checkpoint=asked.checkpoint,
+        progress=lambda done, total: progress.update(bar, completed=done, total=total),
+        **given,
+    )
+    table = load_data(asked.data, asked.subset, asked.split)
+    metric = str(asks.default_metric(Question(table, {**asks.defaults, **given})))
+    by = {asked.by: list(table.column(asked.by, "--by"))} if asked.by else {}
+    rows = {"": [None] * len(table), **by}
+    return Answers(Data(rows), recorder.columns, {name: result[name] for name in TIMES if name in result}, metric)
+
+
+def found(name: str, task: str) -> tuple[Any, str]:
+    """The shipped model of this name, else the name, which transformers loads; and the task.
+
+    Raises ValueError where the task must be said.
+    """
+    try:
+        from dynabench.models import catalog
+    except ImportError:  # a light install ships no models
+        entries = []
+    else:
+        entries = [each for each in catalog.find() if each.name == name]
+    if entries and entries[0].card is not None:
+        return catalog.open_model(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
+    if not task:
+        raise ValueError(f"say which --task {name} is for, such as text-classification")
+    return name, task

@@ -1,0 +1,39 @@
+"""Whether a module's worked examples give what its card says."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from dynabench.evaluate.card import Example
+from dynabench.evaluate.module import Module
+
+
+def failures(module: type[Module]) -> list[str]:
+    """What went otherwise than the card says, a sentence for each example; [] where all is well."""
+    told = ((example.title, _told(module, example)) for example in module.card.examples)
+    return [f"{title}: {text}" for title, text in told if text]
+
+
+def same(found: Any, said: Any) -> bool:
+    """Whether a result has all that is said, numbers to 6 digits."""
+    if isinstance(said, Mapping):
+        return isinstance(found, Mapping) and all(key in found and same(found[key], said[key]) for key in said)
+    if isinstance(said, list | tuple):
+        return isinstance(found, list | tuple) and len(found) == len(said) and all(map(same, found, said))
+    if isinstance(said, float | int) and not isinstance(said, bool) and isinstance(found, float | int):
+        return math.isclose(found, said, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(found == said)
+
+
+def _told(module: type[Module], example: Example) -> str:
+    try:
+        found = module(example.config).compute(**example.inputs, **example.options)
+    except ValueError as error:
+        if example.error is None:
+            return f"it is refused: {error}"
+        return "" if example.error in str(error) else f"the error is {error!s}, not {example.error!r}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if example.error is not None:
+        return f"it gives {found} and no error"
+    return "" if same(found, dict(example.result)) else f"it gives {found}, the card says {dict(example.result)}"

@@ -1,0 +1,99 @@
+"""The picture that says more about a result than its numbers, chosen by what went in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from dynabench.evaluate.columns import Labels, Numbers
+from dynabench.evaluate.labels import coded
+from dynabench.evaluate.module import Module
+
+CLASSES = 20  # beyond which a matrix cannot be read
+SCORES = 8  # rows from which a histogram says something
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`title` says the finding; `spec` is Vega-Lite; `columns` and `rows` say the same as a table."""
+
+    title: str
+    spec: dict[str, Any]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def picture(module: type[Module], columns: Mapping[str, Any], per_example: Mapping[str, Any]) -> Picture | None:
+    """A confusion matrix of classes, a reliability diagram of probabilities, or a histogram of scores by row.
+
+    None where none of them fits, or the columns are not what the module takes.
+    """
+    try:
+        return _confusion(module, columns) or _reliability(module, columns) or _histogram(per_example)
+    except (ValueError, TypeError, ImportError):
+        return None
+
+
+def _confusion(module: type[Module], columns: Mapping[str, Any]) -> Picture | None:
+    kinds = module.columns
+    if not all(isinstance(kinds.get(name), Labels) for name in ("predictions", "references")):
+        return None
+    clean = Labels()
+    true, said = (clean.clean(columns[name], name) for name in ("references", "predictions"))
+    labels, (rows, places) = coded(true, said)
+    size = len(labels)
+    if not 2 <= size <= CLASSES:
+        return None
+    from dynabench.evaluate.visualization import confusion_heat_map
+
+    counts = np.bincount(rows * size + places, minlength=size * size).reshape(size, size)
+    names = [str(label) for label in labels]
+    table = [[name, *(f"{count:,}" for count in row)] for name, row in zip(names, counts.tolist(), strict=True)]
+    head = ["Reference", *(f"predicted as {name}" for name in names)]
+    return Picture(_confused(counts, names), confusion_heat_map(counts, names), head, table)
+
+
+def _confused(counts: Any, names: Sequence[str]) -> str:
+    """What a confusion matrix finds."""
+    wrong = counts.copy()
+    np.fill_diagonal(wrong, 0)
+    if not wrong.any():
+        return "No row is taken for another class"
+    row, place = divmod(int(wrong.argmax()), len(names))
+    taken, total = int(wrong[row, place]), int(counts[row].sum())
+    return f"{names[row]} is most often taken for another class: for {names[place]} in {taken:,} of {total:,} rows"
+
+
+def _reliability(module: type[Module], columns: Mapping[str, Any]) -> Picture | None:
+    kinds = module.columns
+    name = next((each for each in ("predictions", "prediction_scores") if each in kinds), "")
+    if not isinstance(kinds.get(name), Numbers) or not isinstance(kinds.get("references"), Labels):
+        return None
+    sure = Numbers().clean(columns[name], name)
+    right = np.asarray(Labels().clean(columns["references"], "references"))
+    if sure.min() < 0 or sure.max() > 1 or right.dtype.kind != "i" or not np.isin(right, (0, 1)).all():
+        return None
+    from dynabench.evaluate.visualization import reliability_diagram
+
+    place = np.minimum(sure * 10, 9).astype(int)
+    rows = [
+        [f"{one / 10:.1f} to {(one + 1) / 10:.1f}", f"{right[place == one].mean():.1%}", f"{(place == one).sum():,}"]
+        for one in np.unique(place)
+    ]
+    title = f"On average it is {sure.mean():.0%} sure of class 1; {right.mean():.0%} of the rows are of it"
+    return Picture(title, reliability_diagram(sure, right), ["Confidence", "Class 1", "Rows"], rows)
+
+
+def _histogram(per_example: Mapping[str, Any]) -> Picture | None:
+    for name, scores in per_example.items():
+        numbers = [score for score in scores if isinstance(score, int | float)] if isinstance(scores, list) else []
+        if len(numbers) >= SCORES and len(numbers) == len(scores) and len(set(numbers)) > 2:
+            from dynabench.evaluate.visualization import scores_histogram
+
+            middle, low, high = median(numbers), min(numbers), max(numbers)
+            title = f"Half of the rows have {name} below {middle:.3g}; they reach from {low:.3g} to {high:.3g}"
+            table = [[str(row), f"{score:.4g}"] for row, score in enumerate(numbers[:200])]
+            return Picture(title, scores_histogram(numbers, name), ["Row", name], table)
+    return None

@@ -1,0 +1,173 @@
+"""The pages of the evaluation library, as browsers without scripts see them."""
+
+import html
+import re
+from urllib.parse import urlencode
+
+import pytest
+
+from dynabench.cards import library
+from dynabench.cards.formulas import mathml
+from dynabench.evaluate import registry
+
+F1 = "/evaluate/metric/f1"
+FOUR = {"column.predictions": "cat\ndog\ndog\ncat", "column.references": "cat\ndog\ncat\ncat"}
+
+
+def submit(browser, path, files=None, htmx=False, **fields):
+    headers = {"X-CSRF-Token": browser.token("/evaluate")} | ({"HX-Request": "true"} if htmx else {})
+    return browser.client.post(path, data=fields, files=files, headers=headers)
+
+
+def numbers(page):
+    return re.findall(r'class="calc-number"[^>]*><strong[^>]*>([^<]*)', page) + re.findall(
+        r'<td class="num" title="[^"]*">([^<]*)', page
+    )
+
+
+def test_the_list_has_every_module_and_links_to_its_card(client):
+    page = client.get("/evaluate").text
+    for kind, name in registry.builtin():
+        assert f'href="/evaluate/{kind}/{name}"' in page
+
+
+def test_words_kinds_and_tasks_narrow_the_list_by_the_address(client):
+    assert 'href="/evaluate/metric/f1"' in client.get("/evaluate?q=harmonic+recall").text
+    assert 'href="/evaluate/metric/accuracy"' not in client.get("/evaluate?q=harmonic+recall").text
+    assert 'href="/evaluate/metric/f1"' not in client.get("/evaluate?kind=comparison").text
+    tagged = client.get("/evaluate?task=image-classification").text
+    assert 'href="/evaluate/metric/accuracy"' in tagged
+    assert 'href="/evaluate/metric/f1"' not in tagged
+    nothing = client.get("/evaluate?q=there+is+no+such+thing")
+    assert "No module has all of that" in nothing.text
+
+
+def test_typing_brings_the_list_alone(client):
+    part = client.get("/evaluate?q=recall", headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert 'id="found"' in part
+
+
+def test_every_card_is_shown_with_its_limits_and_a_form_or_the_reason_for_none(client):
+    for entry in library.entries():
+        shown = client.get(f"/evaluate/{entry.kind}/{entry.name}")
+        assert shown.status_code == 200, entry
+        said = html.unescape(re.sub(r"</?code>", "`", shown.text))
+        assert entry.card.limits in said, entry
+        assert ('id="compute"' in shown.text) == (not entry.closed), entry
+        assert entry.closed or "Nothing computed yet" not in shown.text, entry
+        assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", shown.text), entry
+
+
+def test_every_formula_is_drawn_or_told_as_text():
+    for entry in library.entries():
+        shown = mathml(entry.card.formula)
+        assert "<math" in shown or "formula-text" in shown, entry
+        if "\\frac" in entry.card.formula:
+            assert "<mfrac" in shown, entry
+
+
+def test_a_card_that_is_not_there_is_not_found(client):
+    assert client.get("/evaluate/metric/nothing").status_code == 404
+    assert client.get("/evaluate/comparison/f1").status_code == 404
+
+
+def test_the_first_example_is_in_the_form_with_its_result(client):
+    page = client.get("/evaluate/metric/accuracy").text
+    assert "0\n1\n2\n0\n1\n2</textarea>" in page
+    assert numbers(page) == ["0.5000"]
+
+
+def test_an_example_that_is_refused_says_why_beside_the_field(client):
+    page = client.get("/evaluate/metric/accuracy?example=2").text
+    assert re.search(r'id="f-predictions-error"[^>]*data-error\s*>.*?Row 0 is 0.9, which is no label', page, re.DOTALL)
+    assert re.search(r'id="f-predictions"[^>]*aria-invalid="true"', page)
+
+
+def test_what_is_typed_is_computed_with_its_options(browser):
+    page = submit(browser(), F1, **FOUR, **{"option.average": "macro", "option.pos_label": "1"})
+    assert page.status_code == 200
+    assert numbers(page.text) == ["0.7333"]
+    assert "cat\ndog\ndog\ncat</textarea>" in page.text
+
+
+def test_a_small_input_is_a_link_that_shows_the_same_again(browser, client):
+    fields = FOUR | {"option.average": "macro", "interval": "true"}
+    page = submit(browser(), F1, htmx=True, **fields)
+    link = page.headers["HX-Push-Url"]
+    assert html.escape(link) in page.text
+    again = client.get(link)
+    assert numbers(again.text) == numbers(page.text)
+    assert "95% interval" in again.text
+    assert "csrf" not in link
+
+
+def test_a_long_input_has_no_link(browser):
+    rows = "\n".join(["0", "1"] * 900)
+    page = submit(browser(), F1, **{"column.predictions": rows, "column.references": rows})
+    assert numbers(page.text) == ["1"]
+    assert "Link to this result" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("rows.csv", "references,predictions\r\n1,1\r\n0,1\r\n"),
+        ("rows.csv", "\ufeffpredictions;references\n1;1\n1;0\n"),
+        ("rows.json", '{"predictions": [1, 1], "references": [1, 0]}'),
+        ("rows.json", '[{"predictions": 1, "references": 1}, {"predictions": 1, "references": 0, "more": 2}]'),
+        ("rows.jsonl", '{"predictions": 1, "references": 1}\n{"predictions": 1, "references": 0}\n'),
+    ],
+)
+def test_tables_are_read_from_a_file_and_from_the_field(browser, name, content):
+    content = content.replace(', "more": 2', "")
+    mine = browser()
+    for files, fields in (({"file": (name, content.encode())}, {}), (None, {"table": content})):
+        page = submit(mine, "/evaluate/metric/accuracy", files, **fields, **{"option.normalize": "true"})
+        assert numbers(page.text) == ["0.5000"], page.text
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"a,b\n1,2\n", "has no column predictions and no references"),
+        (b"predictions,references\n1\n", "Row 0 has 1 cells, the header has 2"),
+        (b"[1, 2]", "give a list of objects"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'[{"predictions": NaN, "references": 1}]', "no number that can be computed with"),
+        (b"\xff\xfe\x00", "no text in UTF-8"),
+        (b'"predictions","references\n1,2\n', "cannot be read"),
+        (b"predictions,predictions\n1,2\n", "same name"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_told_beside_it(browser, content, told):
+    page = submit(browser(), "/evaluate/metric/accuracy", {"file": ("x", content)})
+    assert page.status_code == 422
+    assert told.casefold() in html.unescape(page.text).casefold()
+
+
+def test_the_result_comes_as_a_file(browser):
+    answer = submit(browser(), "/evaluate/metric/accuracy", **FOUR, **{"as": "json", "option.normalize": "true"})
+    assert answer.headers["content-disposition"] == 'attachment; filename="accuracy.json"'
+    assert answer.json() == {"accuracy": 0.75}
+
+
+def test_a_stale_form_computes_nothing(client):
+    assert client.post(F1, data=FOUR).status_code == 403
+
+
+def test_what_people_paste_is_shown_as_text(client):
+    evil = "<script>alert(1)</script>"
+    fields = {"column.predictions": evil, "column.references": "</textarea><b>", "option.average": "macro"}
+    page = client.get(f"{F1}?{urlencode(fields)}").text
+    assert evil not in page
+    assert "</textarea><b>" not in page
+
+
+def test_computing_is_limited_to_so_many_a_minute(app, client):
+    app.state.settings.rate_limit = True
+    link = f"{F1}?{urlencode({'column.predictions': '1', 'column.references': '1'})}"
+    told = [client.get(link).status_code for _ in range(75)]  # one a second comes back
+    assert told[:60] == [200] * 60
+    assert 429 in told
+    assert client.get("/evaluate").status_code == 200

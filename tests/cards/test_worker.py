@@ -1,0 +1,95 @@
+"""The process that computes for the web process: what runs there is a module on what a stranger sent."""
+
+import asyncio
+import os
+import time
+
+import pytest
+
+from dynabench.cards import worker
+from dynabench.cards.calculator import Calculator
+from dynabench.errors import Invalid
+
+HOSTILE = '''
+"""Does what the text in its column says."""
+from typing import Any
+import numpy as np
+from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.columns import Texts
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.states import Sums
+
+class Hostile(Metric):
+    """Evil."""
+    card = Card("Evil.", "x", {"predictions": "code"}, (Output("x", "x"),), (), "All.", "None.")
+    columns = {"predictions": Texts()}
+    def update(self, predictions: list[str]) -> Sums:
+        exec(predictions[0], {})
+        return Sums(np.array([1.0]))
+    def formula(self, total: Any) -> dict[str, Any]:
+        return {"x": total[..., 0]}
+'''
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """Computes a module that runs what it is sent, in a worker like the application's."""
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    told = tmp_path / "hostile-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text("[dynabench.evaluate]\nhostile = hostile\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("DYNABENCH_SECRET", "hunter2")
+
+    async def ask(calculator, code):
+        request = {"kind": "metric", "name": "hostile", "config": None, "options": {}, "extra": {}}
+        try:
+            return await calculator.compute(columns={"predictions": [code]}, **request)
+        except Invalid as problem:
+            return problem.fields[""]
+
+    async def story(codes):
+        calculator = Calculator(seconds=2)
+        try:
+            return [await ask(calculator, code) for code in codes]
+        finally:
+            calculator.close()
+
+    return lambda *codes: asyncio.run(story(codes))
+
+
+def test_a_hostile_computation_ends_alone_and_the_next_is_answered(hostile):
+    began = time.monotonic()
+    found = hostile("1", "while True: pass", "import time; time.sleep(60)", "x = bytearray(8 << 30)", "1")
+    assert found[0] == found[-1] == {"x": 1.0}
+    assert "more than 2 s" in found[1]
+    assert "more than 2 s" in found[2]
+    assert "more memory" in found[3]
+    assert time.monotonic() - began < 30
+
+
+def test_computations_read_no_files_open_no_connections_start_nothing_and_see_no_secrets(hostile, tmp_path):
+    place = tmp_path / "written"
+    found = hostile(
+        f"open({str(place)!r}, 'w').write('x')",
+        "open('/etc/passwd').read()",
+        "import socket; socket.create_connection(('127.0.0.1', 9), 1)",
+        "import subprocess; subprocess.run(['true'])",
+        "import os; os.kill(os.getppid(), 9)",
+        "import os; assert 'DYNABENCH_SECRET' not in os.environ and 'hunter2' not in str(os.environ)",
+    )
+    assert all("not allowed here" in said for said in found[:5]), found
+    assert found[5] == {"x": 1.0}
+    assert not place.exists()
+
+
+def test_a_module_that_fails_otherwise_says_so_without_its_traceback(hostile):
+    (said,) = hostile("raise KeyError('secret detail')")
+    assert "did not expect" in said
+    assert "secret" not in said
+
+
+def test_what_a_module_refuses_is_passed_on():
+    told = worker.computed("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
+    assert "references has 0" in told["error"]

@@ -1,0 +1,223 @@
+"""`dynabench evaluate`, with files as people have them."""
+
+import gzip
+import importlib.util
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.cli import app
+from dynabench.evaluate import list_evaluation_modules, load, registry
+
+ROWS = "text,prediction,label,topic\na,1,1,film\nb,0,1,film\nc,1,0,book\nd,0,0,book\ne,1,1,film\n"
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["evaluate", *map(str, words)])
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def printed(*words):
+    told = run("run", *words, "--json", "-")
+    assert told.exit_code == 0, told.output
+    return json.loads(told.stdout)
+
+
+def test_the_list_has_every_module_and_narrows():
+    found = json.loads(run("list", "--json").stdout)
+    assert [each["name"] for each in found] == list_evaluation_modules()
+    metrics = json.loads(run("list", "--kind", "metric", "--task", "image-classification", "--json").stdout)
+    assert "accuracy" in [each["name"] for each in metrics]
+    assert "f1" not in [each["name"] for each in metrics]
+    assert "accuracy" in run("list").stdout
+
+
+def test_checking_computes_the_examples_and_names_what_is_wrong(monkeypatch):
+    here = [("metric", "accuracy"), ("metric", "f1")]
+    monkeypatch.setattr(registry, "builtin", lambda: iter(here))
+    assert all(each["checked"] and not each["failures"] for each in json.loads(run("list", "--check", "--json").stdout))
+    broken = registry.find("f1")
+    monkeypatch.setattr(broken, "formula", lambda self, total, **options: {"f1": total.counts.sum() * 0.0})
+    told = run("list", "--check")
+    assert told.exit_code == 1
+    assert "the card says" in told.stdout
+
+
+def test_what_cannot_run_here_says_what_it_lacks(monkeypatch):
+    monkeypatch.setattr(registry, "builtin", lambda: iter([("metric", "f1")]))
+    monkeypatch.setattr("dynabench.cli.evaluation.listing.checked", lambda module: "torch: pip install 'dynabench[x]'")
+    (told,) = json.loads(run("list", "--check", "--json").stdout)
+    assert told["lacks"].startswith("torch")
+    assert not told["checked"]
+    assert "lacks torch" in run("list").stdout
+
+
+def test_a_card_is_shown_and_an_unknown_name_is_refused_with_near_ones():
+    shown = run("show", "f1").stdout
+    assert "harmonic mean" in shown
+    assert "0 to 1, higher is better" in shown
+    assert json.loads(run("show", "f1", "--json").stdout)["kind"] == "metric"
+    refused = run("show", "acuracy")
+    assert refused.exit_code == 1
+    assert "did you mean accuracy" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", ["metric", "measurement", "comparison"])
+def test_a_new_module_works_and_its_test_passes(tmp_path, kind):
+    told = run("new", "mean_gap", "--kind", kind, "--folder", tmp_path)
+    assert told.exit_code == 0, told.output
+    assert load(str(tmp_path / "mean_gap.py")).module_type == kind
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "test_mean_gap.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "2 passed" in done.stdout, done.stdout
+    assert "mean_gap" in run("show", tmp_path / "mean_gap.py").stdout
+
+
+def test_a_new_module_is_well_formed_and_overwrites_nothing(tmp_path):
+    assert run("new", "gap", "--folder", tmp_path).exit_code == 0
+    for style in (["format", "--check"], ["check", "--select", "E,F,I"]):
+        command = [sys.executable, "-m", "ruff", *style, "--isolated", "--line-length", "120", tmp_path / "gap.py"]
+        assert subprocess.run(command, capture_output=True).returncode == 0
+    again = run("new", "gap", "--folder", tmp_path)
+    assert again.exit_code == 1
+    assert "nothing was written" in again.stderr
+    for name in ("Gap", "my gap", "../gap", "class", ""):
+        assert run("new", name, "--folder", tmp_path).exit_code == 1, name
+    assert run("new", "other", "--kind", "meter", "--folder", tmp_path).exit_code == 1
+
+
+def test_predictions_in_the_data_are_scored_with_options_intervals_and_slices(rows):
+    found = printed(
+        "--data", rows, "--metric", "accuracy", "--metric", "f1:average=macro", "--interval", "--by", "topic"
+    )
+    accuracy, book, film, f1 = found["scores"][:4]
+    assert accuracy["result"]["accuracy"] == 0.6
+    assert accuracy["result"]["interval"]["accuracy"]["level"] == 0.95
+    assert (book["topic"], book["rows"], book["result"]["accuracy"]) == ("book", 2, 0.5)
+    assert (film["topic"], film["rows"]) == ("film", 3)
+    assert f1["options"] == {"average": "macro"}
+    assert f1["result"]["f1"] == pytest.approx(7 / 12)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv.gz", ".tsv", ".parquet"])
+def test_files_of_all_kinds_are_read(tmp_path, ending):
+    table = [dict(zip(("prediction", "label"), pair, strict=True)) for pair in ((1, 1), (0, 1))]
+    path = tmp_path / f"rows{ending}"
+    if ending == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.Table.from_pylist(table), path)
+    else:
+        text = {".jsonl": "\n".join(map(json.dumps, table)), ".json": json.dumps(table)}.get(ending)
+        separated = "prediction,label\n1,1\n0,1\n".replace(",", "\t" if ending == ".tsv" else ",")
+        raw = (text or separated).encode()
+        path.write_bytes(gzip.compress(raw) if ending.endswith(".gz") else raw)
+    assert printed("--data", path, "--metric", "accuracy")["scores"][0]["result"] == {"accuracy": 0.5}
+
+
+def test_predictions_of_another_file_and_columns_by_name(rows, tmp_path):
+    (tmp_path / "said.txt").write_text("1\n1\n0\n0\n1\n")
+    found = printed("--data", rows, "--predictions", tmp_path / "said.txt", "--metric", "accuracy")
+    assert found["scores"][0]["result"] == {"accuracy": 1.0}
+    named = printed("--data", rows, "--metric", "accuracy", "--column", "predictions=label")
+    assert named["scores"][0]["result"] == {"accuracy": 1.0}
+
+
+def test_the_report_is_one_file_that_needs_nothing_else(rows, tmp_path):
+    rows.write_text(ROWS.replace("film", "<script>alert(1)</script>"))
+    report, results = tmp_path / "report.html", tmp_path / "results.json"
+    told = run("run", "--data", rows, "--metric", "accuracy", "--interval", "--by", "topic", "--html", report,
+               "--json", results)  # fmt: skip
+    assert told.exit_code == 0, told.output
+    html = report.read_text()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert not [mark for mark in ("http://", "https://", "src=", "@import", "url(") if mark in
+                html.replace("http://www.w3.org", "")]  # fmt: skip
+    assert "<svg" in html
+    assert json.loads(results.read_text())["scores"][0]["result"]["accuracy"] == 0.6
+    assert "0.6000" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--metric", "acuracy"], "did you mean accuracy"),
+        (["--metric", "f1:averag=macro"], "its options are average"),
+        (["--metric", "f1:average=all"], "average takes binary, macro"),
+        (["--metric", "accuracy", "--column", "predictions=said"], "'said' is no column of the data"),
+        (["--metric", "accuracy", "--column", "predictions"], "not of the form NAME=VALUE"),
+        (["--metric", "accuracy", "--by", "genre"], "'genre' is no column"),
+        (["--metric", "accuracy", "--column", "references=text"], "some labels are texts and some numbers"),
+        ([], "say which --metric"),
+        (["--model", "some/model"], "say which --task"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_told_in_a_line(rows, words, told):
+    done = run("run", "--data", rows, *words)
+    assert done.exit_code == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("no.csv", None, "there is no file"),
+        ("x.xlsx", "", "ends in none of"),
+        ("x.csv", "", "empty"),
+        ("x.csv", "a,b\n1\n", "row 0 has 1 cells"),
+        ("x.jsonl", "{}\n{\n", "row 1 is no JSON"),
+    ],
+)
+def test_files_that_cannot_be_read_are_told(tmp_path, name, text, told):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    done = run("run", "--data", tmp_path / name, "--metric", "accuracy")
+    assert done.exit_code == 1
+    assert told in done.stderr
+
+
+def test_the_command_needs_nothing_but_the_light_install():
+    platform = (
+        "fastapi",
+        "sqlalchemy",
+        "torch",
+        "transformers",
+        "jinja2",
+        "structlog",
+        "vl_convert",
+        "altair",
+    )
+    code = (
+        "import sys\n"
+        f"for name in {platform!r}: sys.modules[name] = None\n"
+        "from dynabench.cli import app\n"
+        "app(['evaluate', 'show', 'f1'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "harmonic mean" in done.stdout
+
+
+@pytest.mark.models
+@pytest.mark.skipif(not importlib.util.find_spec("dynabench.evaluate.evaluator"), reason="the evaluator is not there")
+def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [("I loved every minute.", "positive", "a"), ("A complete waste of time.", "negative", "b")] * 4
+    path.write_text("\n".join(json.dumps({"text": text, "label": label, "of": of}) for text, label, of in rows))
+    metrics = ("--metric", "accuracy", "--metric", "f1:average=macro")
+    found = printed("--data", path, "--model", "sentiment-ngram", *metrics, "--by", "of")
+    assert [score["metric"] for score in found["scores"]] == ["accuracy"] * 3 + ["f1"] * 3
+    assert found["scores"][0]["rows"] == 8
+    assert found["timing"]["samples_per_second"] > 0
