@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 from dynabench.cards import library, usage
 from dynabench.cards.formulas import mathml
-from dynabench.evaluate.lines import reach
+from dynabench.evaluate.faces.lines import reach
 
 TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Comparisons"}
 

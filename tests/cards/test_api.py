@@ -4,8 +4,8 @@ import pytest
 
 from dynabench.cards import library, service
 from dynabench.errors import Forbidden
-from dynabench.evaluate.checking import same
-from dynabench.evaluate.options import ELSEWHERE
+from dynabench.evaluate.faces.checking import same
+from dynabench.evaluate.faces.options import ELSEWHERE
 
 F1 = "/api/v1/evaluate/metric/f1"
 OPEN = [entry for entry in library.entries() if not entry.closed]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.evaluate.cells import lines, split, table, values
 from dynabench.evaluate.columns import Column, Labels, Numbers, References, Texts, Tokens
+from dynabench.evaluate.faces.cells import lines, split, table, values
 
 TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\u2028\u2029\x85"), min_size=1)
 

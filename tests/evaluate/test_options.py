@@ -8,8 +8,8 @@ import pytest
 
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card
+from dynabench.evaluate.faces.options import options
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.options import options
 
 
 class Odd(Metric):

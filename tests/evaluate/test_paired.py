@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, ks_2samp, skew
 
 from dynabench.evaluate import load
-from dynabench.evaluate import paired as module
-from dynabench.evaluate.paired import jackknife, paired, replicates
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.systems import paired as module
+from dynabench.evaluate.systems.paired import jackknife, paired, replicates
 from tests.evaluate.states_of import KINDS, formula, state, statistic, systems
 
 

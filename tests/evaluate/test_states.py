@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums, blocks, multinomial
-from dynabench.evaluate.summed import Summed
-from dynabench.evaluate.weighted import Sample, Weighted
+from dynabench.evaluate.states.summed import Summed
+from dynabench.evaluate.states.weighted import Sample, Weighted
 
 often = settings(deadline=None, max_examples=60)
 seeds = st.integers(0, 10**6)

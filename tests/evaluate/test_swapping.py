@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from dynabench.evaluate.states import Cells, Rows, Sums
-from dynabench.evaluate.swapping import swapped, swaps
+from dynabench.evaluate.systems.swapping import swapped, swaps
 from tests.evaluate.states_of import KINDS, state, statistic
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import _get_tokenizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.tokenizers import tokenized, tokenizer
+from dynabench.evaluate.texts.tokenizers import tokenized, tokenizer
 
 TEXT = st.text("aB1 .,-'\"()$&;#\n\t\u2028é楽", max_size=24) | st.sampled_from(
     ["&quot;x&amp;lt; <skipped>", "3.5-4,000 a.b.", "..5...x", "co-\noperate", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
@@ -56,7 +56,7 @@ def test_without_sacrebleu_and_nltk_the_defaults_work(monkeypatch, name, options
     [("meteor", {}), ("ter", {"normalized": True}), ("bleu", {"tokenizer": "zh"}), ("sacrebleu", {"tokenize": "intl"})],
 )
 def test_what_needs_them_says_how_to_install_them(monkeypatch, name, options):
-    from dynabench.evaluate import meteors
+    from dynabench.evaluate.texts import meteors
 
     for found in (meteors.splitter, meteors.stemmer):
         found.cache_clear()

@@ -12,9 +12,9 @@ import structlog
 from dynabench.errors import NotFound
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card, Example
+from dynabench.evaluate.faces.options import Option, options
 from dynabench.evaluate.loading import checked
 from dynabench.evaluate.module import Kind, Module
-from dynabench.evaluate.options import Option, options
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")

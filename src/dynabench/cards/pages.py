@@ -17,7 +17,7 @@ from dynabench.cards.api import OFTEN
 from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
-from dynabench.evaluate import cells, lines
+from dynabench.evaluate.faces import cells, lines
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dynabench.cards.service import Asked
-from dynabench.evaluate.pictures import picture
+from dynabench.evaluate.faces.pictures import picture
 from dynabench.web.charts import Chart
 
 

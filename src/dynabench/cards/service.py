@@ -8,9 +8,9 @@ from typing import Any
 
 from dynabench.cards.library import Entry, entries
 from dynabench.errors import Forbidden, Invalid
-from dynabench.evaluate import cells
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column
+from dynabench.evaluate.faces import cells
 
 ROWS = 10_000
 LEVEL = 0.95

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.differences import Drawing, Pair, rate
 from dynabench.evaluate.loading import load
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.resampling import intervals
-from dynabench.evaluate.scored import Anything, Metric, Scored, ScoredBy, scored, single
-from dynabench.evaluate.significance import ScoreTest, SignificanceTest, difference
 from dynabench.evaluate.states import State
+from dynabench.evaluate.systems.differences import Drawing, Pair, rate
+from dynabench.evaluate.systems.scored import Anything, Metric, Scored, ScoredBy, scored, single
+from dynabench.evaluate.systems.significance import ScoreTest, SignificanceTest, difference
 from dynabench.stats.corrections import corrected
 
 COLUMNS = ("sample_weight", "sources")

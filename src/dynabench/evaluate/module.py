@@ -2,7 +2,7 @@
 
 A module is a class in a file of its own with a `card`, its `columns`, and two functions:
 
-- `update(*columns, **options) -> State` keeps what is needed of a batch of clean rows (`states.py`);
+- `update(*columns, **options) -> State` keeps what is needed of a batch of clean rows (`states`);
 - `formula(total, **options) -> {key: array}` computes the result from the state's total, or from a block of totals
   with a leading axis: so one formula gives the value, the scores per example and ten thousand replicates.
 """

@@ -14,8 +14,8 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from sklearn.feature_extraction.text import CountVectorizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.near_duplicates import groups
-from dynabench.evaluate.words import tokens
+from dynabench.evaluate.texts.near_duplicates import groups
+from dynabench.evaluate.texts.words import tokens
 
 TEXTS = st.lists(st.text("ab .é'1", max_size=12), min_size=1, max_size=8)
 

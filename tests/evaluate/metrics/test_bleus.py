@@ -11,7 +11,7 @@ from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
 
 from dynabench.evaluate import load
-from dynabench.evaluate.tokenizers import mteval
+from dynabench.evaluate.texts.tokenizers import mteval
 from tests.evaluate.snli import pairs
 
 KEYS = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
@@ -132,7 +132,7 @@ def test_batches_merge_to_the_result_of_all_rows():
 def test_many_blocks_of_rows_give_what_one_gives(monkeypatch):
     said, right = pairs(100)
     whole = load("sacrebleu").compute(predictions=said, references=right)
-    monkeypatch.setattr("dynabench.evaluate.gram_counts.BLOCK", 7)
+    monkeypatch.setattr("dynabench.evaluate.texts.gram_counts.BLOCK", 7)
     assert load("sacrebleu").compute(predictions=said, references=right) == whole
 
 

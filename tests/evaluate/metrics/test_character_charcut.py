@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate import load
-from dynabench.evaluate.charcut import cost
 from dynabench.evaluate.metrics.character import character
+from dynabench.evaluate.texts.charcut import cost
 
 DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "d,", "the"]), min_size=1, max_size=9).map(" ".join)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dynabench.evaluate import load, sandbox
-from dynabench.evaluate.sandbox import SILENT, Limits, run
+from dynabench.evaluate import load
+from dynabench.evaluate.programs import sandbox
+from dynabench.evaluate.programs.sandbox import SILENT, Limits, run
 
 QUICK = Limits(seconds=0.5)
 ADD = {

@@ -15,7 +15,7 @@ from sklearn.metrics import auc
 from sklearn.preprocessing import normalize
 
 from dynabench.evaluate import load
-from dynabench.evaluate.divergences import area, clustered, frontier, frontier_integral, reduced
+from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, reduced
 
 WEIGHTS = np.linspace(1e-6, 1 - 1e-6, 25)
 COUNTS = arrays(int, st.tuples(st.just(2), st.integers(2, 8)), elements=st.integers(0, 9)).filter(

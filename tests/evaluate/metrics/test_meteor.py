@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
 from dynabench.evaluate import load
-from dynabench.evaluate.meteors import splitter, stemmer
+from dynabench.evaluate.texts.meteors import splitter, stemmer
 from tests.evaluate.snli import pairs
 
 SYNONYMS = {"car": ["auto", "run"], "auto": ["car", "machin"], "machin": ["car"], "big": ["larg", "great"]}

@@ -15,7 +15,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.rouge import TYPES, words
-from dynabench.evaluate.ngrams import common_length, common_places, shared
+from dynabench.evaluate.texts.ngrams import common_length, common_places, shared
 
 DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 LINES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "running", "runs"]), max_size=6).map(" ".join), max_size=4)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.tokenizers import mteval
+from dynabench.evaluate.texts.tokenizers import mteval
 from tests.evaluate.snli import pairs
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "C", "c", "d."]), max_size=6).map(" ".join)

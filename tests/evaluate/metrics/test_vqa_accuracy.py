@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.vqa import normalised
+from dynabench.evaluate.texts.vqa import normalised
 
 DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.evaluate import load
-from dynabench.evaluate.edits import Edits, word_errors
+from dynabench.evaluate.texts.edits import Edits, word_errors
 
 DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 KINDS = ("substitutions", "deletions", "insertions", "hits")

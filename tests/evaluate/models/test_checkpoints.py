@@ -8,7 +8,7 @@ from huggingface_hub import HfApi
 from transformers import AutoModelForCausalLM
 
 from dynabench.evaluate import load
-from dynabench.evaluate.checkpoints import loaded
+from dynabench.evaluate.networks.checkpoints import loaded
 
 
 def test_a_hub_id_without_a_network_gives_one_error_that_names_the_way_out(monkeypatch):

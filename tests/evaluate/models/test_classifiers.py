@@ -8,7 +8,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
 from dynabench.evaluate import load
-from dynabench.evaluate.classifiers import probabilities
+from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.catalog import BUILTIN
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-from dynabench.evaluate.hurtful import Lexicon, plain
+from dynabench.evaluate.texts.hurtful import Lexicon, plain
 
 WORDS = ["prostitute", "maid", "white trash", "prostituée"]
 COMPLETIONS = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
-from dynabench.evaluate import token_scores
-from dynabench.evaluate.checkpoints import loaded
-from dynabench.evaluate.language_models import (
+from dynabench.evaluate.networks import token_scores
+from dynabench.evaluate.networks.checkpoints import loaded
+from dynabench.evaluate.networks.language_models import (
     log_likelihoods,
     text_likelihoods,
     window_likelihoods,

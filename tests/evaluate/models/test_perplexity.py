@@ -9,7 +9,7 @@ from scipy import stats
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from dynabench.evaluate import load
-from dynabench.evaluate.checkpoints import loaded
+from dynabench.evaluate.networks.checkpoints import loaded
 
 KINDS = [("metric", "predictions"), ("measurement", "data")]
 

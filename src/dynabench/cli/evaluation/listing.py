@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench.evaluate import registry
-from dynabench.evaluate.checking import failures
-from dynabench.evaluate.lines import reach
+from dynabench.evaluate.faces.checking import failures
+from dynabench.evaluate.faces.lines import reach
 from dynabench.evaluate.loading import checked
 from dynabench.evaluate.module import Module
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from dynabench import __version__
 from dynabench.cli.evaluation.running import Found, Score
 from dynabench.evaluate import registry
-from dynabench.evaluate.lines import Line, lines
+from dynabench.evaluate.faces.lines import Line, lines
 
 STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1c1b18, #efece5); --soft: light-dark(#57534b, #b3ada1);
@@ -85,7 +85,7 @@ def _picture(found: Found, score: Score) -> str:
     try:
         import vl_convert
 
-        from dynabench.evaluate.pictures import picture
+        from dynabench.evaluate.faces.pictures import picture
 
         drawn = picture(registry.find(score.metric.name), found.columns, {})
     except ImportError:

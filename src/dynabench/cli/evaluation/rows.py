@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate import cells
+from dynabench.evaluate.faces import cells
 from dynabench.evaluate.module import Module
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".parquet")

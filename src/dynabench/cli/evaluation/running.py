@@ -10,8 +10,8 @@ from rich.progress import Progress
 
 from dynabench.cli.evaluation import models, rows
 from dynabench.evaluate import registry
+from dynabench.evaluate.faces.options import options
 from dynabench.evaluate.module import Module
-from dynabench.evaluate.options import options
 
 Columns = dict[str, list[Any]]
 

@@ -8,8 +8,8 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Labels
 from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.plain import plain
-from dynabench.evaluate.significance import SignificanceTest
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.systems.significance import SignificanceTest
 
 
 class McNemar(SignificanceTest):

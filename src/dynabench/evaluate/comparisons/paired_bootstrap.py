@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example
-from dynabench.evaluate.differences import Difference, Drawing, Pair
-from dynabench.evaluate.scored import Scored, ScoredBy
-from dynabench.evaluate.significance import INPUTS, OPTIONS, OUTPUTS, ScoreTest
+from dynabench.evaluate.systems.differences import Difference, Drawing, Pair
+from dynabench.evaluate.systems.scored import Scored, ScoredBy
+from dynabench.evaluate.systems.significance import INPUTS, OPTIONS, OUTPUTS, ScoreTest
 
 
 class PairedBootstrap(ScoreTest):

@@ -9,8 +9,8 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.significance import SignificanceTest
 from dynabench.evaluate.states import Rows
+from dynabench.evaluate.systems.significance import SignificanceTest
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 ZEROS = ("wilcox", "pratt", "zsplit")

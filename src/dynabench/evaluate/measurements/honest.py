@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Labels, Tokens
-from dynabench.evaluate.hurtful import Lexicon
 from dynabench.evaluate.labels import Ints, Label, joined, recoded
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.hurtful import Lexicon
 
 LANGUAGES = ("en", "it", "fr", "es", "pt", "ro")
 Total = tuple[Floats, tuple[Label, ...]]

@@ -10,7 +10,7 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.tallies import Counted, Tally
+from dynabench.evaluate.states.tallies import Counted, Tally
 
 
 class LabelDistribution(Measurement):

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dynabench.evaluate import perplexities
 from dynabench.evaluate.card import Card
 from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Measurement
+from dynabench.evaluate.networks import perplexities
 from dynabench.evaluate.states import Sums
 
 

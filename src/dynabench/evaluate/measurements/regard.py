@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import wanted
-from dynabench.evaluate.classifiers import probabilities
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Measurement
+from dynabench.evaluate.networks.checkpoints import wanted
+from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import blocks
 
 AGGREGATIONS = (None, "maximum", "average")

@@ -7,9 +7,9 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.listed import Listed
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.near_duplicates import groups
+from dynabench.evaluate.states.listed import Listed
+from dynabench.evaluate.texts.near_duplicates import groups
 
 
 class TextDuplicates(Measurement):

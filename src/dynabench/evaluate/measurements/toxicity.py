@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import OfCheckpoint, wanted
-from dynabench.evaluate.classifiers import probabilities
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
+from dynabench.evaluate.networks.checkpoints import OfCheckpoint, wanted
+from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import Rows
 
 AGGREGATIONS = ("all", "maximum", "ratio")

@@ -8,9 +8,9 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.listed import Listed
 from dynabench.evaluate.module import Measurement
-from dynabench.evaluate.words import Tokenizer
+from dynabench.evaluate.states.listed import Listed
+from dynabench.evaluate.texts.words import Tokenizer
 
 LONG = re.compile(r"(?u)\b\w\w+\b")  # what counts as a word in Hugging Face `evaluate`, by way of scikit-learn
 

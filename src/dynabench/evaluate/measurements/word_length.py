@@ -7,7 +7,7 @@ from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.words import Tokenizer, is_word, tokens
+from dynabench.evaluate.texts.words import Tokenizer, is_word, tokens
 
 
 class WordLength(Measurement):

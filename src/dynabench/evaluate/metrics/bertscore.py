@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import callable_of, loaded, named
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.embeddings import Embedded, by_function, by_transformers
-from dynabench.evaluate.greedy_matching import Matches, matched
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.networks.checkpoints import callable_of, loaded, named
+from dynabench.evaluate.networks.embeddings import Embedded, by_function, by_transformers
+from dynabench.evaluate.networks.greedy_matching import Matches, matched
 
 CHUNK = 16  # batches whose embeddings are in memory at once
 LANGUAGES = {

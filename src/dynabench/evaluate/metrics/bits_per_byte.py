@@ -5,10 +5,10 @@ from typing import Any
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.perplexities import MODEL, bits_of, chosen_of
+from dynabench.evaluate.networks.perplexities import MODEL, bits_of, chosen_of
+from dynabench.evaluate.networks.token_scores import Floats
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.token_scores import Floats
 
 COINS = {"heads": [-0.6931471805599453] * 5, "grün": [-1.3862943611198906] * 2}
 

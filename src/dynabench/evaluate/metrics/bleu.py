@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.bleus import bleu_state, brevity, geometric_mean, parts
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import Tokenizer
+from dynabench.evaluate.texts.bleus import bleu_state, brevity, geometric_mean, parts
+from dynabench.evaluate.texts.tokenizers import Tokenizer
 
 
 class Bleu(Metric):

@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores
+from dynabench.evaluate.networks.checkpoints import wanted
+from dynabench.evaluate.networks.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sings": {"the bird sang": 0.8}, "a green hull": {"an old song": -0.4}}

@@ -4,9 +4,9 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
-from dynabench.evaluate.edits import character_errors, counted, error_rate, error_state
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.texts.edits import character_errors, counted, error_rate, error_state
 
 
 class Cer(Metric):

@@ -3,11 +3,11 @@
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.charcut import cost
 from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.charcut import cost
 
 
 class CharcutMt(Metric):

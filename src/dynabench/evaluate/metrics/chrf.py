@@ -3,10 +3,10 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.chrfs import chrf, chrf_state
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.chrfs import chrf, chrf_state
 
 INPUTS = {
     "predictions": "translation to score, a text for each example",

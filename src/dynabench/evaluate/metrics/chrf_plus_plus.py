@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from dynabench.evaluate.card import Example
-from dynabench.evaluate.chrfs import chrf_state
 from dynabench.evaluate.metrics.chrf import CATS, Chrf
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.chrfs import chrf_state
 
 
 class ChrfPlusPlus(Chrf):

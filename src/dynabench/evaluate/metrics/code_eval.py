@@ -9,8 +9,8 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts, Tokens
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.passing import KS, checked, estimates, named
-from dynabench.evaluate.sandbox import Limits, outcomes
+from dynabench.evaluate.programs.passing import KS, checked, estimates, named
+from dynabench.evaluate.programs.sandbox import Limits, outcomes
 from dynabench.evaluate.states import Rows
 
 REFUSED = (

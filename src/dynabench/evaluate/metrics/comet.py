@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import callable_of, wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores
+from dynabench.evaluate.networks.checkpoints import callable_of, wanted
+from dynabench.evaluate.networks.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {

@@ -6,10 +6,10 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
-from dynabench.evaluate.latex import canonical
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.latex import canonical
 
 
 class CompetitionMath(Metric):

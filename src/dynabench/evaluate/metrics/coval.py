@@ -3,8 +3,8 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.coreference import Corpus, sentence
 from dynabench.evaluate.columns import Floats, Tokens
-from dynabench.evaluate.coreference import Corpus, sentence
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 

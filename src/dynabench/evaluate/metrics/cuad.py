@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.answers import Asked, Normaliser, Predicted, PredictedLists, RightAnswers, matched
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows
+from dynabench.evaluate.texts.answers import Asked, Normaliser, Predicted, PredictedLists, RightAnswers, matched
 
 OVERLAP = 0.5  # Jaccard similarity from which a predicted clause counts as found
 LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from dynabench.evaluate import calibration
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import calibration
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.weighted import Sample, Weighted
+from dynabench.evaluate.states.weighted import Sample, Weighted
 
 
 class ExpectedCalibrationError(Metric):

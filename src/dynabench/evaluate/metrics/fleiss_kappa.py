@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.ratios import ratio
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.checkpoints import wanted
 from dynabench.evaluate.columns import Texts
-from dynabench.evaluate.regressors import Learnt, scores
+from dynabench.evaluate.networks.checkpoints import wanted
+from dynabench.evaluate.networks.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sang": {"the bird sings": 0.9}, "an old song": {"a green hull": 0.5}}

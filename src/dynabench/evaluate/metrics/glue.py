@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dynabench.evaluate import benchmarks
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Labels, Numbers
 from dynabench.evaluate.metrics.matthews_correlation import matthews
 from dynabench.evaluate.module import Metric

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate import benchmarks
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Floats, Labels, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Sums
-from dynabench.evaluate.summed import Summed
+from dynabench.evaluate.states.summed import Summed
 
 BLOCK = 1 << 22  # similarities that are held at once
 NEAREST = 10

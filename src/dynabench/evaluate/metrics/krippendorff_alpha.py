@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.ratios import ratio
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")

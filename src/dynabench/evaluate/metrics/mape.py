@@ -4,7 +4,16 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.mean_errors import INPUTS, OPTIONS, TASKS, MeanError, Multioutput, combined, means, summed
+from dynabench.evaluate.numbers.mean_errors import (
+    INPUTS,
+    OPTIONS,
+    TASKS,
+    MeanError,
+    Multioutput,
+    combined,
+    means,
+    summed,
+)
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.averages import state_of
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.averages import state_of
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio

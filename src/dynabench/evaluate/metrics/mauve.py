@@ -10,8 +10,8 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers, Texts
-from dynabench.evaluate.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
 from dynabench.evaluate.plain import plain
 
 Featurize = Callable[[list[str]], Any]

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from dynabench.evaluate import meteors
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.gram_counts import flattened
-from dynabench.evaluate.meteors import Synonyms, stemmer
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import Tokenizer, tokenized
+from dynabench.evaluate.texts import meteors
+from dynabench.evaluate.texts.gram_counts import flattened
+from dynabench.evaluate.texts.meteors import Synonyms, stemmer
+from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
 
 GUIDE = {
     "predictions": ["It is a guide to action which ensures that the military always obeys the commands of the party"],

@@ -5,11 +5,11 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.gram_counts import flattened
-from dynabench.evaluate.information import Corpus, Weighed, nist, nist_alone
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.tokenizers import nist as words
-from dynabench.evaluate.tokenizers import tokenized
+from dynabench.evaluate.texts.gram_counts import flattened
+from dynabench.evaluate.texts.information import Corpus, Weighed, nist, nist_alone
+from dynabench.evaluate.texts.tokenizers import nist as words
+from dynabench.evaluate.texts.tokenizers import tokenized
 
 HYPOTHESIS = "It is a guide to action which ensures that the military always obeys the commands of the party"
 REFERENCES = [

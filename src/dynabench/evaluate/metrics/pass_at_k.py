@@ -8,7 +8,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Column, Floats, Numbers, listed
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.passing import KS, checked, estimates, named
+from dynabench.evaluate.programs.passing import KS, checked, estimates, named
 from dynabench.evaluate.states import Sums
 
 Outcome = tuple[int, int | None]  # how many passed, of how many

@@ -7,7 +7,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.moments import Moments, correlation
+from dynabench.evaluate.numbers.moments import Moments, correlation
 
 
 class Pearsonr(Metric):

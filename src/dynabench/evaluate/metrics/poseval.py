@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Tokens
 from dynabench.evaluate.labels import coded
 from dynabench.evaluate.metrics.f1 import f1
@@ -12,7 +13,6 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.evaluate.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 
 KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
 SCORES = {"precision": precision, "recall": recall, "f1-score": f1}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from dynabench.evaluate.averages import Average, Counts, averaged, state_of
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.averages import Average, Counts, averaged, state_of
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric

@@ -7,7 +7,8 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
-from dynabench.evaluate.curves import (
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.numbers.curves import (
     SPREADS,
     Series,
     drawdown,
@@ -20,9 +21,8 @@ from dynabench.evaluate.curves import (
     smoothed,
     windows,
 )
-from dynabench.evaluate.listed import Listed
-from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
+from dynabench.evaluate.states.listed import Listed
 
 POINTS = tuple(range(50_000, 2_000_000, 100_000))
 ONLINE = {

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.roc import area
 from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.roc import area
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.weighted import Sample, Weighted
+from dynabench.evaluate.states.weighted import Sample, Weighted
 
 AVERAGES = ("macro", "micro", "weighted", "samples", None)
 

@@ -13,10 +13,10 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 WORD = re.compile("[a-z0-9]+")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from dynabench.evaluate import bleus
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import Tokenizer
+from dynabench.evaluate.texts import bleus
+from dynabench.evaluate.texts.tokenizers import Tokenizer
 
 OUTPUTS = (
     Output("score", "BLEU", 0, 100, "higher"),

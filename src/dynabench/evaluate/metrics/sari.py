@@ -1,10 +1,10 @@
 """SARI."""
 
-from dynabench.evaluate import simplification
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts import simplification
 
 INPUTS = {
     "sources": "text before simplification, one for each example",

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.chunks import SCHEMES, Chunks, detected, parsed, strict, tolerant
+from dynabench.evaluate.classes.chunks import SCHEMES, Chunks, detected, parsed, strict, tolerant
+from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Floats, Numbers, Tokens
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
@@ -13,7 +14,6 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.evaluate.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1"}
 HINT = "For tags that are no chunks, such as parts of speech, take poseval; for BILOU give mode='strict'."

@@ -6,13 +6,13 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from dynabench.evaluate import bleus
 from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import Tokenizer
+from dynabench.evaluate.texts import bleus
+from dynabench.evaluate.texts.tokenizers import Tokenizer
 
 MISSING = "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces"
 

@@ -8,7 +8,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.metrics.pearsonr import refuse_constant
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ranks import Ranked, rank_correlation
+from dynabench.evaluate.numbers.ranks import Ranked, rank_correlation
 
 
 class Spearmanr(Metric):

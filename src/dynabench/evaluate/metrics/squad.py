@@ -4,12 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.answers import Asked, Normaliser, Predicted, PredictedAnswers, RightAnswers, matched, word_f1
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.answers import (
+    Asked,
+    Normaliser,
+    Predicted,
+    PredictedAnswers,
+    RightAnswers,
+    matched,
+    word_f1,
+)
 
 
 class Squad(Metric):

@@ -5,12 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.answers import Asked, Normaliser, Predicted, PredictedAnswers, RightAnswers, matched, word_f1
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.answers import (
+    Asked,
+    Normaliser,
+    Predicted,
+    PredictedAnswers,
+    RightAnswers,
+    matched,
+    word_f1,
+)
 
 # Columns of the state: exact match and F1 at the threshold, of which for questions with an answer, whether there is
 # one; then what choosing a threshold needs: exact match and F1 without one, the probability of no answer, whether a

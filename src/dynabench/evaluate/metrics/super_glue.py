@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate import benchmarks
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Labels, Records
 from dynabench.evaluate.metrics.matthews_correlation import matthews
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.reading import Questions, best_match, question_of, rows_of
 from dynabench.evaluate.states import Cells, Sums
+from dynabench.evaluate.texts.reading import Questions, best_match, question_of, rows_of
 
 
 class SuperGlue(Metric):

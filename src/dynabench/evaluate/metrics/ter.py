@@ -6,12 +6,12 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.gram_counts import flattened
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.shifts import edits
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import tercom, tokenized
+from dynabench.evaluate.texts.gram_counts import flattened
+from dynabench.evaluate.texts.shifts import edits
+from dynabench.evaluate.texts.tokenizers import tercom, tokenized
 
 JOKES = {
     "predictions": [

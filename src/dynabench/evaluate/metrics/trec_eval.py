@@ -8,7 +8,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.rankings import COUNTS, CUTS, MEANS, Queries, judgements, measured, rankings
+from dynabench.evaluate.numbers.rankings import COUNTS, CUTS, MEANS, Queries, judgements, measured, rankings
 
 QREL = {"query": [0], "q0": ["q0"], "docid": ["doc_1"], "rel": [2]}
 RUN = {

@@ -10,7 +10,7 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.vqa import normalised
+from dynabench.evaluate.texts.vqa import normalised
 
 ENOUGH = 3  # people who gave an answer, for it to be wholly right
 

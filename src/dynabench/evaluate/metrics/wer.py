@@ -4,9 +4,9 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Texts
-from dynabench.evaluate.edits import counted, error_rate, error_state, word_errors
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.evaluate.texts.edits import counted, error_rate, error_state, word_errors
 
 
 class Wer(Metric):

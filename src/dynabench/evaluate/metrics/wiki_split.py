@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate import bleus, simplification
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.metrics.sari import INPUTS
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts import bleus, simplification
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 MARKS = str.maketrans("", "", punctuation)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dynabench.evaluate import benchmarks
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Floats, Labels
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums

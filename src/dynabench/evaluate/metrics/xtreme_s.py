@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from dynabench.evaluate import bleus
-from dynabench.evaluate.averages import averaged
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes.averages import averaged
 from dynabench.evaluate.columns import Floats, Labels, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
+from dynabench.evaluate.texts import bleus
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")

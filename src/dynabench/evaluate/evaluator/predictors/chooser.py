@@ -35,7 +35,7 @@ class Chooser(Network):
 
     def predict(self, rows: list[Any]) -> Said:
         """A list of scores for each row, one a class."""
-        from dynabench.evaluate.language_models import log_likelihoods
+        from dynabench.evaluate.networks.language_models import log_likelihoods
 
         prompts = [row["text"] for row in rows for _ in row["classes"]]
         classes = [text for row in rows for text in row["classes"]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.token_scores import Floats, Row, positions, summed
+from dynabench.evaluate.networks.token_scores import Floats, Row, positions, summed
 
 Ints = NDArray[np.int64]
 

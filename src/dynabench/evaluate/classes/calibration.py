@@ -10,7 +10,7 @@ from dynabench.evaluate.columns import Floats, Labels, Numbers
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.weighted import Sample, Weighted
+from dynabench.evaluate.states.weighted import Sample, Weighted
 
 BINNINGS = ("width", "mass")
 INPUTS = {

@@ -5,10 +5,10 @@ from typing import Any
 
 from dynabench.evaluate.card import Output
 from dynabench.evaluate.columns import Numbers
-from dynabench.evaluate.differences import Difference, Drawing, Pair, drawn, rate
 from dynabench.evaluate.module import Comparison
 from dynabench.evaluate.plain import plain
-from dynabench.evaluate.scored import Anything, Metric, Scored, ScoredBy, scored, single
+from dynabench.evaluate.systems.differences import Difference, Drawing, Pair, drawn, rate
+from dynabench.evaluate.systems.scored import Anything, Metric, Scored, ScoredBy, scored, single
 
 
 class SignificanceTest(Comparison):

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.gram_counts import Ints, counted, encoded, flattened, in_blocks
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.tokenizers import mteval, tokenized
+from dynabench.evaluate.texts.gram_counts import Ints, counted, encoded, flattened, in_blocks
+from dynabench.evaluate.texts.tokenizers import mteval, tokenized
 
 Floats = NDArray[np.float64]
 ORDERS = 4

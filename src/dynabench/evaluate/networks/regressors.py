@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.checkpoints import OfCheckpoint, asked, callable_of, loaded
-from dynabench.evaluate.classifiers import logits
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.networks.checkpoints import OfCheckpoint, asked, callable_of, loaded
+from dynabench.evaluate.networks.classifiers import logits
 from dynabench.evaluate.states import Sums
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.averages import counted
+from dynabench.evaluate.classes.averages import counted
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import same
 from dynabench.evaluate.metrics.f1 import f1

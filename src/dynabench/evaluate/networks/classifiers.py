@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.batches import batches
-from dynabench.evaluate.checkpoints import Loaded, asked, callable_of, loaded
+from dynabench.evaluate.networks.batches import batches
+from dynabench.evaluate.networks.checkpoints import Loaded, asked, callable_of, loaded
 
 Floats = NDArray[np.float64]
 LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.paired import gathered, joint, shared_rows
 from dynabench.evaluate.states import Additive, Rows, State, Sums, blocks
+from dynabench.evaluate.systems.paired import gathered, joint, shared_rows
 
 
 @dataclass(frozen=True)

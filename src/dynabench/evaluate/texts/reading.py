@@ -13,7 +13,7 @@ import numpy as np
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.summed import Summed
+from dynabench.evaluate.states.summed import Summed
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.paired import Statistic, jackknife, paired
 from dynabench.evaluate.resampling import LONGEST
 from dynabench.evaluate.states import Additive, Rows
-from dynabench.evaluate.swapping import swaps
+from dynabench.evaluate.systems.paired import Statistic, jackknife, paired
+from dynabench.evaluate.systems.swapping import swaps
 from dynabench.stats import bootstrap
 
 SAME = 1e-10  # differences closer than this, relative to the scores, differ by rounding alone

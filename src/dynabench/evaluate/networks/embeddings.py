@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.batches import reads
-from dynabench.evaluate.checkpoints import Loaded, asked
+from dynabench.evaluate.networks.batches import reads
+from dynabench.evaluate.networks.checkpoints import Loaded, asked
 
 Floats = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynabench.evaluate.checkpoints import Loaded
+from dynabench.evaluate.networks.checkpoints import Loaded
 
 LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond
 PADDED_IN_FRONT = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")  # two places are for padding

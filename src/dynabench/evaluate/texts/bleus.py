@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.gram_counts import Ints, encoded, flattened, in_blocks, overlaps, possible
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.tokenizers import Tokenizer, tokenized
+from dynabench.evaluate.texts.gram_counts import Ints, encoded, flattened, in_blocks, overlaps, possible
+from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
 
 Floats = NDArray[np.float64]
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}

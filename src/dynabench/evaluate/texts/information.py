@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.gram_counts import Ints, Sequences, dense, encoded, possible
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive
+from dynabench.evaluate.texts.gram_counts import Ints, Sequences, dense, encoded, possible
 
 Floats = NDArray[np.float64]
 ROOM = 1 << 22  # weights of n-grams that are held at once

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.classes.minimum_spans import Node, minimum, parsed, phrase
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.minimum_spans import Node, minimum, parsed, phrase
 from dynabench.evaluate.states import Additive, Sums
 
 MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")

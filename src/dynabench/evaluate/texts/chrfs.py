@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.gram_counts import (
+from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.texts.gram_counts import (
     Ints,
     Sequences,
     best,
@@ -23,8 +25,6 @@ from dynabench.evaluate.gram_counts import (
     possible,
     spelled,
 )
-from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Sums
 
 Floats = NDArray[np.float64]
 TINY = 1e-16  # what eps_smoothing takes for a precision or recall without n-grams

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.embeddings import Embedded
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.networks.embeddings import Embedded
 from dynabench.evaluate.states import Sums
 
 Floats = NDArray[np.float64]

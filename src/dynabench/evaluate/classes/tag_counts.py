@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.averages import Counts
+from dynabench.evaluate.classes.averages import Counts
 from dynabench.evaluate.labels import joined, recoded
 from dynabench.evaluate.states import Floats, Sums
-from dynabench.evaluate.summed import Summed
+from dynabench.evaluate.states.summed import Summed
 
 
 @dataclass(frozen=True)

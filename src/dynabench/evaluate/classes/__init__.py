@@ -1,0 +1,1 @@
+"""What metrics of classes, tags, ratings and clusters share."""

@@ -1,0 +1,1 @@
+"""What the command line, the pages and the API share: reading what people paste, showing results."""

@@ -1,0 +1,1 @@
+"""Models of transformers behind metrics: loading, batches, likelihoods, embeddings."""

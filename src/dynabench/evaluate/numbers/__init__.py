@@ -1,0 +1,1 @@
+"""What metrics of numbers, ranks and curves share."""

@@ -1,0 +1,1 @@
+"""Programs that models wrote: running them confined, and how many pass."""

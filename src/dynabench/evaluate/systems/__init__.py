@@ -1,0 +1,1 @@
+"""What comparisons of two systems share: resampling and swapping them together."""

@@ -1,0 +1,1 @@
+"""What metrics of texts share: tokens, n-grams, edits, answers."""
