@@ -93,7 +93,7 @@ def found(name: str, task: str) -> tuple[Any, str]:
     else:
         entries = [each for each in catalog.find() if each.name == name]
     if entries and entries[0].card is not None:
-        return catalog.open_model(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
+        return catalog.open_model(entries[0].folder, bulk=True), task or TASKS.get(entries[0].card.task, "text-classification")
     if not task:
         raise ValueError(f"say which --task {name} is for, such as text-classification")
     return name, task
