@@ -10,7 +10,6 @@ from dynabench.evaluate.networks.batches import batches
 from dynabench.evaluate.networks.checkpoints import Loaded, asked, callable_of, loaded
 
 Floats = NDArray[np.float64]
-LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond
 
 
 def probabilities(
