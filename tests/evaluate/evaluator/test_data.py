@@ -56,6 +56,13 @@ def test_files_are_read_by_their_kind(tmp_path: Path) -> None:
         assert len(load_data(path, split=f"{path.name.split('.')[0]}[:2]")) == 2
 
 
+def test_empty_cells_at_the_ends_of_a_tsv_file_and_lists_in_a_single_row_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("\ttext\tlabel\n0\ta, b\tx\n1\tc\t\n")
+    assert load_data(tmp_path / "a.tsv").columns == {"": ["0", "1"], "text": ["a, b", "c"], "label": ["x", ""]}
+    (tmp_path / "a.jsonl").write_text('{"tokens": ["a", "b"], "tags": ["O", "O"]}\n')
+    assert load_data(tmp_path / "a.jsonl").columns == {"tokens": [["a", "b"]], "tags": [["O", "O"]]}
+
+
 def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
     for name, rows in (("train", ROWS[:1]), ("dev", ROWS)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
