@@ -99,8 +99,10 @@ def answers(module: Any, columns: dict[str, Any], options: dict[str, Any]) -> No
         found = module.compute(**columns, **options)
     except ValueError as refused:
         source = traceback.extract_tb(refused.__traceback__)[-1].filename
-        assert str(refused).strip(), "an error says what is wrong"
-        assert "dynabench" in source, f"the error is another library's: {source}"
+        if not str(refused).strip():
+            pytest.fail("an error says what is wrong")
+        if "dynabench" not in source:
+            pytest.fail(f"the error is another library's: {source}")
     else:
         json.dumps(found, allow_nan=False)
 
@@ -147,7 +149,7 @@ def test_any_split_of_any_rows_merges_to_the_whole(key: str, example: Example, d
     cut = data.draw(st.integers(1, len(rows) - 1))
     columns = {name: [column[row] for row in rows] for name, column in example.inputs.items()}
     options = dict(example.options)
-    chosen = module._of(module.result, options)
+    chosen = module.options_for(module.result, options)
     try:
         whole = module.result(module.state(columns, **options), **chosen)
         parts = [

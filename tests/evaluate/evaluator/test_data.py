@@ -13,6 +13,7 @@ from dynabench.evaluate import evaluator
 from dynabench.evaluate.evaluator import choose_split
 from dynabench.evaluate.evaluator.data import load_data
 from dynabench.evaluate.evaluator.splits import rows_of
+from tests.evaluate import real
 from tests.evaluate.evaluator.test_classifying import Listed
 
 ROWS = [{"text": f"it's, row {at}\n", "label": at % 2} for at in range(6)]
@@ -74,11 +75,9 @@ def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
 
 
 def test_real_files_are_read() -> None:
-    path = Path(__file__).parents[4] / "shared" / "data" / "sst3"
-    if not path.is_dir():
-        pytest.skip("the shared data is not here")
-    found = load_data(path)
-    assert len(found) == 2210
+    rows = real.rows("sst3/test.jsonl.gz")
+    found = load_data(real.DATA / "sst3")
+    assert len(found) == len(rows) == 2210
     assert set(found.labels("label", "")) == {"negative", "neutral", "positive"}
 
 
