@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Column, Texts
+from dynabench.evaluate.columns import Column, Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.checkpoints import OfCheckpoint, asked, callable_of, loaded
 from dynabench.evaluate.networks.classifiers import logits
 from dynabench.evaluate.states import Sums
-
-Floats = NDArray[np.float64]
 
 
 def scores(

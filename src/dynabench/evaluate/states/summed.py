@@ -6,8 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.states import Additive, Floats, Sums
+from dynabench.evaluate.states import Additive, Sums
 
 
 class Summed(Additive):

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints, Label, joined, recoded
 from dynabench.evaluate.resampling import refuse_long
-from dynabench.evaluate.states import Additive, Floats, Sums
+from dynabench.evaluate.states import Additive, Sums
 
 
 @dataclass(frozen=True)
