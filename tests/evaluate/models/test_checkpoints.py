@@ -5,7 +5,7 @@ import shutil
 import pytest
 import torch
 from huggingface_hub import HfApi
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from dynabench.evaluate import load
 from dynabench.evaluate.networks.checkpoints import loaded
@@ -72,3 +72,13 @@ def test_half_precision_on_disk_computes_in_single(tmp_path, language_model, cap
     capfd.readouterr()
     assert loaded(str(tmp_path), "AutoModelForCausalLM", "cpu").model.dtype == torch.float32
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_classifier_without_its_pooler_is_refused_for_it_reads_that(tmp_path, bert):
+    shutil.copytree(bert("yes,no"), tmp_path, dirs_exist_ok=True)
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    rest = {name: weights for name, weights in model.state_dict().items() if "pooler" not in name}
+    model.save_pretrained(tmp_path, state_dict=rest)
+    with pytest.raises(ValueError, match=r"lacks 2 weights .*pooler"):
+        loaded(str(tmp_path), "AutoModelForSequenceClassification", "cpu")
+    assert loaded(str(tmp_path), "AutoModel", "cpu").model.config.num_hidden_layers == 3
