@@ -10,10 +10,9 @@ from dynabench.evaluate.evaluator import fingerprint
 from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.evaluator.predictors.packed import packed
 from dynabench.evaluate.networks import checkpoints
+from dynabench.evaluate.networks.batches import reads
 
 PADS = {"attention_mask": 0, "token_type_ids": 0}
-ENDLESS = 1_000_000  # tokenizers without a limit say 1e30
-ROBERTAS = ("roberta", "camembert", "longformer", "mpnet", "esm", "data2vec-text")
 
 
 class Network(Predictor):
@@ -56,13 +55,7 @@ class Network(Predictor):
 
     def limit(self) -> int | None:
         """How many tokens the model reads at once."""
-        known = [getattr(self.processor, "model_max_length", None)]
-        positions = getattr(self.model.config, "max_position_embeddings", None)
-        if isinstance(positions, int) and positions > 0:
-            offset = (self.model.config.pad_token_id or 0) + 1 if self._counts_from_padding() else 0
-            known.append(positions - offset)
-        fit = [size for size in known if size is not None and 0 < size < ENDLESS]
-        return min(fit) if fit else None
+        return reads(checkpoints.Loaded(self.model, self.processor))
 
     def encoded(self, *texts: Sequence[str] | None, **options: Any) -> list[dict[str, Any]]:
         """Token ids and what else the tokenizer says, a dictionary a row; options as the tokenizer takes them."""
@@ -92,10 +85,6 @@ class Network(Predictor):
             if found is not None:
                 return int(found)
         return 0
-
-    def _counts_from_padding(self) -> bool:
-        """Whether positions begin behind the number of the padding token, as in RoBERTa."""
-        return any(name in str(getattr(self.model.config, "model_type", "")) for name in ROBERTAS)
 
 
 def tokens_of(rows: Sequence[Mapping[str, Any]]) -> int:
