@@ -2,8 +2,8 @@
 
 A module is a class in a file of its own with a `card`, its `columns`, and two functions:
 
-- `update(*columns, **options) -> State` keeps what is needed of a batch of clean rows (`states`);
-- `formula(total, **options) -> {key: array}` computes the result from the state's total, or from a block of totals
+- `update(*columns, *, options) -> State` keeps what is needed of a batch of clean rows (`states`);
+- `formula(total, *, options) -> {key: array}` computes the result from the state's total, or from a block of totals
   with a leading axis: so one formula gives the value, the scores per example and ten thousand replicates.
 """
 
@@ -54,20 +54,33 @@ class Module:
         return first + second
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """The result as plain Python, from a state."""
-        found: dict[str, Any] = plain(self.formula(state.total(), **self._of(self.formula, options)))
+        """The result as plain Python, from a state. Raises ValueError where it is undefined.
+
+        Modules with options of their own here do not see those that they were loaded with: pass
+        `**module.options_for(module.result)`, as `compute` does.
+        """
+        found: dict[str, Any] = plain(self.formula(state.total(), **self.options_for(self.formula, options)))
         return found
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """Scores of each row, arrays (n,). Raises ValueError where a row alone has none."""
         if isinstance(state, Sums):
-            return dict(self.formula(state.alone(), **self._of(self.formula, options)))
+            return dict(self.formula(state.alone(), **self.options_for(self.formula, options)))
         raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
 
     def state(self, columns: Mapping[str, Any], **options: Any) -> State:
-        """Clean raw columns and update: the way in for batches, threads and machines that merge later."""
-        state: State = self.update(**self.clean(columns), **self._of(self.update, {**self.options, **options}))
+        """`update` of cleaned raw columns: the way in for batches, threads and machines that merge later.
+
+        Options that `update` does not take are left to `result`. Raises ValueError as `clean` does.
+        """
+        state: State = self.update(**self.clean(columns), **self.options_for(self.update, options))
         return state
+
+    def options_for(self, function: Callable[..., Any], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Of the options that the module was loaded with and the `given` ones, those that its `function` takes."""
+        known = _keywords(getattr(function, "__func__", function))
+        options = {**self.options, **(given or {})}
+        return {name: value for name, value in options.items() if name in known or "**" in known}
 
     # The face
 
@@ -105,9 +118,9 @@ class Module:
             self._keep({name: column for name, column in columns.items() if column is not None})
         batches, self._batches = self._batches, {}
         state = self.state({name: _joined(parts) for name, parts in batches.items()}, **options)
-        result = self.result(state, **self._of(self.result, options))
+        result = self.result(state, **self.options_for(self.result, options))
         if per_example:
-            result["per_example"] = plain(self.per_example(state, **self._of(self.per_example, options)))
+            result["per_example"] = plain(self.per_example(state, **self.options_for(self.per_example, options)))
         if interval is not None:
             result["interval"] = self._intervals(state, options, interval, resamples, method, seed or 0)
         return self.compatible(result) if self.compat and interval is None and not per_example else result
@@ -128,7 +141,10 @@ class Module:
         return result
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """All columns as `update` takes them. Raises ValueError for missing, empty and unequal ones."""
+        """Raw columns as `update` takes them, each by its kind; names that it does not know are left out.
+
+        Raises ValueError for missing, empty and unequal ones, and for values that are not of their column's kind.
+        """
         missing = [name for name in self.columns if name not in columns]
         if missing:
             raise ValueError(f"{self.name} needs {' and '.join(missing)}")
@@ -217,16 +233,12 @@ class Module:
                 has = f"its options are {', '.join(known)}" if known else "it has no options"
                 raise TypeError(f"{self.name} takes {', '.join(self.columns)}; {has}; {name!r} is none of them")
 
-    def _of(self, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        known = _keywords(getattr(function, "__func__", function))
-        return {name: value for name, value in options.items() if name in known or "**" in known}
-
     def _intervals(
         self, state: State, options: Mapping[str, Any], level: float, times: int, method: str, seed: int
     ) -> dict[str, Any]:
         if not hasattr(self, "formula"):
             raise ValueError(f"{self.name} has no interval: it is one number for all that was given")
-        chosen = self._of(self.formula, options)
+        chosen = self.options_for(self.formula, options)
         found: dict[str, Any] = plain(
             intervals(state, lambda total: self.formula(total, **chosen), level, times, method, seed)
         )

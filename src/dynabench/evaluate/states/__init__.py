@@ -15,9 +15,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints, Label, coded, joined, recoded
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 22  # numbers that a block of resamples may hold
 
 
