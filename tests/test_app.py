@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from dynabench import logs
 from dynabench.cli import COMMANDS
 from dynabench.metrics import Metrics
+from tests.conftest import PASSWORD
 
 HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy.stats", "altair", "dbos", "mlcroissant")
 
@@ -42,8 +43,9 @@ def test_it_says_that_it_lives_and_what_it_lacks(client):
     assert (ready.status_code, ready.json()) == (200, {"database": "ok", "host": "no answer"})
 
 
-def test_figures_are_by_route_and_never_by_address(client, person):
-    person("ada")
+def test_figures_are_by_route_and_never_by_address(client):
+    account = {"username": "ada", "email": "ada@example.org", "password": PASSWORD}
+    assert client.post("/api/v1/accounts", json=account).status_code == 201
     client.get("/api/v1/tasks/secret-name")
     client.get("/secret/address")
     client.request("BREW", "/secret/address")

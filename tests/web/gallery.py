@@ -113,12 +113,27 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+DRAWN = """async () => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const drawn = { "token-strip": (strip) => strip.loaded,
+                  "vega-chart": ({ canvas }) => canvas.hidden || canvas.role === "img" };
+  for (const each of document.querySelectorAll("token-strip, vega-chart")) {
+    if (!each.checkVisibility()) continue;
+    each.scrollIntoView({ block: "center", behavior: "instant" });
+    for (const began = Date.now(); !drawn[each.localName](each); await frame()) {
+      if (Date.now() - began > 5000) throw new Error(`not drawn: ${each.outerHTML.slice(0, 200)}`);
+    }
+  }
+  await document.fonts.ready;
+  window.scrollTo({ top: 0, behavior: "instant" });
+  await frame();
+  await frame();
+}"""
+
+
 def settle(page: Page) -> None:
-    """Wait until strips and charts are drawn."""
-    page.wait_for_load_state("networkidle")
-    page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_load_state("networkidle")
-    page.evaluate("() => window.scrollTo(0, 0)")
+    """Look at all strips and charts, which are drawn when they are seen, and wait until they are."""
+    page.evaluate(DRAWN)
     for selector in ("token-strip[aria-busy]", ".skeleton"):
         page.locator(selector).first.wait_for(state="detached", timeout=5000)
 

@@ -218,6 +218,7 @@ def test_page_weight(page: Page, name: str, budget: int) -> None:
     page.on("requestfinished", lambda request: count(request.response()))
     page.goto(f"/gallery/{name}")
     settle(page)
+    page.wait_for_load_state("networkidle")
     assert weight < budget * 1024
 
 
