@@ -71,6 +71,7 @@ class F1(Metric):
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
     optional = {"sample_weight": Numbers()}
     configs = ("default", "multilabel")
+    arrays = True
 
     def update(
         self, predictions: Any, references: Any, sample_weight: Floats | None = None, *, average: Average = "binary"

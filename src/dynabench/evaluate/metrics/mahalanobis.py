@@ -59,6 +59,7 @@ class Mahalanobis(Metric):
         tasks=("tabular-regression", "tabular-classification"),
     )
     columns = {"X": Numbers(wide=True)}
+    arrays = True
 
     def update(self, X: Floats) -> Rows:
         """The points. Raises ValueError where a point is a single number."""

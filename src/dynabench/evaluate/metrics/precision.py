@@ -71,6 +71,7 @@ class Precision(Metric):
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
     optional = {"sample_weight": Numbers()}
     configs = ("default", "multilabel")
+    arrays = True
 
     def update(
         self,

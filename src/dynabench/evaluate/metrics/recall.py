@@ -70,6 +70,7 @@ class Recall(Metric):
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
     optional = {"sample_weight": Numbers()}
     configs = ("default", "multilabel")
+    arrays = True
 
     def update(
         self,

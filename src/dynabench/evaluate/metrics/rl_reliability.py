@@ -120,6 +120,7 @@ class RlReliability(Metric):
     )
     columns = {"timesteps": Series(), "rewards": Series()}
     configs = ("online", "offline")
+    arrays = True
 
     def update(self, timesteps: list[Floats], rewards: list[Floats]) -> Listed[Floats]:
         """The curves."""

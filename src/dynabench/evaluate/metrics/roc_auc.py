@@ -98,6 +98,7 @@ class RocAuc(Metric):
     columns = {"references": LabelsOrSets(), "prediction_scores": Numbers(wide=True, infinite=True)}
     optional = {"sample_weight": Numbers()}
     configs = ("default", "multiclass", "multilabel")
+    arrays = True
 
     def update(
         self,

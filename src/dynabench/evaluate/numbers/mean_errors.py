@@ -36,6 +36,7 @@ class MeanError(Metric):
     columns: ClassVar[Mapping[str, Column]] = COLUMNS
     optional: ClassVar[Mapping[str, Column]] = OPTIONAL
     configs = CONFIGS
+    arrays = True
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError where all examples weigh nothing."""
