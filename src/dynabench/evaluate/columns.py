@@ -100,6 +100,20 @@ class Numbers(Column):
         return array
 
 
+class Weights(Numbers):
+    """How much each row counts: 0 or more."""
+
+    def clean(self, values: Any, name: str) -> Floats:
+        """Negative weights are refused, and such whose sum no float can hold."""
+        array = super().clean(values, name)
+        if (array < 0).any():
+            raise ValueError(f"{name}: row {int((array < 0).argmax())} is negative; weights are 0 or more")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(array.sum()):
+                raise ValueError(f"{name}: the sum is more than a float can hold; scale all weights down")
+        return array
+
+
 class Texts(Column):
     """Texts; a list of n."""
 

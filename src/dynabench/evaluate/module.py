@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dynabench.evaluate.card import Card
-from dynabench.evaluate.columns import Column, listed, native
+from dynabench.evaluate.columns import Column, listed, native, numbers
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.resampling import intervals
 from dynabench.evaluate.states import State, Sums
@@ -104,7 +104,9 @@ class Module:
         options = {**self.options, **given}
         batches, self._batches = self._batches, []
         batches = [*batches, {name: native(column) for name, column in columns.items() if column is not None}]
-        state = self.state(_joined(batches), **options)
+        state = self.state(joined := _joined(batches), **options)
+        if "sample_weight" in joined and not np.any(numbers(joined["sample_weight"], "sample_weight")):
+            raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
         result = self.result(state, **self._of(self.result, options))
         if per_example:
             result["per_example"] = plain(self.per_example(state, **self._of(self.per_example, options)))
@@ -280,7 +282,7 @@ def _joined(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _together(parts: list[Any], name: str) -> Any:
     """Arrays stay an array."""
     if len(parts) == 1:
-        return parts[0]
+        return parts[0] if hasattr(parts[0], "__len__") else listed(parts[0], name)
     arrays = all(isinstance(part, np.ndarray) for part in parts)
     if arrays and len({(part.dtype.kind, part.shape[1:]) for part in parts}) == 1:
         return np.concatenate(parts)

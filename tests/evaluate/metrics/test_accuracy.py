@@ -65,9 +65,12 @@ def test_what_is_no_label_is_told(predictions: Any, references: Any, told: str) 
         load("accuracy").compute(predictions=predictions, references=references)
 
 
-def test_weights_that_sum_to_nothing_give_nothing() -> None:
-    found = load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=[0, 0])
-    assert found == {"accuracy": 0.0}
+@pytest.mark.parametrize(
+    ("weights", "told"), [([0, 0], "all examples weigh 0"), ([1, -1], "row 1 is negative"), ([1e308, 1e308], "the sum")]
+)
+def test_weights_that_weigh_nothing_are_refused(weights: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=weights)
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile", "basic"])

@@ -64,8 +64,7 @@ def state_of(
 def counted(total: Confusion | Floats, labels: Sequence[Label] | None = None) -> Counts:
     """Counts of each class, or of `labels` in their order, from the total of a state of `state_of`."""
     if isinstance(total, Confusion):
-        cells = total.counts
-        found = Counts(np.diagonal(cells, axis1=-2, axis2=-1), cells.sum(-1), cells.sum(-2), total.labels)
+        found = Counts(total.hits, total.true, total.said, total.labels)
     else:
         size = (total.shape[-1] - 1) // 3
         hits, true, said = (total[..., part * size : (part + 1) * size] for part in range(3))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -59,7 +59,7 @@ class Accuracy(Metric):
         tasks=("text-classification", "image-classification", "natural-language-inference"),
     )
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
     configs = ("default", "multilabel")
 
     def update(self, predictions: Any, references: Any, sample_weight: Floats | None = None) -> Sums:

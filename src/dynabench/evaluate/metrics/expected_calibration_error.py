@@ -4,7 +4,7 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import calibration
-from dynabench.evaluate.columns import Floats, Numbers
+from dynabench.evaluate.columns import Floats, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -70,7 +70,7 @@ class ExpectedCalibrationError(Metric):
         references=("https://proceedings.mlr.press/v70/guo17a.html",),
     )
     columns = calibration.COLUMNS
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
 
     def update(
         self,

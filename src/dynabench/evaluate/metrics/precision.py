@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import Average, Counts, averaged, state_of
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
@@ -69,7 +69,7 @@ class Precision(Metric):
         tasks=("text-classification", "natural-language-inference"),
     )
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
     configs = ("default", "multilabel")
     arrays = True
 

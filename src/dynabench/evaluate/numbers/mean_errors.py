@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, Numbers
+from dynabench.evaluate.columns import Column, Floats, Numbers, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
@@ -13,7 +13,7 @@ from dynabench.evaluate.states import Sums
 Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
 CONFIGS = ("default", "multilist")
 COLUMNS = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
-OPTIONAL = {"sample_weight": Numbers()}
+OPTIONAL = {"sample_weight": Weights()}
 INPUTS = {
     "predictions": "predicted number of each example, or a row of numbers with a place for each output",
     "references": "right number of each example, or a row of numbers",
