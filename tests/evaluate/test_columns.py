@@ -220,3 +220,8 @@ def test_tensors_in_a_format_that_numpy_lacks_are_widened() -> None:
     torch = pytest.importorskip("torch")
     assert Numbers().clean(torch.tensor([0.5, 2.0], dtype=torch.bfloat16, requires_grad=True), "x").tolist() == [0.5, 2]
     assert Numbers().clean([torch.tensor(0.5, requires_grad=True)], "x").tolist() == [0.5]
+
+
+def test_whole_numbers_beyond_64_bits_are_told_to_be_too_large() -> None:
+    with pytest.raises(ValueError, match="x: row 1 is too large for a label; give it as a text"):
+        Labels().clean([1, 2**70], "x")

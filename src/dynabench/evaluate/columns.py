@@ -223,6 +223,8 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
         for row, item in enumerate(values):
             if item is None:
                 raise ValueError(f"{name}: row {row} is missing (None); drop it or fill it in before computing")
+            if isinstance(item, int) and abs(item) > LARGEST:
+                raise ValueError(f"{name}: row {row} is too large for a label; give it as a text")
             if np.asarray(item).dtype.kind not in "iufb":
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
