@@ -39,15 +39,15 @@ class Accuracy(Metric):
                 {"accuracy": 0.75},
             ),
             Example(
+                "Scores are no labels",
+                {"predictions": [0.9, 0.2], "references": [1, 0]},
+                error="row 0 is 0.9, which is no label",
+            ),
+            Example(
                 "Several classes at once: a row is right as a whole",
                 {"predictions": [[0, 1, 1], [1, 1, 0]], "references": [[0, 1, 1], [0, 1, 0]]},
                 {"accuracy": 0.5},
                 config="multilabel",
-            ),
-            Example(
-                "Scores are no labels",
-                {"predictions": [0.9, 0.2], "references": [1, 0]},
-                error="row 0 is 0.9, which is no label",
             ),
         ),
         limits=(
