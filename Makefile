@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-# Tests that start whole platforms or watch the clock have the machine to themselves; the rest share its cores.
-ALONE := tests/browser tests/crash tests/jobs tests/supervisor tests/packaging tests/api/test_load.py tests/api/test_models_gone.py
+# Tests that watch the clock have the machine to themselves; the rest share its cores.
+ALONE := tests/browser tests/supervisor tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
@@ -24,7 +24,7 @@ test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real bro
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ALONE:%=--ignore %)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ALONE:%=--ignore %)
 	$(BIN)/python -m pytest $(ALONE)
 endif
 

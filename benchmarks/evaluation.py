@@ -41,7 +41,7 @@ def theirs(script: str, *arguments: str) -> dict[str, float]:
 
 def rows() -> list[Row]:
     """All figures of this file."""
-    return [*_metrics(theirs("metrics.py")), *_alone(), *_evaluator()]
+    return [*_metrics(theirs("metrics.py")), *_alone()]
 
 
 def _metrics(other: dict[str, float]) -> list[Row]:
@@ -90,7 +90,3 @@ def _alone() -> list[Row]:
     fresh = [float(subprocess.check_output([sys.executable, "-c", code])) * 1000 for _ in range(5)]
     middle = float(np.median(fresh))
     return [*found, Row("import dynabench.evaluate", middle, "ms", budget="300 ms", kept=middle <= 300)]
-
-
-def _evaluator() -> list[Row]:
-    return []

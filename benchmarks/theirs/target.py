@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from transformers import AutoTokenizer, BertConfig, BertModel, BertPreTrainedModel, Pipeline, pipeline
+from transformers import AutoTokenizer, BertConfig, BertModel, BertPreTrainedModel, Pipeline, logging, pipeline
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 
@@ -31,6 +31,7 @@ class Target(BertPreTrainedModel):
 
 def load(folder: Path) -> Pipeline:
     """The pipeline over the target that was written into `folder`."""
+    logging.set_verbosity_error()  # it lists all known models because this one is not among them
     config = BertConfig(**json.loads((folder / "config.json").read_text()))
     model = Target(config)
     model.load_state_dict(load_file(folder / "model.safetensors"))

@@ -1,21 +1,28 @@
 """A task with an open round, examples in it, and everybody at the door: what the authorization matrix is played on."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
 from typing import Any
 
 import httpx2
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
+from starlette.testclient import TestClient
 
 from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
+from dynabench.app import create_app
 from dynabench.db import Database
+from dynabench.models.client import Host
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
+from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests.collection import conftest as world
-from tests.conftest import PASSWORD, Browser, Caller
+from tests.conftest import PASSWORD, Browser, Caller, register
 
 NAMES = {
     "member": "mia",  # somebody with an account
@@ -29,34 +36,37 @@ NAMES = {
 ROLES = {"author": "annotator", "expert": "expert", "moderator": "moderator", "owner": "owner", "banned": "annotator"}
 
 
+@dataclass(frozen=True)
+class Keys:
+    """How somebody gets in: the number of the account, a token that may do all, a browser that is logged in."""
+
+    id: int
+    token: str
+    cookies: CookieJar
+
+
+@dataclass
+class Scene:
+    """What a database holds once its stage is set; it holds of each copy of the database."""
+
+    people: dict[str, Keys]
+    given: dict[str, Any]
+    example: int = 0
+    job: str = ""
+    data_job: str = ""
+    secrets: dict[str, int] = field(default_factory=dict)  # examples by what became of them
+
+
 class Stage:
-    """Everybody of `NAMES`, with a token that may do all and a browser; `invited` closes the task to others."""
+    """Everybody of `NAMES`, with a token that may do all and a browser, in front of a scene."""
 
-    def __init__(self, client: Any, database: Database, person: Callable[[str], Caller], invited: bool = False) -> None:
-        self.client, self.database = client, database
-        self.callers: dict[str, Caller] = {role: person(name) for role, name in NAMES.items()}
-        self.ids = {NAMES[role]: caller.id for role, caller in self.callers.items()}
-        database.write(self._found, invited)
-        owner, root, author = self.callers["owner"], self.callers["admin"], self.callers["author"]
-        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
-        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
-        self.given = world.draw(author)
-        self.example = self.write(author, self.given, "This is not so.")
-        upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
-        self.job = upload.json()["id"]
-        data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
-        self.data_job = data.json()["id"]
-        self.browsers = {role: self.browser(role) for role in ("anon", *NAMES)}
-
-    def _found(self, session: Session, invited: bool) -> None:
-        world.seed(session)
-        session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
-        if invited:
-            source = next(each.source for each in builtin() if each.config.id == "nli")
-            rounds.save_task(session, None, f"{source}\nannotators: invited\n")
-        for role, name in ROLES.items():
-            rounds.set_role(session, None, "nli", NAMES[role], name)
-        people.ban(session, None, "nli", self.ids[NAMES["banned"]], "Spam.")
+    def __init__(self, client: Any, database: Database, scene: Scene) -> None:
+        self.client, self.database, self.scene = client, database, scene
+        self.callers = {role: Caller(client, NAMES[role], keys.id, keys.token) for role, keys in scene.people.items()}
+        self.ids = {caller.name: caller.id for caller in self.callers.values()}
+        self.browsers = {role: Browser(client) for role in ("anon", *NAMES)}
+        for role, keys in scene.people.items():
+            self.browsers[role].client.cookies.update(keys.cookies)
 
     def write(self, author: Caller, given: dict[str, Any], text: str) -> int:
         """An example that fools nli-a, which says contradiction where there is a “not”, else entailment."""
@@ -65,19 +75,12 @@ class Stage:
         assert made.status_code == 201, made.text
         return int(made.json()["id"])
 
-    def browser(self, role: str) -> Browser:
-        """The browser of this person, logged in."""
-        opened = Browser(self.client)
-        if role != "anon":
-            assert opened.log_in(NAMES[role]).status_code == 303
-        return opened
-
     def address(self, path: str, role: str, number: int | None = None) -> str:
-        """The route with real things in place of its parameters; `number` is the example's, by default `example`."""
-        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.job, "act": "dismiss"}
+        """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
+        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
         known |= {"kind": "metric", "name": "accuracy"}
         if "/contexts/" not in path and "imports/{job}" in path:
-            known["job"] = self.data_job
+            known["job"] = self.scene.data_job
         if "{file}" in path:
             known["file"] = "gone"
         if "{secret}" in path:
@@ -86,9 +89,9 @@ class Stage:
             known["id"] = self.file_of_contexts()
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
-            things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.given["id"]}
+            things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
-            known["id"] = things[kind](role) if kind in things else number or self.example
+            known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
 
     def banned_id(self, _: str) -> int:
@@ -163,7 +166,7 @@ class Stage:
         if isinstance(body, dict):
             return {name: self.filled(value) for name, value in body.items()}
         if body == "{context}":
-            return self.given["id"]
+            return self.scene.given["id"]
         if body == "{secret}":
             return self.invitation()[1]
         if isinstance(body, str) and body.startswith("{") and body[1:-1] in self.ids:
@@ -174,3 +177,43 @@ class Stage:
         """Close the browsers."""
         for browser in self.browsers.values():
             browser.client.close()
+
+
+@contextmanager
+def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
+    """A stage in an empty database; `invited` closes the task to others."""
+    with world.rule_host() as rules, TestClient(create_app(settings, host=Host(rules.url, 2.0))) as client:
+        database = client.app.state.db
+        callers = {role: register(client, name) for role, name in NAMES.items()}
+        database.write(_found, callers["banned"].id, invited)
+        owner, root, author = callers["owner"], callers["admin"], callers["author"]
+        assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+        assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
+        people = {role: Keys(each.id, each.token, _cookies(client, each.name)) for role, each in callers.items()}
+        stage = Stage(client, database, Scene(people, world.draw(author)))
+        stage.scene.example = stage.write(author, stage.scene.given, "This is not so.")
+        upload = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}\n")
+        stage.scene.job = upload.json()["id"]
+        data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
+        stage.scene.data_job = data.json()["id"]
+        yield stage
+        stage.close()
+
+
+def _found(session: Session, banned: int, invited: bool) -> None:
+    world.seed(session)
+    session.execute(update(Person).where(Person.username == NAMES["admin"]).values(admin=True))
+    if invited:
+        source = next(each.source for each in builtin() if each.config.id == "nli")
+        rounds.save_task(session, None, f"{source}\nannotators: invited\n")
+    for role, name in ROLES.items():
+        rounds.set_role(session, None, "nli", NAMES[role], name)
+    people.ban(session, None, "nli", banned, "Spam.")
+
+
+def _cookies(client: TestClient, name: str) -> CookieJar:
+    """Those of a browser in which this person is logged in."""
+    browser = Browser(client)
+    assert browser.log_in(name).status_code == 303
+    browser.client.close()
+    return browser.client.cookies.jar

@@ -14,10 +14,11 @@ from starlette.routing import Mount
 from dynabench.accounts import auth
 from dynabench.accounts.tables import SCOPES
 from dynabench.db import Database
+from dynabench.settings import Settings
 from tests.api.routes import EVERYBODY, MAY, ROUTES, SEATED, Route, scope_of
-from tests.api.stage import Stage
+from tests.api.stage import Scene, Stage, new_stage
 from tests.collection import conftest as world
-from tests.conftest import Caller
+from tests.furnished import Furnish, bare
 
 host, rules = world.host, world.rules
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # the door is the same on both
@@ -41,19 +42,33 @@ def test_every_route_says_who_may_use_it(app: FastAPI):
     assert not gone, f"no such route any more: {gone}"
 
 
+def open_to_all(settings: Settings) -> Scene:
+    with new_stage(settings) as made:
+        return made.scene
+
+
+def for_the_invited(settings: Settings) -> Scene:
+    with new_stage(settings, invited=True) as made:
+        return made.scene
+
+
 @pytest.fixture
-def stage(client: Any, database: Database, person: Callable[[str], Caller]) -> Iterator[Stage]:
-    made = Stage(client, database, person)
+def furnish(request: pytest.FixtureRequest) -> Furnish:
+    names = request.fixturenames
+    return for_the_invited if "invited" in names else open_to_all if "stage" in names else bare
+
+
+@pytest.fixture
+def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
+    made = Stage(client, database, furnished[1])
     yield made
     made.close()
 
 
 @pytest.fixture
-def invited(client: Any, database: Database, person: Callable[[str], Caller]) -> Iterator[Stage]:
+def invited(stage: Stage) -> Stage:
     """The stage of a task for invited people."""
-    made = Stage(client, database, person, invited=True)
-    yield made
-    made.close()
+    return stage
 
 
 def turned_away(answer: httpx2.Response, role: str, path: str) -> bool:

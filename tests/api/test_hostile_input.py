@@ -13,7 +13,8 @@ from dynabench.migrations import metadata
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 
-host, rules, admin, owner, ada, bob = world.host, world.rules, world.admin, world.owner, world.ada, world.bob
+host, rules, furnish = world.host, world.rules, world.furnish
+admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
 JSON = {"content-type": "application/json"}
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # refused before any database
 EXAMPLES = "/api/v1/tasks/nli/examples"

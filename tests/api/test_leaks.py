@@ -13,11 +13,13 @@ from dynabench.collection import hiding
 from dynabench.db import Database
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
+from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests.api.routes import EVERYBODY, MAY, ROUTES
-from tests.api.stage import NAMES, Stage
+from tests.api.stage import NAMES, Scene, Stage, new_stage
 from tests.collection import conftest as world
-from tests.conftest import Caller
+from tests.conftest import register
+from tests.furnished import Furnish
 
 host, rules = world.host, world.rules
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -26,42 +28,68 @@ HIDDEN, RETRACTED, CONFIG, NOTE, NAME = "hiddenzebra", "retractedzebra", "config
 OUTSIDE = EVERYBODY - {"author", "moderator", "owner", "admin"}
 
 
-@pytest.fixture
-def stage(client: Any, database: Database, person: Callable[[str], Caller]) -> Iterator[Stage]:
+def furnished_with_secrets(settings: Settings) -> Scene:
     """The stage with an example that a moderator hid, one that its author took back, and things of the owners'."""
-    made = Stage(client, database, person)
-    author = made.callers["author"]
-    hidden, retracted = (made.write(author, made.given, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED))
-    for number, word in ((hidden, HIDDEN), (retracted, RETRACTED)):
-        said = author.post(f"/api/v1/examples/{number}/explanations", json={"why_correct": f"Because of {word}."})
-        assert said.status_code == 201, said.text
-    author.post(f"/api/v1/examples/{retracted}/retract")
-    person(NAME).patch("/api/v1/me", json={"pseudonym": "the countess"})
-    made.ids["hidden"], made.ids["retracted"] = hidden, retracted
+    with new_stage(settings) as made:
+        author = made.callers["author"]
+        hidden, retracted = (
+            made.write(author, made.scene.given, f"This is not so, {word}.") for word in (HIDDEN, RETRACTED)
+        )
+        for number, word in ((hidden, HIDDEN), (retracted, RETRACTED)):
+            said = author.post(f"/api/v1/examples/{number}/explanations", json={"why_correct": f"Because of {word}."})
+            assert said.status_code == 201, said.text
+        author.post(f"/api/v1/examples/{retracted}/retract")
+        register(made.client, NAME).patch("/api/v1/me", json={"pseudonym": "the countess"})
+        made.scene.secrets |= {"hidden": hidden, "retracted": retracted}
+        made.database.write(arrange, hidden)
+        return made.scene
 
-    def arrange(session: Session) -> None:
-        hiding.hide(session, None, hidden, f"It is about {HIDDEN}.")
-        source = next(each.source for each in builtin() if each.config.id == "nli")
-        rounds.save_task(session, None, f"# {CONFIG}\n{source}")
-        rounds.set_role(session, None, "nli", NAME, "expert")
-        invitations.invite(session, None, "nli", "expert", note=NOTE)
 
-    database.write(arrange)
+def arrange(session: Session, hidden: int) -> None:
+    hiding.hide(session, None, hidden, f"It is about {HIDDEN}.")
+    source = next(each.source for each in builtin() if each.config.id == "nli")
+    rounds.save_task(session, None, f"# {CONFIG}\n{source}")
+    rounds.set_role(session, None, "nli", NAME, "expert")
+    invitations.invite(session, None, "nli", "expert", note=NOTE)
+
+
+@pytest.fixture
+def furnish() -> Furnish:
+    return furnished_with_secrets
+
+
+@pytest.fixture
+def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
+    made = Stage(client, database, furnished[1])
     yield made
     made.close()
 
 
+READ: dict[str, list[tuple[str, str]]] = {}
+"""What each role reads, as path and text: it is the same for all tests here, and read by the first that asks."""
+
+
+def read(stage: Stage, role: str) -> list[tuple[str, str]]:
+    """All that this role reads at GET routes; pages of an example are read for each of the three."""
+    if role not in READ:
+        found = []
+        for (method, path), route in ROUTES.items():
+            if method == "GET":
+                numbers = (None, *stage.scene.secrets.values()) if "/examples/{id}" in path else (None,)
+                found += [(path, stage.call(method, path, role, route, number).text) for number in numbers]
+        READ[role] = found
+    return READ[role]
+
+
 def found(stage: Stage, role: str, words: set[str], but: Callable[[str], bool] = lambda _: False) -> list[str]:
     """Which routes show any of `words` to `role`; `but` names those that may."""
-    wrong = []
-    for (method, path), route in ROUTES.items():
-        if method != "GET" or but(path):
-            continue
-        numbers = (None, stage.ids["hidden"], stage.ids["retracted"]) if "/examples/{id}" in path else (None,)
-        for number in numbers:
-            answer = stage.call(method, path, role, route, number)
-            wrong += [f"{role} reads {word} at {path}" for word in words if word in answer.text]
-    return wrong
+    return [
+        f"{role} reads {word} at {path}"
+        for path, text in read(stage, role)
+        if not but(path)
+        for word in words
+        if word in text
+    ]
 
 
 @pytest.mark.parametrize("role", sorted(OUTSIDE))

@@ -13,7 +13,7 @@ from tests.api.test_hostile_input import form_of, ledger
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 
-rules, admin, owner, ada = world.rules, world.admin, world.owner, world.ada
+rules, furnish, admin, owner, ada = world.rules, world.furnish, world.admin, world.owner, world.ada
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 SECONDS = 0.5
 

@@ -132,7 +132,7 @@ def test_tables_are_read_from_a_file_and_from_the_field(browser, name, content):
     [
         (b"a,b\n1,2\n", "has no column predictions and no references"),
         (b"predictions,references\n1\n", "Row 0 has 1 cells, the header has 2"),
-        (b"[1, 2]", "give a list of objects"),
+        (b"[1, 2]", "give each row as an object"),
         (b"[" * 100_000, "nested too deeply"),
         (b'[{"predictions": NaN, "references": 1}]', "no number that can be computed with"),
         (b"\xff\xfe\x00", "no text in UTF-8"),

@@ -176,6 +176,7 @@ def test_what_cannot_be_evaluated_is_told_in_a_line(rows, words, told):
         ("no.csv", None, "there is no file"),
         ("x.xlsx", "", "ends in none of"),
         ("x.csv", "", "empty"),
+        ("x.json", "[]", "empty"),
         ("x.csv", "a,b\n1\n", "row 0 has 1 cells"),
         ("x.jsonl", "{}\n{\n", "row 1 is no JSON"),
     ],

@@ -1,6 +1,8 @@
 """Two tasks with an open round each, against rules that answer over the real protocol."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,13 +11,15 @@ from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
 from dynabench.accounts.tables import Person
-from dynabench.db import Database
+from dynabench.app import create_app
 from dynabench.models.client import Host
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
+from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests.collection.oip import Rule, RuleHost
-from tests.conftest import Caller
+from tests.conftest import Caller, register
+from tests.furnished import Furnish, bare
 
 
 def nli(inputs: dict[str, Any]) -> str:
@@ -26,9 +30,9 @@ def sentiment(inputs: dict[str, Any]) -> str:
     return "positive" if "good" in inputs["statement"] else "negative"
 
 
-@pytest.fixture
-def rules() -> Iterator[RuleHost]:
-    """The running model host: `nli-a` sees negation only, `nli-b` says neutral always, `sentiment-a` knows one word."""
+@contextmanager
+def rule_host() -> Iterator[RuleHost]:
+    """A model host: `nli-a` sees negation only, `nli-b` says neutral always, `sentiment-a` knows one word."""
     host = RuleHost(
         Rule("nli-a", "nli", nli),
         Rule("nli-b", "nli", lambda _: "neutral"),
@@ -36,6 +40,13 @@ def rules() -> Iterator[RuleHost]:
     )
     yield host
     host.stop()
+
+
+@pytest.fixture
+def rules() -> Iterator[RuleHost]:
+    """The running model host."""
+    with rule_host() as running:
+        yield running
 
 
 @pytest.fixture
@@ -60,25 +71,47 @@ def seed(session: Session) -> None:
         contexts.add(session, shipped.config.id, shipped.config, rows[:10])
 
 
+@dataclass(frozen=True)
+class Root:
+    """The admin of a furnished database."""
+
+    id: int
+    token: str
+
+
+def open_rounds(settings: Settings) -> Root:
+    """Furnish a database: an admin with a round of each task, nli against nli-a and sentiment against sentiment-a."""
+    with rule_host() as rules, TestClient(create_app(settings, host=Host(rules.url, 2.0))) as client:
+        root = promoted(register(client, "root"))
+        client.app.state.db.write(seed)
+        for task in ("nli", "sentiment"):
+            opened = root.post(f"/api/v1/tasks/{task}/rounds", json={"targets": [f"{task}-a"]})
+            assert opened.status_code == 201, opened.text
+    return Root(root.id, root.token)
+
+
+def promoted(caller: Caller) -> Caller:
+    """The same, who may do everything from now on."""
+    caller.client.app.state.db.write(lambda session: setattr(session.get_one(Person, caller.id), "admin", True))
+    return caller
+
+
 @pytest.fixture
-def admin(person: Callable[[str], Caller], database: Database) -> Caller:
+def furnish(request: pytest.FixtureRequest) -> Furnish:
+    """Open rounds for whoever needs their owner."""
+    return open_rounds if "owner" in request.fixturenames else bare
+
+
+@pytest.fixture
+def admin(client: TestClient, furnished: tuple[str, Any]) -> Caller:
     """Somebody who may do everything."""
-    root = person("root")
-
-    def promote(session: Session) -> None:
-        session.get_one(Person, root.id).admin = True
-
-    database.write(promote)
-    return root
+    root = furnished[1]
+    return Caller(client, "root", root.id, root.token) if root else promoted(register(client, "root"))
 
 
 @pytest.fixture
-def owner(admin: Caller, database: Database) -> Caller:
+def owner(admin: Caller) -> Caller:
     """The admin, with a round of each task open: nli against nli-a, sentiment against sentiment-a."""
-    database.write(seed)
-    for task in ("nli", "sentiment"):
-        opened = admin.post(f"/api/v1/tasks/{task}/rounds", json={"targets": [f"{task}-a"]})
-        assert opened.status_code == 201, opened.text
     return admin
 
 

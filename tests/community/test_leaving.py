@@ -16,7 +16,7 @@ from tests.collection.conftest import written as draft
 from tests.conftest import PASSWORD
 from tests.validation.world import World
 
-host, rules, client = world.host, world.rules, world.client
+host, rules, client, furnish = world.host, world.rules, world.client, world.furnish
 admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 
-host, rules, client = world.host, world.rules, world.client
+host, rules, client, furnish = world.host, world.rules, world.client, world.furnish
 admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)
 

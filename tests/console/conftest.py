@@ -9,7 +9,7 @@ from dynabench.rounds import service
 from tests.collection import conftest as world
 from tests.conftest import Browser, Caller
 
-host, rules, client = world.host, world.rules, world.client
+host, rules, client, furnish = world.host, world.rules, world.client, world.furnish
 admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
 
 Enter = Callable[[Caller], Browser]

@@ -1,14 +1,14 @@
 """A task with a round in the test's database, and a second database to bring exports into."""
 
-import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dynabench.db import Database
 from dynabench.settings import Settings
-from tests.conftest import postgres_database
+from tests.furnished import bare
 from tests.validation.world import World
 
 
@@ -19,17 +19,14 @@ def world(database: Database) -> World:
 
 
 @pytest.fixture
-def elsewhere(database_kind: str, request: pytest.FixtureRequest, tmp_path: Any) -> Iterator[Database]:
+def elsewhere(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """Another deployment's database, with tables alone."""
-    if database_kind == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "elsewhere.sqlite")
-        urls = iter([f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"])
-    else:
-        urls = postgres_database(request.getfixturevalue("postgres"), "template")
-    db = Database(next(urls).replace("postgresql://", "postgresql+psycopg://", 1))
-    yield db
-    db.close()
-    next(urls, None)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    with request.getfixturevalue("files" if database_kind == "sqlite" else "server").copy(bare, folder) as (url, _):
+        db = Database(Settings(database_url=url).url)
+        yield db
+        db.close()
 
 
 @pytest.fixture

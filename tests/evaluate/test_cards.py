@@ -69,7 +69,7 @@ def test_merged_batches_give_what_all_rows_give(key: str, example: Example) -> N
         module.state({name: column[part] for name, column in example.inputs.items()}, **options)
         for part in (slice(0, n // 2), slice(n // 2, None))
     ]
-    merged = module.result(module.merge(*halves), **module._of(module.result, options))
+    merged = module.result(module.merge(*halves), **module.options_for(module.result, options))
     assert same(merged, module.compute(**example.inputs, **options))
 
 

@@ -165,3 +165,21 @@ def test_skewed_rows_stay_skewed():
     expected = (1 - 2 / 40) / np.sqrt(40 * (1 / 40) * (39 / 40))
     assert skew(counts) == pytest.approx(expected, abs=0.08)
     assert skew(rows) == pytest.approx(expected, abs=0.08)
+
+
+@pytest.mark.parametrize("name", ["seqeval", "pearsonr", "spearmanr"])
+def test_leaving_out_a_row_gives_one_value_for_each_row_though_some_are_alike(name):
+    rng = np.random.default_rng(5)
+    true, said = ([[place, 1] for place in rng.integers(0, 3, 30)] for _ in range(2))
+    tags = ["O", "B-A", "B-B"]
+    if name == "seqeval":
+        true, said = ([[tags[place], tags[other]] for place, other in column] for column in (true, said))
+    else:
+        true, said = ([float(place) for place, _ in column] for column in (true, said))
+    one = load(name)
+    its = one.card.outputs[0].name if name != "seqeval" else "overall_f1"
+    kept = one.state({"predictions": said, "references": true})
+    found = jackknife(kept, lambda total: np.asarray(one.formula(total)[its], float))
+    for row in range(30):
+        rest = {"predictions": said[:row] + said[row + 1 :], "references": true[:row] + true[row + 1 :]}
+        assert found[row] == pytest.approx(one.compute(**rest)[its], abs=1e-12)

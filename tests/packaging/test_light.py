@@ -2,10 +2,11 @@
 
 import json
 import subprocess
-import venv
 from pathlib import Path
 
 import pytest
+
+from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "fastapi", "sqlalchemy", "pandas", "scikit-learn", "datasets", "pyarrow"}
@@ -14,11 +15,9 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(scope="module")
 def light(wheel, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("light")
-    venv.create(folder, with_pip=True)
-    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    subprocess.run([*install, "--constraint", ROOT / "requirements" / "run.txt", wheel], check=True)
-    return folder / "bin"
+    made = Environment(tmp_path_factory.mktemp("light"))
+    made.install("--constraint", ROOT / "requirements" / "run.txt", wheel)
+    return made
 
 
 def run(program: Path, *arguments: str) -> str:
@@ -26,7 +25,7 @@ def run(program: Path, *arguments: str) -> str:
 
 
 def test_it_brings_few_packages(light):
-    listed = json.loads(run(light / "python", "-m", "pip", "list", "--format", "json"))
+    listed = json.loads(light.pip("list", "--format", "json"))
     names = {package["name"].lower() for package in listed}
     assert names & HEAVY == set()
     assert len(names) < 20
@@ -38,11 +37,14 @@ def test_it_computes_with_an_interval(light):
         "found = combine(['accuracy', 'f1']).compute(predictions=[1, 0, 1], references=[1, 1, 1], interval=0.95); "
         "print(round(found['accuracy'], 3), sorted(found['interval']))"
     )
-    assert run(light / "python", "-c", code).strip() == "0.667 ['accuracy', 'f1']"
+    assert run(light.programs / "python", "-c", code).strip() == "0.667 ['accuracy', 'f1']"
 
 
 def test_its_command_lists_modules_and_says_what_each_lacks(light):
-    listed = {row["name"]: row for row in json.loads(run(light / "dynabench", "evaluate", "list", "--check", "--json"))}
+    listed = {
+        row["name"]: row
+        for row in json.loads(run(light.programs / "dynabench", "evaluate", "list", "--check", "--json"))
+    }
     assert listed["accuracy"]["missing"] == ""
     assert "dynabench[metrics]" in listed["sacrebleu"]["missing"]
     assert "dynabench[models]" in listed["bertscore"]["missing"]

@@ -4,13 +4,13 @@ import os
 import re
 import subprocess
 import urllib.request
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from benchmarks.running import free_port, wait_for
+from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.timeout(900)
@@ -31,14 +31,12 @@ def test_the_wheel_has_every_file_of_the_package_and_the_bundles(wheel):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("empty")
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
+    made = Environment(tmp_path_factory.mktemp("empty"))
     lock = ROOT / "requirements" / "run.txt"
     torch = next(line for line in lock.read_text().splitlines() if line.startswith("torch=="))
-    for wanted in ([torch], ["--no-deps", "-r", str(lock)], ["--no-deps", str(wheel)]):
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
-    return folder / "bin" / "dynabench"
+    for wanted in ([torch], ["--no-deps", "-r", lock], ["--no-deps", wheel]):
+        made.install(*wanted)
+    return made.programs / "dynabench"
 
 
 def test_the_installed_wheel_serves_a_page_with_its_assets_and_answers(installed, tmp_path):

@@ -10,7 +10,7 @@ from dynabench.evaluate.loading import inspect_evaluation_module, list_evaluatio
 from dynabench.evaluate.module import Comparison, Measurement, Metric, Module
 
 if TYPE_CHECKING:
-    from dynabench.evaluate import visualization
+    import dynabench.evaluate.visualization as visualization
     from dynabench.evaluate.combining import CombinedEvaluations, combine
     from dynabench.evaluate.comparing import compare
     from dynabench.evaluate.evaluation_suite import EvaluationSuite, SubTask

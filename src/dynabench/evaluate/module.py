@@ -2,8 +2,8 @@
 
 A module is a class in a file of its own with a `card`, its `columns`, and two functions:
 
-- `update(*columns, **options) -> State` keeps what is needed of a batch of clean rows (`states`);
-- `formula(total, **options) -> {key: array}` computes the result from the state's total, or from a block of totals
+- `update(*columns, *, options) -> State` keeps what is needed of a batch of clean rows (`states`);
+- `formula(total, *, options) -> {key: array}` computes the result from the state's total, or from a block of totals
   with a leading axis: so one formula gives the value, the scores per example and ten thousand replicates.
 """
 
@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dynabench.evaluate.card import Card
-from dynabench.evaluate.columns import Column, listed, native, numbers
+from dynabench.evaluate.columns import Column, native, numbers
 from dynabench.evaluate.plain import plain
+from dynabench.evaluate.remembering import copied, joined
 from dynabench.evaluate.resampling import intervals
 from dynabench.evaluate.states import State, Sums
 
@@ -55,20 +56,33 @@ class Module:
         return first + second
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """The result as plain Python, from a state."""
-        found: dict[str, Any] = plain(self.formula(state.total(), **self._of(self.formula, options)))
+        """The result as plain Python, from a state. Raises ValueError where it is undefined.
+
+        Modules with options of their own here do not see those that they were loaded with: pass
+        `**module.options_for(module.result)`, as `compute` does.
+        """
+        found: dict[str, Any] = plain(self.formula(state.total(), **self.options_for(self.formula, options)))
         return found
 
     def per_example(self, state: Any, **options: Any) -> dict[str, Any]:
         """Scores of each row, arrays (n,). Raises ValueError where a row alone has none."""
         if isinstance(state, Sums):
-            return dict(self.formula(state.alone(), **self._of(self.formula, options)))
+            return dict(self.formula(state.alone(), **self.options_for(self.formula, options)))
         raise ValueError(f"{self.name} has no scores per example: it says something about all of them together")
 
     def state(self, columns: Mapping[str, Any], **options: Any) -> State:
-        """Clean raw columns and update: the way in for batches, threads and machines that merge later."""
-        state: State = self.update(**self.clean(columns), **self._of(self.update, {**self.options, **options}))
+        """`update` of cleaned raw columns: the way in for batches, threads and machines that merge later.
+
+        Options that `update` does not take are left to `result`. Raises ValueError as `clean` does.
+        """
+        state: State = self.update(**self.clean(columns), **self.options_for(self.update, options))
         return state
+
+    def options_for(self, function: Callable[..., Any], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Of the options that the module was loaded with and the `given` ones, those that its `function` takes."""
+        known = _keywords(getattr(function, "__func__", function))
+        options = {**self.options, **(given or {})}
+        return {name: value for name, value in options.items() if name in known or "**" in known}
 
     # The face
 
@@ -104,12 +118,13 @@ class Module:
         options = {**self.options, **given}
         batches, self._batches = self._batches, []
         batches = [*batches, {name: native(column) for name, column in columns.items() if column is not None}]
-        state = self.state(joined := _joined(batches), **options)
-        if "sample_weight" in joined and not np.any(numbers(joined["sample_weight"], "sample_weight")):
+        rows = joined(batches)
+        state = self.state(rows, **options)
+        if not np.any(numbers(rows.get("sample_weight", [1]), "sample_weight")):
             raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
-        result = self.result(state, **self._of(self.result, options))
+        result = self.result(state, **self.options_for(self.result, options))
         if per_example:
-            result["per_example"] = plain(self.per_example(state, **self._of(self.per_example, options)))
+            result["per_example"] = plain(self.per_example(state, **self.options_for(self.per_example, options)))
         if interval is not None:
             result["interval"] = self._intervals(state, options, interval, resamples, method, seed or 0)
         return self.compatible(result) if self.compat and interval is None and not per_example else result
@@ -123,7 +138,7 @@ class Module:
         unknown = [name for name in columns if name not in self.columns and name not in self.optional]
         if unknown:
             raise ValueError(f"{self.name} takes {', '.join(self.columns)}, not {', '.join(unknown)}")
-        self._batches.append({name: _own(values, name) for name, values in columns.items()})
+        self._batches.append({name: copied(values, name) for name, values in columns.items()})
 
     def compatible(self, result: dict[str, Any]) -> Any:
         """What Hugging Face `evaluate` returns for this result: the same, but for a few modules.
@@ -135,7 +150,10 @@ class Module:
         return {key: np.array(value, float) if isinstance(value, list) else value for key, value in result.items()}
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """All columns as `update` takes them. Raises ValueError for missing, empty and unequal ones."""
+        """Raw columns as `update` takes them, each by its kind; names that it does not know are left out.
+
+        Raises ValueError for missing, empty and unequal ones, and for values that are not of their column's kind.
+        """
         missing = [name for name in self.columns if name not in columns]
         if missing:
             raise ValueError(f"{self.name} needs {' and '.join(missing)}")
@@ -221,16 +239,12 @@ class Module:
                 has = f"its options are {', '.join(known)}" if known else "it has no options"
                 raise TypeError(f"{self.name} takes {', '.join(self.columns)}; {has}; {name!r} is none of them")
 
-    def _of(self, function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        known = _keywords(getattr(function, "__func__", function))
-        return {name: value for name, value in options.items() if name in known or "**" in known}
-
     def _intervals(
         self, state: State, options: Mapping[str, Any], level: float, times: int, method: str, seed: int
     ) -> dict[str, Any]:
         if not hasattr(self, "formula"):
             raise ValueError(f"{self.name} has no interval: it is one number for all that was given")
-        chosen = self._of(self.formula, options)
+        chosen = self.options_for(self.formula, options)
         found: dict[str, Any] = plain(
             intervals(state, lambda total: self.formula(total, **chosen), level, times, method, seed)
         )
@@ -261,31 +275,3 @@ def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
             found[name if one.kind is one.KEYWORD_ONLY else "**"] = one
     return found
-
-
-def _own(values: Any, name: str) -> Any:
-    """A copy, since callers fill one array, tensor or list again and again."""
-    found = native(values)
-    if isinstance(found, np.ndarray) and found.ndim:
-        return found.copy()
-    rows = list(listed(found, name))
-    reused = bool(rows) and (isinstance(rows[0], np.ndarray) or hasattr(rows[0], "detach"))
-    return [np.array(native(row)) for row in rows] if reused else rows
-
-
-def _joined(batches: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Each column of several batches as one."""
-    names = dict.fromkeys(name for batch in batches for name in batch)
-    return {name: _together([batch[name] for batch in batches if name in batch], name) for name in names}
-
-
-def _together(parts: list[Any], name: str) -> Any:
-    """Arrays stay an array."""
-    if len(parts) == 1:
-        return parts[0] if hasattr(parts[0], "__len__") else listed(parts[0], name)
-    arrays = all(isinstance(part, np.ndarray) for part in parts)
-    if arrays and len({(part.dtype.kind, part.shape[1:]) for part in parts}) == 1:
-        return np.concatenate(parts)
-    return [
-        value for part in parts for value in (part.tolist() if isinstance(part, np.ndarray) else listed(part, name))
-    ]

@@ -24,8 +24,8 @@ def intervals(
     if len(state) < 2 or times < 2:
         raise ValueError("an interval needs at least two examples and two resamples")
     bca = method == "bca"
-    if bca and isinstance(state, Rows) and len(state) > LONGEST:
-        raise ValueError(f"BCa computes this once without each of {len(state):,} rows; use method='percentile'")
+    if bca and isinstance(state, Rows):
+        refuse_long(len(state), len(state))
     value = _numeric(formula(state.total()))
     rates = _accelerations(state, formula) if bca else {}  # first, as it may refuse
     drawn = _stacked(formula(block) for block in state.resamples(np.random.default_rng(seed), times))
@@ -40,6 +40,12 @@ def intervals(
             "method": method,
         }
     return found
+
+
+def refuse_long(n: int, different: int) -> None:
+    """Raise ValueError where leaving out one of n rows after the other, `different` ones only once, takes too long."""
+    if different > LONGEST:
+        raise ValueError(f"BCa computes this once without each of {n:,} rows; use method='percentile'")
 
 
 def _accelerations(state: State, formula: Formula) -> dict[str, Any]:

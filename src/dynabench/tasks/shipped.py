@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -39,6 +40,7 @@ def builtin() -> list[Shipped]:
     return [_read(name) for name in NAMES]
 
 
+@cache
 def _read(name: str) -> Shipped:
     source = (files(__package__) / "builtin" / f"{name}.yaml").read_text(encoding="utf-8")
     return Shipped(source, TaskConfig.parse(source))

@@ -1,9 +1,6 @@
 """McNemar's and Wilcoxon's tests and exact match, against statsmodels, scipy and all permutations."""
 
-import gzip
 import itertools
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +10,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from dynabench.evaluate import load
-
-DATA = Path(__file__).parents[4] / "shared/data"
+from tests.evaluate import real
 
 
 def table(first_only, second_only, both=3, none=2):
@@ -52,10 +48,8 @@ def test_mcnemar_takes_texts_and_more_than_two_classes():
     assert load("mcnemar").compute(**said, exact=True) == {"stat": 0.0, "p": 0.5}
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs the shared data")
 def test_mcnemar_of_two_keyword_systems_on_film_reviews_agrees_with_statsmodels():
-    with gzip.open(DATA / "sst2/test.jsonl.gz", "rt") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = real.rows("sst2/test.jsonl.gz")
     words = [set(row["text"].split()) for row in rows]
     systems = [
         ["negative" if bad & some else "positive" for some in words]

@@ -13,6 +13,7 @@ from dynabench.evaluate import evaluator
 from dynabench.evaluate.evaluator import choose_split
 from dynabench.evaluate.evaluator.data import load_data
 from dynabench.evaluate.evaluator.splits import rows_of
+from tests.evaluate import real
 from tests.evaluate.evaluator.test_classifying import Listed
 
 ROWS = [{"text": f"it's, row {at}\n", "label": at % 2} for at in range(6)]
@@ -56,6 +57,13 @@ def test_files_are_read_by_their_kind(tmp_path: Path) -> None:
         assert len(load_data(path, split=f"{path.name.split('.')[0]}[:2]")) == 2
 
 
+def test_empty_cells_at_the_ends_of_a_tsv_file_and_lists_in_a_single_row_stay(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("\ttext\tlabel\n0\ta, b\tx\n1\tc\t\n")
+    assert load_data(tmp_path / "a.tsv").columns == {"": ["0", "1"], "text": ["a, b", "c"], "label": ["x", ""]}
+    (tmp_path / "a.jsonl").write_text('{"tokens": ["a", "b"], "tags": ["O", "O"]}\n')
+    assert load_data(tmp_path / "a.jsonl").columns == {"tokens": [["a", "b"]], "tags": [["O", "O"]]}
+
+
 def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
     for name, rows in (("train", ROWS[:1]), ("dev", ROWS)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -67,11 +75,9 @@ def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
 
 
 def test_real_files_are_read() -> None:
-    path = Path(__file__).parents[4] / "shared" / "data" / "sst3"
-    if not path.is_dir():
-        pytest.skip("the shared data is not here")
-    found = load_data(path)
-    assert len(found) == 2210
+    rows = real.rows("sst3/test.jsonl.gz")
+    found = load_data(real.DATA / "sst3")
+    assert len(found) == len(rows) == 2210
     assert set(found.labels("label", "")) == {"negative", "neutral", "positive"}
 
 

@@ -1,8 +1,6 @@
 """What makes the evaluator quick changes no answer: a pipeline over the sentiment target's encoder is the judge."""
 
-import gzip
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,9 @@ import transformers
 
 from dynabench.evaluate import evaluator
 from dynabench.evaluate.evaluator.predictors.packed import packed
+from tests.evaluate import real
 from tests.evaluate.evaluator.tiny import Seen, bert
 
-DATA = Path(__file__).parents[4] / "shared" / "data" / "sst3" / "test.jsonl.gz"
 LABELS = {0: "negative", 1: "neutral", 2: "positive"}
 
 
@@ -33,10 +31,7 @@ def target() -> tuple[Any, Any]:
 
 @pytest.mark.models
 def test_real_sentences_get_a_pipelines_answers(target: tuple[Any, Any]) -> None:
-    if not DATA.is_file():
-        pytest.fail(f"the shared data is not at {DATA}")
-    with gzip.open(DATA, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file][:160]
+    rows = real.rows("sst3/test.jsonl.gz", 160)
     pipe = transformers.pipeline("text-classification", model=target[0], tokenizer=target[1], device=-1)
     said = [pipe(row["text"])[0]["label"] for row in rows]
     task = evaluator("sentiment-analysis")

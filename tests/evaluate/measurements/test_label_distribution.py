@@ -1,9 +1,6 @@
 """Label distributions, against scipy and counting."""
 
-import gzip
-import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.evaluate import load
+from tests.evaluate import real
 
 LABELS = st.lists(st.integers(-3, 3), min_size=1, max_size=30)
 
@@ -47,9 +45,7 @@ def test_texts_do_not_merge_with_numbers():
 
 
 def test_real_labels_have_an_interval_for_each_label():
-    path = Path("../shared/data/stormfront/all.jsonl.gz")
-    with gzip.open(path, "rt") as lines:
-        data = [json.loads(line)["label"] for line in lines]
+    data = [row["label"] for row in real.rows("stormfront/all.jsonl.gz")]
     found = load("label_distribution").compute(data=data, interval=0.95, method="percentile", resamples=2000)
     spread = found["label_distribution"]
     assert sum(spread["fractions"]) == pytest.approx(1)

@@ -1,11 +1,7 @@
 """word_count, word_length and text_duplicates, against scikit-learn, NLTK, counting and real texts."""
 
-import gzip
 import hashlib
-import json
-from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,25 +12,24 @@ from sklearn.feature_extraction.text import CountVectorizer
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.near_duplicates import groups
 from dynabench.evaluate.texts.words import tokens
+from tests.evaluate import real
 
 TEXTS = st.lists(st.text("ab .é'1", max_size=12), min_size=1, max_size=8)
 
 
-@cache
-def real() -> list[str]:
-    with gzip.open(Path("../shared/data/stormfront/all.jsonl.gz"), "rt") as lines:
-        return [json.loads(line)["text"] for line in lines]
+def posts() -> list[str]:
+    return [row["text"] for row in real.rows("stormfront/all.jsonl.gz")]
 
 
 @pytest.mark.parametrize("most", [None, 1, 50])
 def test_real_words_are_counted_as_scikit_learn_counts_them(most):
-    matrix = CountVectorizer(max_features=most).fit_transform(real())
-    found = load("word_count").compute(data=real(), max_vocab=most)
+    matrix = CountVectorizer(max_features=most).fit_transform(posts())
+    found = load("word_count").compute(data=posts(), max_vocab=most)
     assert found == {"total_word_count": matrix.sum(), "unique_words": matrix.shape[1]}
 
 
 def test_words_of_each_text_add_up():
-    found = load("word_count").compute(data=real()[:200], per_example=True)
+    found = load("word_count").compute(data=posts()[:200], per_example=True)
     assert sum(found["per_example"]["total_word_count"]) == found["total_word_count"]
     assert max(found["per_example"]["unique_words"]) <= found["unique_words"]
 
@@ -68,7 +63,7 @@ def test_tokens_are_cut_in_the_manner_of_the_penn_treebank(text, expected):
 
 
 def test_real_texts_have_about_as_many_tokens_as_in_nltk():
-    texts = real()[:2000]
+    texts = posts()[:2000]
     other = NLTKWordTokenizer()
     expected = sum(len(other.tokenize(text)) for text in texts) / len(texts)
     assert load("word_length").compute(data=texts)["average_word_length"] == pytest.approx(expected, rel=0.01)
@@ -80,17 +75,17 @@ def test_no_sign_gets_lost(text):
 
 
 def test_the_length_of_words_has_an_interval():
-    found = load("word_length").compute(data=real()[:300], interval=0.95, resamples=500)
+    found = load("word_length").compute(data=posts()[:300], interval=0.95, resamples=500)
     span = found["interval"]["mean_word_length"]
     assert span["low"] < found["mean_word_length"] < span["high"]
 
 
 def test_real_duplicates_are_those_of_a_hash_of_each_text():
-    unique = len({hashlib.md5(text.strip().encode()).digest() for text in real()})
-    found = load("text_duplicates").compute(data=real(), list_duplicates=True, per_example=True)
-    assert found["duplicate_fraction"] == pytest.approx(1 - unique / len(real()))
-    assert sum(times - 1 for times in found["duplicates_dict"].values()) == len(real()) - unique
-    assert sum(found["per_example"]["duplicate_fraction"]) == len(real()) - unique
+    unique = len({hashlib.md5(text.strip().encode()).digest() for text in posts()})
+    found = load("text_duplicates").compute(data=posts(), list_duplicates=True, per_example=True)
+    assert found["duplicate_fraction"] == pytest.approx(1 - unique / len(posts()))
+    assert sum(times - 1 for times in found["duplicates_dict"].values()) == len(posts()) - unique
+    assert sum(found["per_example"]["duplicate_fraction"]) == len(posts()) - unique
 
 
 def test_the_dictionary_agrees_with_the_fraction_unless_it_is_compatible():
@@ -121,7 +116,7 @@ def test_near_duplicates_are_all_pairs_of_that_similarity(texts, least):
 
 
 def test_real_near_duplicates_are_more_than_the_duplicates_and_fewer_the_nearer():
-    texts = real()[:3000]
+    texts = posts()[:3000]
     found = [load("text_duplicates").compute(data=texts, near=near) for near in (0.5, 0.9)]
     far, near = (one["near_duplicate_fraction"] for one in found)
     assert found[0]["duplicate_fraction"] <= near <= far

@@ -12,7 +12,7 @@ from sacrebleu.metrics import BLEU
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.tokenizers import mteval
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 KEYS = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
 TEXTS = st.text("aab ,.-1&;<\n", max_size=24)

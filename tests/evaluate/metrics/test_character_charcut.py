@@ -1,11 +1,7 @@
 """CharacTER and CharCut, against the packages of their authors."""
 
-import gzip
-import json
-import os
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import cer.cer as reference_character
 import charcut.charcut as reference_charcut
@@ -17,8 +13,8 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.character import character
 from dynabench.evaluate.texts.charcut import cost
+from tests.evaluate import real
 
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "d,", "the"]), min_size=1, max_size=9).map(" ".join)
 
 
@@ -26,11 +22,8 @@ WORDS = st.lists(st.sampled_from(["a", "bb", "ccc", "d,", "the"]), min_size=1, m
 def pairs() -> list[tuple[str, str]]:
     """Sentences of SQuAD with phrases moved, words lost and letters changed, each with the original."""
     rng = random.Random(2)
-    with gzip.open(DATA / "squad" / "squad11_dev.jsonl.gz", "rt") as lines:
-        paragraphs = [
-            one["context"] for _, line in zip(range(4), lines, strict=False) for one in json.loads(line)["paragraphs"]
-        ]
-    sentences = rng.sample([one.strip() for text in paragraphs for one in text.split(". ") if one.strip()], 60)
+    texts = [paragraph["context"] for paragraph in real.paragraphs(4)]
+    sentences = rng.sample([one.strip() for text in texts for one in text.split(". ") if one.strip()], 60)
     return [(_changed(text, rng), text) for text in sentences]
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 
 from dynabench.evaluate import load
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 TEXTS = st.text("ab c.!\nÀ\U0001f600", max_size=14)
 CORPORA = st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=2, max_size=2)), min_size=1, max_size=5)

@@ -7,7 +7,7 @@ from nltk.translate.gleu_score import corpus_gleu, sentence_gleu
 
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.google_bleu import DUCKS
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)
 CORPORA = st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=6)

@@ -9,7 +9,7 @@ from nltk.translate.meteor_score import meteor_score
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.meteors import splitter, stemmer
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 SYNONYMS = {"car": ["auto", "run"], "auto": ["car", "machin"], "machin": ["car"], "big": ["larg", "great"]}
 WORD = st.sampled_from(["car", "cars", "auto", "machine", "big", "large", "running", "run", "The", "the", "great"])

@@ -12,7 +12,7 @@ from nltk.translate.nist_score import corpus_nist
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.tokenizers import nist
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from("abcd"), min_size=2, max_size=7).map(" ".join)
 CORPORA = st.lists(st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=5)

@@ -1,9 +1,5 @@
 """Precision, recall and F1: against scikit-learn for all averages, kinds of columns, weights and labels."""
 
-import gzip
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
+from tests.evaluate import real
 
 often = settings(deadline=None, max_examples=60)
 
 NAMES = ("precision", "recall", "f1")
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")
 label = st.integers(-1, 3)
 weights = st.floats(0.01, 5)
 several = st.lists(st.tuples(label, label, weights), min_size=1, max_size=30)
@@ -166,8 +162,7 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
     ],
 )
 def test_a_rule_on_real_texts_scores_as_scikit_learn_says(folder: str, rule: Any) -> None:
-    with gzip.open(DATA / folder / "all.jsonl.gz", "rt") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = real.rows(f"{folder}/all.jsonl.gz")
     true = [row["label"] for row in rows]
     said = [rule(row["text"]) for row in rows]
     assert 0 < sum(map(str.__eq__, true, said)) < len(true)

@@ -1,11 +1,7 @@
 """ROUGE, against the rouge_score library."""
 
-import gzip
-import json
-import os
 import random
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +12,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from dynabench.evaluate import load
 from dynabench.evaluate.metrics.rouge import TYPES, words
 from dynabench.evaluate.texts.ngrams import common_length, common_places, shared
+from tests.evaluate import real
 
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 LINES = st.lists(st.lists(st.sampled_from(["a", "b", "c", "running", "runs"]), max_size=6).map(" ".join), max_size=4)
 CODES = st.lists(st.integers(0, 4), max_size=12)
 
@@ -26,12 +22,7 @@ CODES = st.lists(st.integers(0, 4), max_size=12)
 def summaries() -> tuple[list[str], list[str]]:
     """Paragraphs of SQuAD, a sentence a line, and the same with words lost and sentences moved."""
     rng = random.Random(3)
-    with gzip.open(DATA / "squad" / "squad11_dev.jsonl.gz", "rt") as lines:
-        right = [
-            paragraph["context"].replace(". ", ".\n")
-            for _, line in zip(range(3), lines, strict=False)
-            for paragraph in json.loads(line)["paragraphs"]
-        ]
+    right = [paragraph["context"].replace(". ", ".\n") for paragraph in real.paragraphs(3)]
     return [_shortened(text, rng) for text in right], right
 
 

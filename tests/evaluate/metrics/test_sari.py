@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.tokenizers import mteval
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "C", "c", "d."]), max_size=6).map(" ".join)
 ROWS = st.lists(st.tuples(TEXTS, TEXTS, st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4)

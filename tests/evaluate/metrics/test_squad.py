@@ -1,26 +1,20 @@
 """SQuAD 1.1 and 2.0, against the published rules, written down here a second time, and on their own questions."""
 
-import gzip
-import json
-import os
 import random
 import re
 import string
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.evaluate import load
-
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
+from tests.evaluate import real
 
 
 def questions(name: str) -> list[dict]:
-    with gzip.open(DATA / "squad" / name, "rt") as lines:
-        return [qa for line in lines for paragraph in json.loads(line)["paragraphs"] for qa in paragraph["qas"]]
+    return [qa for paragraph in real.paragraphs(name=name) for qa in paragraph["qas"]]
 
 
 def bare(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.shifts import edits
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 WORDS = st.lists(st.sampled_from("abcdefg"), max_size=14)
 NAMES = {

@@ -1,10 +1,6 @@
 """Error rates of words and characters, against jiwer and by hand."""
 
-import gzip
-import json
-import os
 import random
-from pathlib import Path
 
 import jiwer
 import numpy as np
@@ -15,8 +11,8 @@ from scipy import stats
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.edits import Edits, word_errors
+from tests.evaluate import real
 
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 KINDS = ("substitutions", "deletions", "insertions", "hits")
 
 
@@ -24,13 +20,7 @@ KINDS = ("substitutions", "deletions", "insertions", "hits")
 def questions() -> tuple[list[str], list[str]]:
     """Questions of SQuAD, and the same with words lost, doubled and misspelt."""
     rng = random.Random(5)
-    with gzip.open(DATA / "squad" / "squad11_dev.jsonl.gz", "rt") as lines:
-        right = [
-            " ".join(qa["question"].split())
-            for _, line in zip(range(6), lines, strict=False)
-            for paragraph in json.loads(line)["paragraphs"]
-            for qa in paragraph["qas"]
-        ]
+    right = [" ".join(qa["question"].split()) for paragraph in real.paragraphs(6) for qa in paragraph["qas"]]
     return right, [" ".join(_heard(word, rng) for word in text.split()) for text in right]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
 from dynabench.evaluate import load
-from tests.evaluate.snli import pairs
+from tests.evaluate.real import pairs
 
 SPEECH = ("fleurs-asr", "mls", "voxpopuli", "babel")
 TEXTS = st.text("ab \t\n", max_size=12)

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import torch
 from huggingface_hub import HfApi
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from dynabench.evaluate import load
 from dynabench.evaluate.networks.checkpoints import loaded
@@ -33,12 +33,12 @@ def test_a_folder_is_never_looked_for_on_the_hub(monkeypatch, language_model):
 
 
 def test_an_empty_folder_is_told(tmp_path):
-    with pytest.raises(ValueError, match="could not be loaded as AutoModel"):
+    with pytest.raises(ValueError, match="cannot be loaded by AutoTokenizer"):
         loaded(str(tmp_path), "AutoModel", "cpu")
 
 
 def test_a_checkpoint_without_the_head_is_refused_not_filled_with_random_weights(bert):
-    with pytest.raises(ValueError, match=r"lacks weights .*classifier"):
+    with pytest.raises(ValueError, match=r"lacks 2 weights .*classifier"):
         loaded(str(bert("encoder")), "AutoModelForSequenceClassification", "cpu")
 
 
@@ -72,3 +72,13 @@ def test_half_precision_on_disk_computes_in_single(tmp_path, language_model, cap
     capfd.readouterr()
     assert loaded(str(tmp_path), "AutoModelForCausalLM", "cpu").model.dtype == torch.float32
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_classifier_without_its_pooler_is_refused_for_it_reads_that(tmp_path, bert):
+    shutil.copytree(bert("yes,no"), tmp_path, dirs_exist_ok=True)
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    rest = {name: weights for name, weights in model.state_dict().items() if "pooler" not in name}
+    model.save_pretrained(tmp_path, state_dict=rest)
+    with pytest.raises(ValueError, match=r"lacks 2 weights .*pooler"):
+        loaded(str(tmp_path), "AutoModelForSequenceClassification", "cpu")
+    assert loaded(str(tmp_path), "AutoModel", "cpu").model.config.num_hidden_layers == 3

@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from dynabench.cli.evaluation.running import Run
 
 TASKS = {"nli": "natural-language-inference", "qa": "question-answering"}  # of shipped models; the others classify
-TIMES = ("total_time_in_seconds", "samples_per_second", "latency_in_seconds")
+TIMING = (
+    "total_time_in_seconds",
+    "samples_per_second",
+    "tokens_per_second",
+    "latency_in_seconds",
+    "latency_p50_in_seconds",
+    "latency_p95_in_seconds",
+    "latency_p99_in_seconds",
+    "peak_memory_in_bytes",
+    "batch_size",
+    "hardware",
+)
 EXTRA = "models are asked with torch and transformers: pip install 'dynabench[models]'"
 
 
@@ -22,7 +33,7 @@ class Answers:
 
     data: Data
     columns: dict[str, list[Any]]
-    timing: Mapping[str, float]
+    timing: Mapping[str, Any]
     metric: str
 
 
@@ -78,7 +89,7 @@ def _answers(asked: "Run", progress: Progress) -> Answers:
     metric = str(asks.default_metric(Question(table, {**asks.defaults, **given})))
     by = {asked.by: list(table.column(asked.by, "--by"))} if asked.by else {}
     rows = {"": [None] * len(table), **by}
-    return Answers(Data(rows), recorder.columns, {name: result[name] for name in TIMES if name in result}, metric)
+    return Answers(Data(rows), recorder.columns, {name: result[name] for name in TIMING if name in result}, metric)
 
 
 def found(name: str, task: str) -> tuple[Any, str]:
@@ -93,7 +104,9 @@ def found(name: str, task: str) -> tuple[Any, str]:
     else:
         entries = [each for each in catalog.find() if each.name == name]
     if entries and entries[0].card is not None:
-        return catalog.open_model(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
+        return catalog.open_model(entries[0].folder, bulk=True), task or TASKS.get(
+            entries[0].card.task, "text-classification"
+        )
     if not task:
         raise ValueError(f"say which --task {name} is for, such as text-classification")
     return name, task

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench import __version__
+from dynabench.cli.evaluation.pace import pace
 from dynabench.cli.evaluation.running import Found, Score
 from dynabench.evaluate import registry
 from dynabench.evaluate.faces.lines import Line, lines
@@ -43,7 +44,7 @@ def tables(found: Found) -> Iterator[RenderableType]:
             shown.add_row(Text(score.metric.title), *of, f"{score.rows:,}", line.name, line.text, _span(line))
     yield shown
     if found.timing:
-        yield Text("  ".join(f"{name.replace('_', ' ')}: {value:.4g}" for name, value in found.timing.items()), "dim")
+        yield Text(" · ".join(f"{name} {value}" for name, value in pace(found.timing).items()), "dim")
 
 
 def html(found: Found) -> str:
@@ -55,7 +56,7 @@ def html(found: Found) -> str:
         by_metric.setdefault(each.metric.title, []).append(each)
     sections = "".join(_section(found, scores, name) for name, scores in by_metric.items())
     facts = {"model": run.model, "task": run.task, "data": run.data, "split": run.split, "rows": f"{found.rows:,}"}
-    facts |= {name.replace("_", " "): f"{value:.4g}" for name, value in found.timing.items()}
+    facts |= pace(found.timing)
     facts["made by"] = f"dynabench {__version__}"
     listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(text))}</dd>" for name, text in facts.items() if text)
     return (

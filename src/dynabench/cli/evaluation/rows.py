@@ -1,15 +1,14 @@
 """Rows from files, and which of their columns a module means."""
 
-import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dynabench.evaluate import tables
 from dynabench.evaluate.faces import cells
 from dynabench.evaluate.module import Module
 
-ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".parquet")
 ALIASES = {"references": ("reference", "label"), "predictions": ("prediction",)}
 
 
@@ -31,29 +30,10 @@ def read(path: Path) -> Data:
     """
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
-    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    if ending not in ENDINGS:
-        raise ValueError(f"{path} ends in none of {', '.join(ENDINGS)}, perhaps with .gz")
-    if ending == ".parquet":
-        return Data(_parquet(path))
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    text = raw.decode("utf-8-sig")
-    if ending == ".txt":
-        return Data({"prediction": cells.split(text)}, frozenset({"prediction"}))
-    try:
-        columns, untyped = cells.raw(text)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    if tables.ending_of(path) == ".txt":
+        return Data({"prediction": cells.split(tables.text_of(path))}, frozenset({"prediction"}))
+    columns, untyped = tables.read(path)
     return Data(columns, frozenset(columns) if untyped else frozenset())
-
-
-def _parquet(path: Path) -> dict[str, list[Any]]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise ValueError("Parquet files are read with pyarrow: pip install pyarrow") from None
-    found: dict[str, list[Any]] = parquet.read_table(path).to_pydict()
-    return found
 
 
 def beside(data: Data, predictions: Data) -> Data:

@@ -70,7 +70,7 @@ class Found:
     run: Run
     rows: int
     scores: Sequence[Score]
-    timing: Mapping[str, float]
+    timing: Mapping[str, Any]
     columns: Columns
 
     def document(self) -> dict[str, Any]:

@@ -1,19 +1,31 @@
 """Precision, recall, F1 and their kin: from counts of each class to one number."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.columns import Column, Floats, LabelsOrSets, Weights
 from dynabench.evaluate.labels import Label
-from dynabench.evaluate.ratios import ratio
+from dynabench.evaluate.module import Metric
+from dynabench.evaluate.ratios import ratio, undefined
 from dynabench.evaluate.states import Cells, Confusion, Sums
 
 Average = Literal["binary", "macro", "micro", "weighted", "samples"] | None
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
+INPUTS = {
+    "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",
+    "references": "right class of each example, of the same kind",
+    "sample_weight": "weight of each example; all weigh the same by default",
+}
+OPTIONS = {
+    "average": "binary (of `pos_label`), macro, micro, weighted, samples (rows of 0 and 1), None (all classes)",
+    "pos_label": "the class that counts with average=binary",
+    "labels": "the classes to average over, in this order; all that occur by default",
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,63 @@ class Counts:
 
 
 Score = Callable[[Counts], Floats]
+
+
+class ClassScore(Metric):
+    """A score of each class from its counts, averaged over classes."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
+    configs = ("default", "multilabel")
+    arrays = True
+    score: Callable[..., Floats]  # of counts and, for `DefaultedScore`, the value of a class that has none
+
+    def update(
+        self, predictions: Any, references: Any, sample_weight: Floats | None = None, *, average: Average = "binary"
+    ) -> Cells | Sums:
+        """Cells of a confusion matrix; for rows of 0 and 1 counts of each class, or the score of the row itself."""
+        return state_of(predictions, references, sample_weight, self.score if average == "samples" else None)
+
+    def formula(
+        self,
+        total: Confusion | Floats,
+        *,
+        average: Average = "binary",
+        pos_label: Label = 1,
+        labels: Sequence[Label] | None = None,
+    ) -> dict[str, Floats]:
+        """The average of the score over classes."""
+        return {self.card.outputs[0].name: averaged(self.score, total, average, pos_label, labels)}
+
+
+class DefaultedScore(ClassScore):
+    """A `ClassScore` that some classes do not have; `zero_division` is then its value."""
+
+    def update(
+        self,
+        predictions: Any,
+        references: Any,
+        sample_weight: Floats | None = None,
+        *,
+        average: Average = "binary",
+        zero_division: Any = "warn",
+    ) -> Cells | Sums:
+        """See `ClassScore`."""
+        score = partial(self.score, default=undefined(zero_division))
+        return state_of(predictions, references, sample_weight, score if average == "samples" else None)
+
+    def formula(
+        self,
+        total: Confusion | Floats,
+        *,
+        average: Average = "binary",
+        pos_label: Label = 1,
+        labels: Sequence[Label] | None = None,
+        zero_division: Any = "warn",
+    ) -> dict[str, Floats]:
+        """See `ClassScore`."""
+        score = partial(self.score, default=undefined(zero_division))
+        return {self.card.outputs[0].name: averaged(score, total, average, pos_label, labels)}
 
 
 def state_of(

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynabench.evaluate.classes.averages import counted
 from dynabench.evaluate.columns import Floats
@@ -40,19 +39,3 @@ def binary_f1(total: Confusion, config: str) -> Floats:
         return np.zeros(total.found.shape[:-1])
     result: Floats = f1(counted(total).of(1))[..., 0]
     return result
-
-
-def pearson(first: NDArray[Any], second: NDArray[Any]) -> Floats:
-    """Pearson's correlation along the last axis; NaN where either side is constant."""
-    one, two = (side - side.mean(-1, keepdims=True) for side in (first, second))
-    constant = (np.ptp(first, axis=-1) == 0) | (np.ptp(second, axis=-1) == 0)
-    spread = np.sqrt((one**2).sum(-1) * (two**2).sum(-1))
-    result: Floats = np.clip(ratio((one * two).sum(-1), np.where(constant, 0, spread), np.nan), -1, 1)
-    return result
-
-
-def spearman(first: NDArray[Any], second: NDArray[Any]) -> Floats:
-    """Spearman's correlation along the last axis, with mean ranks for ties; NaN where either side is constant."""
-    from scipy.stats import rankdata
-
-    return pearson(rankdata(first, axis=-1), rankdata(second, axis=-1))

@@ -1,13 +1,15 @@
 """How far confidences are from being right that often: bins of confidences, of many weightings at once."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Floats, Labels, Numbers
+from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
+from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states.weighted import Sample, Weighted
@@ -23,7 +25,6 @@ OPTIONS = {
     "binning": "'width' makes bins equally wide, 'mass' puts equally many examples into each",
     "labels": "for rows of probabilities: the class of each column; 0, 1, 2 ... by default",
 }
-COLUMNS = {"predictions": Numbers(wide=True), "references": Labels()}
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,34 @@ class Bins:
         names = ("low", "high", "confidence", "accuracy", "count")
         rows = [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
         return [row if row["count"] else {**row, "confidence": None, "accuracy": None} for row in rows]
+
+
+class CalibrationError(Metric):
+    """A distance between confidence and accuracy over bins, which come with its result."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Labels()}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
+    error: Callable[[Bins], Floats]  # of shape (...)
+
+    def update(
+        self,
+        predictions: Floats,
+        references: Any,
+        sample_weight: Floats | None = None,
+        *,
+        labels: list[Label] | None = None,
+    ) -> Weighted:
+        """The confidence of each example and whether it was right."""
+        return outcomes(predictions, references, sample_weight, labels)
+
+    def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
+        """The error over all bins, shape (...)."""
+        return {self.card.outputs[0].name: self.error(binned(total, n_bins, binning))}
+
+    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
+        """The error and its bins."""
+        bins = binned(state.total(), n_bins, binning)
+        return {self.card.outputs[0].name: float(self.error(bins)), "bins": bins.listed()}
 
 
 def outcomes(

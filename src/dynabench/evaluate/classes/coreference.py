@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynabench.evaluate.classes.minimum_spans import Node, minimum, parsed, phrase
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.states import Additive, Sums
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.states.summed import Summed
 
 MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
 NOTHING = {"", "-", "_", "*"}
@@ -47,7 +46,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Corpus(Additive):
+class Corpus(Summed):
     """Sentences in order; those of one document belong together wherever they stand. Its rows are the documents."""
 
     sentences: tuple[Sentence, ...]
@@ -80,23 +79,6 @@ class Corpus(Additive):
                 ]
             )
         )
-
-    @property
-    def atoms(self) -> tuple[Ints, Ints]:
-        """See `Additive`."""
-        return self.sums.atoms
-
-    def weighed(self, counts: NDArray[Any]) -> Floats:
-        """See `Additive`."""
-        return self.sums.weighed(counts)
-
-    def total(self) -> Floats:
-        """See `Additive`."""
-        return self.sums.total()
-
-    def left_out(self) -> Iterator[tuple[Floats, Ints]]:
-        """See `Additive`."""
-        return self.sums.left_out()
 
     def _clusters(self, sentences: Sequence[tuple[Mention, ...]]) -> list[Cluster]:
         """The chains of a document as sets; a mention that two chains claim belongs to the first."""

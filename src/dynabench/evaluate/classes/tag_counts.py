@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.classes.averages import Counts
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import joined, recoded
-from dynabench.evaluate.states import Floats, Sums
+from dynabench.evaluate.states import Sums
 from dynabench.evaluate.states.summed import Summed
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.evaluator import files
+from dynabench.evaluate import tables
 from dynabench.evaluate.evaluator.splits import PREFERENCE, choose_split, rows_of, sliced
 
 
@@ -104,7 +104,7 @@ def _found(data: Any, subset: str | None, split: str | None) -> Table:
     if isinstance(data, Mapping):
         return Table({str(name): _values(column) for name, column in data.items()})
     if isinstance(data, Sequence) or hasattr(data, "__iter__"):
-        return Table(files.columns_of(list(data)))
+        return Table(tables.columns_of(list(data)))
     raise ValueError(f"data cannot be a {type(data).__name__}: give rows, columns, a data set, a path or a name")
 
 
@@ -132,7 +132,7 @@ def _values(column: Any) -> Sequence[Any]:
 
 def _from_dataset(data: Any) -> Table:
     if not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):  # streamed
-        return Table(files.columns_of(list(data)), _classes(data.features))
+        return Table(tables.columns_of(list(data)), _classes(data.features))
     names = list(data.column_names)
     identity = getattr(data, "_fingerprint", None)
     lazy = {name: LazyColumn(data, name) for name in names}
@@ -153,14 +153,14 @@ def _classes(features: Any) -> dict[str, Sequence[str]]:
 def _from_path(path: Path, split: str | None) -> Table:
     name, part = sliced(split) if split else ("", ":")
     if path.is_dir():
-        known = {one.name.split(".")[0]: one for one in sorted(path.iterdir()) if files.is_data(one)}
+        known = {one.name.split(".")[0]: one for one in sorted(path.iterdir()) if tables.is_data(one)}
         name = name or choose_split(known)
         if name not in known:
             raise ValueError(f"{path} has no split {name!r}; it has {', '.join(known)}")
         path = known[name]
     elif name not in ("", path.name.split(".")[0]):
         raise ValueError(f"{path} is one file: it has no split {name!r}")
-    columns, untyped = files.read(path)
+    columns, untyped = tables.read(path)
     return _part(Table(columns, untyped=untyped, name=str(path)), part)
 
 

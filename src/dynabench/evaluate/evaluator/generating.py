@@ -8,6 +8,7 @@ from dynabench.evaluate.evaluator.classifying import built
 from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.evaluator.predictors.network import load_network, load_processor
 from dynabench.evaluate.evaluator.resolving import Parts
+from dynabench.evaluate.networks import checkpoints
 
 TEXT_KEYS = ("generated_text", "summary_text", "translation_text", "text")
 
@@ -131,7 +132,5 @@ def _text(answer: Any, row: int) -> str:
 
 def _speech_class(path: Any) -> str:
     """Models that write have a decoder, the others name a letter for each moment."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(path)
+    config = checkpoints.read(checkpoints.place_of(str(path)), "AutoConfig")
     return "AutoModelForSpeechSeq2Seq" if config.is_encoder_decoder else "AutoModelForCTC"

@@ -3,10 +3,9 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Texts
+from dynabench.evaluate.columns import Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.perplexities import MODEL, bits_of, chosen_of
-from dynabench.evaluate.networks.token_scores import Floats
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 

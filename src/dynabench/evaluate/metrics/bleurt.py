@@ -3,15 +3,14 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.networks.checkpoints import wanted
-from dynabench.evaluate.networks.regressors import Learnt, scores
+from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sings": {"the bird sang": 0.8}, "a green hull": {"an old song": -0.4}}
 
 
-class Bleurt(Learnt):
+class Bleurt(LearntOfPairs):
     """Scores of a model that was trained on human ratings of texts against references."""
 
     card = Card(
@@ -63,7 +62,6 @@ class Bleurt(Learnt):
         needs=("models",),
         references=("https://aclanthology.org/2020.acl-main.704",),
     )
-    columns = {"predictions": Texts(), "references": Texts()}
 
     def update(
         self,
@@ -79,7 +77,3 @@ class Bleurt(Learnt):
         chosen = wanted(model, self.name, "the TensorFlow checkpoint bleurt-base-128")
         rows = list(zip(references, predictions, strict=True))
         return Sums(scores(chosen, rows, batch_size, device, max_length))
-
-    def compatible(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Without the mean."""
-        return {"scores": result["scores"]}

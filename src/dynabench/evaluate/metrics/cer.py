@@ -1,15 +1,10 @@
 """Character error rate."""
 
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, Texts
-from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.texts.edits import character_errors, counted, error_rate, error_state
+from dynabench.evaluate.texts.edits import ErrorRate, character_errors
 
 
-class Cer(Metric):
+class Cer(ErrorRate):
     """Character errors for each character of the references."""
 
     card = Card(
@@ -63,21 +58,5 @@ class Cer(Metric):
         ),
         tasks=("automatic-speech-recognition", "image-to-text"),
     )
-    columns = {"predictions": Texts(), "references": Texts()}
-
-    def update(self, predictions: list[str], references: list[str], *, concatenate_texts: bool = False) -> Sums | Rows:
-        """Hits, substitutions, deletions and insertions of each row."""
-        return error_state(predictions, references, character_errors, concatenate_texts)
-
-    def formula(self, total: Any) -> dict[str, Floats]:
-        """Errors / characters of the references."""
-        return error_rate(total, "cer", character_errors, "")
-
-    def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """The rate, and counts as whole numbers."""
-        return counted(super().result(state, **options))
-
-    def compatible(self, result: dict[str, Any]) -> float:
-        """The bare rate."""
-        rate: float = result["cer"]
-        return rate
+    count = staticmethod(character_errors)
+    between = ""

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Labels, Weights
+from dynabench.evaluate.columns import Floats, Labels, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Cells, Confusion, Floats
+from dynabench.evaluate.states import Cells, Confusion
 
 SUMS: dict[str | None, tuple[int, ...]] = {"true": (-1,), "pred": (-2,), "all": (-1, -2)}
 

@@ -8,7 +8,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows
-from dynabench.evaluate.texts.answers import Asked, Normaliser, Predicted, PredictedLists, RightAnswers, matched
+from dynabench.evaluate.texts.answers import Asked, Predicted, PredictedLists, RightAnswers, matched, normalised
 
 OVERLAP = 0.5  # Jaccard similarity from which a predicted clause counts as found
 LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})
@@ -85,12 +85,11 @@ class Cuad(Metric):
 
     def update(self, predictions: list[Predicted], references: list[Asked]) -> Rows:
         """Exact match, F1, precision and recall of each question; recall is NaN where nothing is to be found."""
-        plain = Normaliser()
         rows = []
         for row, (said, asked) in enumerate(zip(matched(predictions, references), references, strict=True)):
             if not all(asked.texts):
                 raise ValueError(f"references: row {row} has an empty clause; leave the list empty where there is none")
-            same = {plain[text] for text in said.texts} & {plain[text] for text in asked.texts}
+            same = {normalised(text) for text in said.texts} & {normalised(text) for text in asked.texts}
             exact = bool(same) or not (said.texts or asked.texts)
             rows.append((exact, *_found(said.texts, asked.texts, "Parties" in (said.id or asked.id or ""))))
         return Rows(tuple(np.array(rows, float).reshape(-1, 4).T))

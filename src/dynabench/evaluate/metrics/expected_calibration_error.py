@@ -1,17 +1,17 @@
 """Expected calibration error."""
 
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.classes import calibration
-from dynabench.evaluate.columns import Floats, Weights
-from dynabench.evaluate.labels import Label
-from dynabench.evaluate.module import Metric
+from dynabench.evaluate.classes.calibration import INPUTS, OPTIONS, Bins, CalibrationError
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states.weighted import Sample, Weighted
 
 
-class ExpectedCalibrationError(Metric):
+def mean_gap(bins: Bins) -> Floats:
+    """The weighted mean of the bins' gaps, shape (...)."""
+    return ratio((bins.gaps * bins.weight).sum(-1), bins.weight.sum(-1))
+
+
+class ExpectedCalibrationError(CalibrationError):
     """The mean distance between confidence and accuracy."""
 
     card = Card(
@@ -21,8 +21,8 @@ class ExpectedCalibrationError(Metric):
             "answers. Of rows of probabilities, the confidence is the highest and the answer its class."
         ),
         formula=r"ECE = \sum_b \frac{w_b}{\sum_b w_b} |acc_b - conf_b|",
-        inputs=calibration.INPUTS,
-        options=calibration.OPTIONS,
+        inputs=INPUTS,
+        options=OPTIONS,
         outputs=(
             Output("expected_calibration_error", "mean distance over examples", 0, 1, "lower"),
             Output("bins", "of each bin low, high, mean confidence, accuracy (share of right ones) and count"),
@@ -69,30 +69,4 @@ class ExpectedCalibrationError(Metric):
         tasks=("text-classification", "image-classification"),
         references=("https://proceedings.mlr.press/v70/guo17a.html",),
     )
-    columns = calibration.COLUMNS
-    optional = {"sample_weight": Weights()}
-
-    def update(
-        self,
-        predictions: Floats,
-        references: Any,
-        sample_weight: Floats | None = None,
-        *,
-        labels: list[Label] | None = None,
-    ) -> Weighted:
-        """The confidence of each example and whether it was right."""
-        return calibration.outcomes(predictions, references, sample_weight, labels)
-
-    def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
-        """The weighted mean of the bins' gaps, shape (...)."""
-        return {"expected_calibration_error": _error(calibration.binned(total, n_bins, binning))}
-
-    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
-        """The error and its bins."""
-        bins = calibration.binned(state.total(), n_bins, binning)
-        return {"expected_calibration_error": float(_error(bins)), "bins": bins.listed()}
-
-
-def _error(bins: calibration.Bins) -> Floats:
-    result: Floats = ratio((bins.gaps * bins.weight).sum(-1), bins.weight.sum(-1))
-    return result
+    error = staticmethod(mean_gap)

@@ -3,15 +3,14 @@
 from typing import Any
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.networks.checkpoints import wanted
-from dynabench.evaluate.networks.regressors import Learnt, scores
+from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
 from dynabench.evaluate.states import Sums
 
 KNOWN = {"the bird sang": {"the bird sings": 0.9}, "an old song": {"a green hull": 0.5}}
 
 
-class FrugalScore(Learnt):
+class FrugalScore(LearntOfPairs):
     """Scores of a small model that learnt to say what an expensive metric says."""
 
     card = Card(
@@ -61,7 +60,6 @@ class FrugalScore(Learnt):
         needs=("models",),
         references=("https://arxiv.org/abs/2110.08559",),
     )
-    columns = {"predictions": Texts(), "references": Texts()}
 
     def update(
         self,
@@ -77,7 +75,3 @@ class FrugalScore(Learnt):
         chosen = wanted(model, self.name, "moussaKam/frugalscore_tiny_bert-base_bert-score")
         rows = list(zip(predictions, references, strict=True))
         return Sums(scores(chosen, rows, batch_size, device, max_length))
-
-    def compatible(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Without the mean."""
-        return {"scores": result["scores"]}

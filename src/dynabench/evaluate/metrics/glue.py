@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Labels, Numbers
 from dynabench.evaluate.metrics.matthews_correlation import matthews
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Cells, Rows, Sums
+from dynabench.evaluate.numbers.moments import correlation
+from dynabench.evaluate.numbers.ranks import Correlated, rank_correlation
+from dynabench.evaluate.states import Cells, Sums
 
 ACCURATE = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
 
@@ -78,10 +82,10 @@ class Glue(Metric):
         """Labels, or numbers for stsb."""
         return dict.fromkeys(self.columns, Numbers()) if self.config_name == "stsb" else super().features
 
-    def update(self, predictions: Any, references: Any) -> Sums | Cells | Rows:
+    def update(self, predictions: Any, references: Any) -> Sums | Cells | Correlated:
         """Hits; cells of a confusion matrix; or the numbers themselves."""
         if self.config_name == "stsb":
-            return Rows((predictions, references))
+            return Correlated(np.stack([predictions, references], 1))
         if self.config_name in ("cola", "mrpc", "qqp"):
             return Cells.of(references, predictions)
         return benchmarks.hits(predictions, references)
@@ -89,7 +93,7 @@ class Glue(Metric):
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
         if self.config_name == "stsb":
-            return {"pearson": benchmarks.pearson(*total), "spearmanr": benchmarks.spearman(*total)}
+            return {"pearson": correlation(total[..., 3:]), "spearmanr": rank_correlation(total[..., :3])}
         if self.config_name == "cola":
             return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
         if self.config_name in ("mrpc", "qqp"):

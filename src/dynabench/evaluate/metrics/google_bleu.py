@@ -7,10 +7,11 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
+from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.gram_counts import Ints, best, encoded, flattened, in_blocks, overlaps, possible
+from dynabench.evaluate.texts.gram_counts import best, encoded, flattened, in_blocks, overlaps, possible
 from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
 
 DUCKS = {

@@ -4,17 +4,7 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.numbers.mean_errors import (
-    INPUTS,
-    OPTIONS,
-    TASKS,
-    MeanError,
-    Multioutput,
-    combined,
-    means,
-    summed,
-)
-from dynabench.evaluate.states import Sums
+from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
 
 
 def absolute(predictions: Floats, references: Floats) -> Floats:
@@ -66,10 +56,4 @@ class Mae(MeanError):
         tasks=TASKS,
     )
 
-    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
-        """Absolute errors of each row and output."""
-        return summed(absolute, predictions, references, sample_weight)
-
-    def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
-        """The mean of each output, combined."""
-        return {"mae": combined(means(total), multioutput)}
+    error = staticmethod(absolute)

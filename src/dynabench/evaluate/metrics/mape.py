@@ -4,18 +4,8 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.numbers.mean_errors import (
-    INPUTS,
-    OPTIONS,
-    TASKS,
-    MeanError,
-    Multioutput,
-    combined,
-    means,
-    summed,
-)
+from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Sums
 
 TINY = np.finfo(float).eps  # what Hugging Face `evaluate` (and scikit-learn) divide by in place of 0
 
@@ -62,15 +52,8 @@ class Mape(MeanError):
         tasks=TASKS,
     )
 
-    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
-        """Errors of each row and output as a share of the reference. Raises ValueError for a missed reference of 0."""
-        return summed(self._share, predictions, references, sample_weight)
-
-    def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
-        """The mean of each output, combined."""
-        return {"mape": combined(means(total), multioutput)}
-
-    def _share(self, predictions: Floats, references: Floats) -> Floats:
+    def error(self, predictions: Floats, references: Floats) -> Floats:
+        """Distances as a share of the reference. Raises ValueError for a reference of 0 that is missed."""
         off, size = np.abs(predictions - references), np.abs(references)
         if self.compat:
             return off / np.maximum(size, TINY)

@@ -11,6 +11,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Numbers, Texts
 from dynabench.evaluate.module import Metric
+from dynabench.evaluate.networks import checkpoints
 from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
 from dynabench.evaluate.plain import plain
 
@@ -205,12 +206,12 @@ def _model(folder: str, longest: int, device: int) -> Featurize:
     """The state of the last token of each text. Raises ValueError where there is no folder."""
     if not Path(folder).is_dir():
         raise ValueError(f"featurize_model_name={folder!r} is no folder with a model; nothing is downloaded")
+    place = checkpoints.Place(folder, local=True)
+    tokenizer, model = checkpoints.read(place, "AutoTokenizer"), checkpoints.read_model(place, "AutoModel")
     import torch
-    from transformers import AutoModel, AutoTokenizer
 
-    where = f"cuda:{device}" if device >= 0 else "cpu"
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    model = AutoModel.from_pretrained(folder, local_files_only=True).to(where).eval()
+    where = checkpoints.chosen_device(f"cuda:{device}" if device >= 0 else "cpu")
+    model.to(where).eval()
     tokenizer.padding_side = "right"
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
 

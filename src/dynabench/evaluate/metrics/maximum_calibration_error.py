@@ -1,16 +1,17 @@
 """Maximum calibration error."""
 
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.classes import calibration
-from dynabench.evaluate.columns import Floats, Weights
-from dynabench.evaluate.labels import Label
-from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states.weighted import Sample, Weighted
+from dynabench.evaluate.classes.calibration import INPUTS, OPTIONS, Bins, CalibrationError
+from dynabench.evaluate.columns import Floats
 
 
-class MaximumCalibrationError(Metric):
+def greatest_gap(bins: Bins) -> Floats:
+    """The greatest of the bins' gaps, shape (...)."""
+    result: Floats = bins.gaps.max(-1)
+    return result
+
+
+class MaximumCalibrationError(CalibrationError):
     """The greatest distance between confidence and accuracy in any bin."""
 
     card = Card(
@@ -20,8 +21,8 @@ class MaximumCalibrationError(Metric):
             "matters. Of rows of probabilities, the confidence is the highest and the answer its class."
         ),
         formula=r"MCE = \max_b |acc_b - conf_b|",
-        inputs=calibration.INPUTS,
-        options=calibration.OPTIONS,
+        inputs=INPUTS,
+        options=OPTIONS,
         outputs=(
             Output("maximum_calibration_error", "greatest distance of a bin that holds examples", 0, 1, "lower"),
             Output("bins", "of each bin low, high, mean confidence, accuracy (share of right ones) and count"),
@@ -62,30 +63,4 @@ class MaximumCalibrationError(Metric):
         tasks=("text-classification", "image-classification"),
         references=("https://proceedings.mlr.press/v70/guo17a.html",),
     )
-    columns = calibration.COLUMNS
-    optional = {"sample_weight": Weights()}
-
-    def update(
-        self,
-        predictions: Floats,
-        references: Any,
-        sample_weight: Floats | None = None,
-        *,
-        labels: list[Label] | None = None,
-    ) -> Weighted:
-        """The confidence of each example and whether it was right."""
-        return calibration.outcomes(predictions, references, sample_weight, labels)
-
-    def formula(self, total: Sample, *, n_bins: int = 10, binning: str = "width") -> dict[str, Floats]:
-        """The greatest of the bins' gaps, shape (...)."""
-        return {"maximum_calibration_error": _error(calibration.binned(total, n_bins, binning))}
-
-    def result(self, state: Weighted, *, n_bins: int = 10, binning: str = "width", **options: Any) -> dict[str, Any]:
-        """The error and its bins."""
-        bins = calibration.binned(state.total(), n_bins, binning)
-        return {"maximum_calibration_error": float(_error(bins)), "bins": bins.listed()}
-
-
-def _error(bins: calibration.Bins) -> Floats:
-    result: Floats = bins.gaps.max(-1)
-    return result
+    error = staticmethod(greatest_gap)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Column, listed
+from dynabench.evaluate.columns import Column, Floats, listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Floats, Sums
+from dynabench.evaluate.states import Sums
 
 Map = NDArray[Any]
 VOID = 255  # the background's label once `reduce_labels` has taken it away

@@ -4,17 +4,7 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.numbers.mean_errors import (
-    INPUTS,
-    OPTIONS,
-    TASKS,
-    MeanError,
-    Multioutput,
-    combined,
-    means,
-    summed,
-)
-from dynabench.evaluate.states import Sums
+from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError, Multioutput, combined, means
 
 
 def square(predictions: Floats, references: Floats) -> Floats:
@@ -68,9 +58,7 @@ class Mse(MeanError):
         tasks=TASKS,
     )
 
-    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
-        """Squared errors of each row and output."""
-        return summed(square, predictions, references, sample_weight)
+    error = staticmethod(square)
 
     def formula(
         self, total: Floats, *, multioutput: Multioutput = "uniform_average", squared: bool = True

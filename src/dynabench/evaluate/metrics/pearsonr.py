@@ -1,16 +1,25 @@
 """Pearson's correlation."""
 
-from typing import Any
-
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, Numbers
-from dynabench.evaluate.module import Metric
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.numbers.correlations import INPUTS, OPTIONS, TASKS, Correlation
 from dynabench.evaluate.numbers.moments import Moments, correlation
 
 
-class Pearsonr(Metric):
+def pvalue(correlation: float, n: int) -> float:
+    """Two-sided p-value of a Pearson correlation of n pairs, under independence of normally distributed numbers.
+
+    (1 - |r|) / 2 is then distributed as Beta(n/2 - 1, n/2 - 1). 1 for two pairs, where |r| is always 1.
+    """
+    from scipy.special import betainc
+
+    shape = n / 2 - 1
+    return 1.0 if n == 2 else float(2 * betainc(shape, shape, (1 - abs(correlation)) / 2))
+
+
+class Pearsonr(Correlation):
     """How well a straight line describes the relation of predictions and references."""
 
     card = Card(
@@ -20,11 +29,8 @@ class Pearsonr(Metric):
         ),
         formula=r"r = \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}"
         r"{\sqrt{\sum_i (x_i - \bar x)^2}\,\sqrt{\sum_i (y_i - \bar y)^2}}",
-        inputs={
-            "predictions": "predicted number of each example",
-            "references": "right number of each example",
-        },
-        options={"return_pvalue": "True adds the two-sided p-value of the hypothesis that there is no correlation"},
+        inputs=INPUTS,
+        options=OPTIONS,
         outputs=(
             Output("pearsonr", "correlation", -1, 1, "higher"),
             Output("p-value", "two-sided p-value, for normally distributed numbers", 0, 1),
@@ -50,10 +56,10 @@ class Pearsonr(Metric):
             "pairs it is 1."
         ),
         citation="Pearson, Notes on regression and inheritance in the case of two parents, Proc. R. Soc. 58 (1895).",
-        tasks=("tabular-regression", "sentence-similarity"),
+        tasks=TASKS,
         references=("https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.pearsonr.html",),
     )
-    columns = {"predictions": Numbers(), "references": Numbers()}
+    pvalue = staticmethod(pvalue)
 
     def update(self, predictions: Floats, references: Floats) -> Moments:
         """The pairs."""
@@ -62,29 +68,3 @@ class Pearsonr(Metric):
     def formula(self, total: Floats) -> dict[str, Floats]:
         """See `correlation`; NaN (left out of intervals) where a resample is constant."""
         return {"pearsonr": correlation(total)}
-
-    def result(self, state: Any, *, return_pvalue: bool = False, **options: Any) -> dict[str, Any]:
-        """See `Module`. Raises ValueError for fewer than two rows and for a constant column."""
-        refuse_constant(state.pairs, "pearsonr")
-        found = super().result(state, **options)
-        return {**found, "p-value": pvalue(found["pearsonr"], len(state))} if return_pvalue else found
-
-
-def refuse_constant(pairs: Floats, name: str) -> None:
-    """Raise ValueError where one of the columns (predictions, references), shape (n, 2), has no spread."""
-    if len(pairs) < 2:
-        raise ValueError(f"{name} needs at least two examples, there is one")
-    for column, values in zip(("predictions", "references"), pairs.T, strict=True):
-        if values.min() == values.max():
-            raise ValueError(f"{column} are all {values[0]}: a constant has no correlation; use mae or mse instead")
-
-
-def pvalue(correlation: float, n: int) -> float:
-    """Two-sided p-value of a Pearson correlation of n pairs, under independence of normally distributed numbers.
-
-    (1 - |r|) / 2 is then distributed as Beta(n/2 - 1, n/2 - 1). 1 for two pairs, where |r| is always 1.
-    """
-    from scipy.special import betainc
-
-    shape = n / 2 - 1
-    return 1.0 if n == 2 else float(2 * betainc(shape, shape, (1 - abs(correlation)) / 2))

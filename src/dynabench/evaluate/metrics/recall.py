@@ -1,16 +1,9 @@
 """Recall."""
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.classes.averages import Average, Counts, averaged, state_of
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
-from dynabench.evaluate.labels import Label
-from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio, undefined
-from dynabench.evaluate.states import Cells, Confusion, Sums
+from dynabench.evaluate.classes.averages import INPUTS, OPTIONS, Counts, DefaultedScore
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.ratios import ratio
 
 
 def recall(counts: Counts, default: float = 0.0) -> Floats:
@@ -18,23 +11,14 @@ def recall(counts: Counts, default: float = 0.0) -> Floats:
     return ratio(counts.hits, counts.true, default)
 
 
-class Recall(Metric):
+class Recall(DefaultedScore):
     """The share of the examples of a class that are predicted to be of it."""
 
     card = Card(
         description="Of the examples of a class, the share that was predicted to be of it (also: sensitivity).",
         formula=r"R = \frac{TP}{TP + FN}",
-        inputs={
-            "predictions": "predicted class of each example, or for several classes at once a row of 0 and 1",
-            "references": "right class of each example, of the same kind",
-            "sample_weight": "weight of each example; all weigh the same by default",
-        },
-        options={
-            "average": "binary (of `pos_label`), macro, micro, weighted, samples (rows of 0 and 1), None (all classes)",
-            "pos_label": "the class that counts with average=binary",
-            "labels": "the classes to average over, in this order; all that occur by default",
-            "zero_division": "value of a class that has no examples: 0 (also 'warn') or 1",
-        },
+        inputs=INPUTS,
+        options={**OPTIONS, "zero_division": "value of a class that has no examples: 0 (also 'warn') or 1"},
         outputs=(Output("recall", "recall, or a list with one value for each class", 0, 1, "higher"),),
         examples=(
             Example(
@@ -67,33 +51,4 @@ class Recall(Metric):
         citation="Kent et al., Machine literature searching VIII, American Documentation 6 (1955) 93-101.",
         tasks=("text-classification", "natural-language-inference"),
     )
-    columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
-    optional = {"sample_weight": Weights()}
-    configs = ("default", "multilabel")
-    arrays = True
-
-    def update(
-        self,
-        predictions: Any,
-        references: Any,
-        sample_weight: Floats | None = None,
-        *,
-        average: Average = "binary",
-        zero_division: Any = "warn",
-    ) -> Cells | Sums:
-        """Cells of a confusion matrix; for rows of 0 and 1 counts of each class, or recall of the row itself."""
-        score = partial(recall, default=undefined(zero_division))
-        return state_of(predictions, references, sample_weight, score if average == "samples" else None)
-
-    def formula(
-        self,
-        total: Confusion | Floats,
-        *,
-        average: Average = "binary",
-        pos_label: Label = 1,
-        labels: Sequence[Label] | None = None,
-        zero_division: Any = "warn",
-    ) -> dict[str, Floats]:
-        """The average of `recall` over classes."""
-        score = partial(recall, default=undefined(zero_division))
-        return {"recall": averaged(score, total, average, pos_label, labels)}
+    score = staticmethod(recall)

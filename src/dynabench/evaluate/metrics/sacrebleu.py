@@ -1,10 +1,6 @@
 """BLEU as the sacrebleu library computes it."""
 
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, References, Texts
-from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
@@ -25,7 +21,7 @@ SMOOTHING = {
 }
 
 
-class Sacrebleu(Metric):
+class Sacrebleu(bleus.CorpusBleu):
     """BLEU whose tokens are fixed, so that scores of different papers can be compared."""
 
     card = Card(
@@ -88,7 +84,6 @@ class Sacrebleu(Metric):
         tasks=("translation", "text2text-generation"),
         references=("https://github.com/mjpost/sacrebleu", "https://aclanthology.org/W18-6319"),
     )
-    columns = {"predictions": Texts(), "references": References()}
 
     def update(
         self,
@@ -101,14 +96,3 @@ class Sacrebleu(Metric):
     ) -> Sums:
         """Lengths, hits and n-grams of each row: see `bleus`."""
         return bleus.sacrebleu_state(predictions, references, tokenize or "13a", lowercase)
-
-    def formula(
-        self,
-        total: Floats,
-        *,
-        smooth_method: str = "exp",
-        smooth_value: float | None = None,
-        use_effective_order: bool = False,
-    ) -> dict[str, Any]:
-        """See `bleus.sacrebleu`."""
-        return bleus.sacrebleu(total, smooth_method, smooth_value, use_effective_order)

@@ -4,18 +4,8 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.numbers.mean_errors import (
-    INPUTS,
-    OPTIONS,
-    TASKS,
-    MeanError,
-    Multioutput,
-    combined,
-    means,
-    summed,
-)
+from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Sums
 
 
 def symmetric(predictions: Floats, references: Floats) -> Floats:
@@ -62,10 +52,4 @@ class Smape(MeanError):
         references=("https://robjhyndman.com/hyndsight/smape/",),
     )
 
-    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
-        """Symmetric shares of each row and output."""
-        return summed(symmetric, predictions, references, sample_weight)
-
-    def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
-        """The mean of each output, combined."""
-        return {"smape": combined(means(total), multioutput)}
+    error = staticmethod(symmetric)

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from functools import cache
 from os import fspath
 from pathlib import Path
-from typing import Any
 
 from dynabench.evaluate.card import Card, Example
-from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
-from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
@@ -17,7 +14,7 @@ from dynabench.evaluate.texts.tokenizers import Tokenizer
 MISSING = "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces"
 
 
-class Spbleu(Metric):
+class Spbleu(bleus.CorpusBleu):
     """BLEU whose tokens are the pieces of one model for many languages."""
 
     card = Card(
@@ -54,7 +51,6 @@ class Spbleu(Metric):
         resource="a SentencePiece model, given by model=",
         references=("https://github.com/facebookresearch/flores", "https://github.com/google/sentencepiece"),
     )
-    columns = {"predictions": Texts(), "references": References()}
 
     def update(
         self,
@@ -69,17 +65,6 @@ class Spbleu(Metric):
             raise ValueError(MISSING)
         pieces = model if callable(model) else _pieces(fspath(model))
         return bleus.sacrebleu_state(predictions, references, pieces, lowercase)
-
-    def formula(
-        self,
-        total: Floats,
-        *,
-        smooth_method: str = "exp",
-        smooth_value: float | None = None,
-        use_effective_order: bool = False,
-    ) -> dict[str, Any]:
-        """See `bleus.sacrebleu`."""
-        return bleus.sacrebleu(total, smooth_method, smooth_value, use_effective_order)
 
 
 @cache

@@ -1,17 +1,25 @@
 """Spearman's rank correlation."""
 
-from typing import Any
-
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, Numbers
-from dynabench.evaluate.metrics.pearsonr import refuse_constant
-from dynabench.evaluate.module import Metric
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.numbers.correlations import INPUTS, OPTIONS, TASKS, Correlation
 from dynabench.evaluate.numbers.ranks import Ranked, rank_correlation
 
 
-class Spearmanr(Metric):
+def pvalue(correlation: float, n: int) -> float:
+    """Two-sided p-value of a rank correlation of n pairs, by Student's t with n - 2 degrees of freedom."""
+    from scipy.special import stdtr
+
+    free = n - 2
+    if not free:
+        return 1.0
+    rest = (1 - correlation) * (1 + correlation)
+    return float(2 * stdtr(free, -abs(correlation) * np.sqrt(free / rest))) if rest > 0 else 0.0
+
+
+class Spearmanr(Correlation):
     """How well a rising or falling relation describes predictions and references."""
 
     card = Card(
@@ -20,11 +28,8 @@ class Spearmanr(Metric):
             "order (1), in the opposite one (-1), or neither."
         ),
         formula=r"\rho = r(\mathrm{rank}(x), \mathrm{rank}(y)), \text{ equal values sharing their mean rank}",
-        inputs={
-            "predictions": "predicted number of each example",
-            "references": "right number of each example",
-        },
-        options={"return_pvalue": "True adds the two-sided p-value of the hypothesis that there is no correlation"},
+        inputs=INPUTS,
+        options=OPTIONS,
         outputs=(
             Output("spearmanr", "rank correlation", -1, 1, "higher"),
             Output("spearmanr_pvalue", "two-sided p-value, by Student's t", 0, 1),
@@ -56,32 +61,15 @@ class Spearmanr(Metric):
             "Spearman, The proof and measurement of association between two things, American Journal of Psychology 15 "
             "(1904) 72-101."
         ),
-        tasks=("tabular-regression", "sentence-similarity"),
+        tasks=TASKS,
         references=("https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.spearmanr.html",),
     )
-    columns = {"predictions": Numbers(), "references": Numbers()}
+    pvalue = staticmethod(pvalue)
 
     def update(self, predictions: Floats, references: Floats) -> Ranked:
         """The pairs."""
-        return Ranked((predictions, references))
+        return Ranked(np.stack([predictions, references], 1))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """See `rank_correlation`; NaN (left out of intervals) where a resample is constant."""
         return {"spearmanr": rank_correlation(total)}
-
-    def result(self, state: Any, *, return_pvalue: bool = False, **options: Any) -> dict[str, Any]:
-        """See `Module`. Raises ValueError for fewer than two rows and for a constant column."""
-        refuse_constant(np.stack(state.columns, 1), "spearmanr")
-        found = super().result(state, **options)
-        return {**found, "spearmanr_pvalue": pvalue(found["spearmanr"], len(state))} if return_pvalue else found
-
-
-def pvalue(correlation: float, n: int) -> float:
-    """Two-sided p-value of a rank correlation of n pairs, by Student's t with n - 2 degrees of freedom."""
-    from scipy.special import stdtr
-
-    free = n - 2
-    if not free:
-        return 1.0
-    rest = (1 - correlation) * (1 + correlation)
-    return float(2 * stdtr(free, -abs(correlation) * np.sqrt(free / rest))) if rest > 0 else 0.0

@@ -11,11 +11,11 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.answers import (
     Asked,
-    Normaliser,
     Predicted,
     PredictedAnswers,
     RightAnswers,
     matched,
+    normalised,
     word_f1,
 )
 
@@ -84,12 +84,11 @@ class Squad(Metric):
 
     def update(self, predictions: list[Predicted], references: list[Asked]) -> Sums:
         """Exact match and F1 of each question, from 0 to 1."""
-        plain = Normaliser()
         rows = []
         for row, (said, asked) in enumerate(zip(matched(predictions, references), references, strict=True)):
             if not asked.texts:
                 raise ValueError(f"references: row {row} has no right answer; squad_v2 scores such questions")
-            answer, right = plain[said.text], {plain[text] for text in asked.texts}
+            answer, right = normalised(said.text), {normalised(text) for text in asked.texts}
             rows.append((answer in right, max(word_f1(answer, text) for text in right)))
         return Sums(np.array(rows, float).reshape(-1, 2))
 

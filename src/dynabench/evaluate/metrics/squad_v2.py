@@ -12,11 +12,11 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.answers import (
     Asked,
-    Normaliser,
     Predicted,
     PredictedAnswers,
     RightAnswers,
     matched,
+    normalised,
     word_f1,
 )
 
@@ -105,9 +105,8 @@ class SquadV2(Metric):
         self, predictions: list[Predicted], references: list[Asked], *, no_answer_threshold: float = 1.0
     ) -> Sums:
         """The nine numbers of each question."""
-        plain = Normaliser()
         pairs = zip(matched(predictions, references), references, strict=True)
-        return Sums(np.array([_row(said, asked, plain, no_answer_threshold) for said, asked in pairs]).reshape(-1, 9))
+        return Sums(np.array([_row(said, asked, no_answer_threshold) for said, asked in pairs]).reshape(-1, 9))
 
     def formula(self, total: Floats) -> dict[str, Floats]:
         """Means in percent; NaN where no question is of the kind."""
@@ -136,9 +135,9 @@ class SquadV2(Metric):
         return found
 
 
-def _row(said: Predicted, asked: Asked, plain: Normaliser, threshold: float) -> tuple[float, ...]:
-    answer = plain[said.text]
-    right = {plain[text] for text in asked.texts} - {""} or {""}
+def _row(said: Predicted, asked: Asked, threshold: float) -> tuple[float, ...]:
+    answer = normalised(said.text)
+    right = {normalised(text) for text in asked.texts} - {""} or {""}
     exact = float(answer in right)
     f1 = max(word_f1(answer, text) if answer and text else float(answer == text) for text in right)
     has = float(bool(asked.texts))

@@ -1,15 +1,10 @@
 """Word error rate."""
 
-from typing import Any
-
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, Texts
-from dynabench.evaluate.module import Metric
-from dynabench.evaluate.states import Rows, Sums
-from dynabench.evaluate.texts.edits import counted, error_rate, error_state, word_errors
+from dynabench.evaluate.texts.edits import ErrorRate, word_errors
 
 
-class Wer(Metric):
+class Wer(ErrorRate):
     """Word errors for each word of the references."""
 
     card = Card(
@@ -60,21 +55,5 @@ class Wer(Metric):
         ),
         tasks=("automatic-speech-recognition",),
     )
-    columns = {"predictions": Texts(), "references": Texts()}
-
-    def update(self, predictions: list[str], references: list[str], *, concatenate_texts: bool = False) -> Sums | Rows:
-        """Hits, substitutions, deletions and insertions of each row."""
-        return error_state(predictions, references, word_errors, concatenate_texts)
-
-    def formula(self, total: Any) -> dict[str, Floats]:
-        """Errors / words of the references."""
-        return error_rate(total, "wer", word_errors, " ")
-
-    def result(self, state: Any, **options: Any) -> dict[str, Any]:
-        """The rate, and counts as whole numbers."""
-        return counted(super().result(state, **options))
-
-    def compatible(self, result: dict[str, Any]) -> float:
-        """The bare rate."""
-        rate: float = result["wer"]
-        return rate
+    count = staticmethod(word_errors)
+    between = " "

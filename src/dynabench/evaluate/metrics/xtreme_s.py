@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import benchmarks
@@ -17,6 +16,7 @@ from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 from dynabench.evaluate.texts import bleus
+from dynabench.evaluate.texts.edits import edits
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")
@@ -156,7 +156,8 @@ def _concatenated(said: NDArray[Any], right: NDArray[Any]) -> dict[str, Floats]:
     for row in zip(said.reshape(-1, said.shape[-1]), right.reshape(-1, said.shape[-1]), strict=True):
         words = np.sum([_errors(*texts)[:2] for texts in zip(*row, strict=True)], axis=0)
         first, second = ("".join(map(_clean, texts)) for texts in row)
-        rates.append((words[0] / max(words[1], 1), Levenshtein.distance(first, second) / max(len(second), 1)))
+        letters = edits(second, first)
+        rates.append((words[0] / max(words[1], 1), letters.errors / max(letters.length, 1)))
     found = np.array(rates).reshape(*said.shape[:-1], 2)
     return {"wer": found[..., 0], "cer": found[..., 1]}
 
@@ -164,5 +165,6 @@ def _concatenated(said: NDArray[Any], right: NDArray[Any]) -> dict[str, Floats]:
 def _errors(said: str, right: str) -> tuple[int, int, int, int]:
     """Edits and words of the reference, edits and characters of the reference; runs of white space are one space."""
     first, second = _clean(said), _clean(right)
-    words = [[word for word in text.split(" ") if word] for text in (first, second)]
-    return Levenshtein.distance(*words), len(words[1]), Levenshtein.distance(first, second), len(second)
+    words = edits(*([word for word in text.split(" ") if word] for text in (second, first)))
+    letters = edits(second, first)
+    return words.errors, words.length, letters.errors, letters.length

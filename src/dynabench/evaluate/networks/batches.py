@@ -5,8 +5,8 @@ from typing import Any
 
 from dynabench.evaluate.networks.checkpoints import Loaded
 
-LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond
-PADDED_IN_FRONT = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "longformer")  # two places are for padding
+ENDLESS = 1_000_000  # tokenizers without a limit say 1e30
+COUNTED_FROM_PADDING = ("roberta", "camembert", "longformer", "mpnet", "esm", "data2vec-text")
 
 
 def batches(
@@ -42,9 +42,9 @@ def batches(
 
 def reads(model: Loaded) -> int | None:
     """How many tokens the model reads, as its tokenizer or its configuration says; None where neither does."""
-    told = getattr(model.tokenizer, "model_max_length", None)
-    places = getattr(model.model.config, "max_position_embeddings", None)
-    if places and getattr(model.model.config, "model_type", "") in PADDED_IN_FRONT:
-        places -= 2
-    known = [int(size) for size in (told, places) if size and 0 < size < LONGEST]
-    return min(known) if known else None
+    config = model.model.config
+    places = getattr(config, "max_position_embeddings", None)
+    if places and any(name in str(getattr(config, "model_type", "")) for name in COUNTED_FROM_PADDING):
+        places -= (config.pad_token_id or 0) + 1  # positions begin behind the number of the padding token
+    known = [size for size in (getattr(model.tokenizer, "model_max_length", None), places) if size]
+    return min((int(size) for size in known if 0 < size < ENDLESS), default=None)

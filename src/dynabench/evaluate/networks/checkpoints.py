@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dynabench.evaluate.module import Module
 
-LEFT_OUT_OF_USE = ("pooler", "position_ids")  # weights that may be missing: nothing here reads what they compute
+UNREAD = ("pooler", "position_ids")  # weights of a bare encoder that may be missing: nothing reads what they compute
 
 
 class Loaded(NamedTuple):
@@ -57,18 +57,67 @@ def chosen_device(device: str | None) -> str:
 @lru_cache(maxsize=2)
 def _loaded(name: str, kind: str, device: str, changed: int) -> Loaded:
     """`changed` (when a file of the folder was last written) makes a checkpoint that was trained on another one."""
-    import transformers
+    import torch
 
+    place = place_of(name)
+    tokenizer = read(place, "AutoTokenizer")
+    return Loaded(read_model(place, kind, dtype=torch.float32).eval().to(device), tokenizer)
+
+
+class Place(NamedTuple):
+    """Where a model lies: the path of a local folder, for which the hub is never asked, or a hub id."""
+
+    name: str
+    local: bool
+
+
+def place_of(name: str) -> Place:
+    """The local folder or hub id of this name. Raises ValueError where nothing is there, or no network to fetch it."""
     local = Path(name).expanduser()
     if local.exists():
-        return _read(str(local), kind, device, local_files_only=True)
+        return Place(str(local), True)
     if local.is_absolute() or name.startswith((".", "~")) or name.count("/") > 1:
         raise ValueError(f"no model lies at {name}; give the path of a folder with config.json and the weights")
     try:
-        transformers.AutoConfig.from_pretrained(name, local_files_only=True)
+        transformers().AutoConfig.from_pretrained(name, local_files_only=True)
     except (OSError, ValueError):
         _reach(name)
-    return _read(name, kind, device)
+    return Place(name, False)
+
+
+def transformers() -> Any:
+    """The library. Raises ValueError where it is not installed."""
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError:
+        raise ValueError("models are loaded with transformers and torch: pip install 'dynabench[models]'") from None
+    return transformers
+
+
+def read(place: Place, kind: str, **options: Any) -> Any:
+    """What the class `kind` of transformers reads there: a tokenizer, a model. Raises ValueError where it cannot."""
+    library = transformers()
+    try:
+        with _quiet():
+            return getattr(library, kind).from_pretrained(place.name, local_files_only=place.local, **options)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"{place.name} cannot be loaded by {kind}: {told[0]}") from error
+
+
+def read_model(place: Place, kind: str, **options: Any) -> Any:
+    """The model there. Raises ValueError where weights are missing, too, which transformers would make up."""
+    model, report = read(place, kind, output_loading_info=True, **options)
+    unread = UNREAD if kind == "AutoModel" else ()
+    missing = sorted(key for key in report["missing_keys"] if not any(part in key for part in unread))
+    if missing:
+        raise ValueError(
+            f"{place.name} lacks {len(missing)} weights that {kind} needs ({', '.join(missing[:3])}...): it was not "
+            "trained for this task, and random ones would take their place. Choose another checkpoint, or load the "
+            "model yourself and pass it, if an untrained one is meant"
+        )
+    return model
 
 
 def _reach(name: str) -> None:
@@ -84,33 +133,10 @@ def _reach(name: str) -> None:
         ) from error
 
 
-def _read(place: str, kind: str, device: str, **more: Any) -> Loaded:
-    import torch
-    import transformers
-
-    try:
-        with _quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **more)
-            model, report = getattr(transformers, kind).from_pretrained(
-                place, output_loading_info=True, dtype=torch.float32, **more
-            )
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ValueError(f"{place} could not be loaded as {kind}: {str(error).splitlines()[0]}") from error
-    missing = [key for key in report["missing_keys"] if not any(part in key for part in LEFT_OUT_OF_USE)]
-    if missing:
-        raise ValueError(
-            f"{place} lacks weights that {kind} needs ({', '.join(sorted(missing)[:3])}); "
-            "random ones would take their place: choose a checkpoint that was trained for this"
-        )
-    return Loaded(model.eval().to(device), tokenizer)
-
-
 @contextmanager
 def _quiet() -> Iterator[None]:
     """No progress bar and no report of weights for a moment: what matters of the latter becomes an error."""
-    import transformers
-
-    logging: Any = transformers.logging
+    logging = transformers().logging
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.networks.batches import batches
 from dynabench.evaluate.networks.checkpoints import Loaded, asked, callable_of, loaded
-
-Floats = NDArray[np.float64]
-LONGEST = 1 << 20  # a tokenizer that knows no longest text says a number far beyond
 
 
 def probabilities(

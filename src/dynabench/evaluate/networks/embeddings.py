@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.networks.batches import reads
 from dynabench.evaluate.networks.checkpoints import Loaded, asked
-
-Floats = NDArray[np.float64]
 
 
 class Embedded(NamedTuple):

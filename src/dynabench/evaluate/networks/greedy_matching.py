@@ -10,13 +10,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.networks.embeddings import Embedded
 from dynabench.evaluate.states import Sums
 
-Floats = NDArray[np.float64]
 Weights = Mapping[Hashable, float]
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dynabench.evaluate.networks.token_scores import Floats, Row, positions, summed
-
-Ints = NDArray[np.int64]
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.networks.token_scores import Row, positions, summed
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Example, Output
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.networks.checkpoints import asked, callable_of, loaded
 from dynabench.evaluate.networks.language_models import Likelihoods, text_likelihoods, utf8_bytes, window_likelihoods
-from dynabench.evaluate.networks.token_scores import Floats
 from dynabench.evaluate.states import Sums
 
 MODEL = (

@@ -1,17 +1,15 @@
 """Metrics that are learnt: a model reads the texts of a row and says one number."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Column, Floats, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.checkpoints import OfCheckpoint, asked, callable_of, loaded
 from dynabench.evaluate.networks.classifiers import logits
 from dynabench.evaluate.states import Sums
-
-Floats = NDArray[np.float64]
 
 
 def scores(
@@ -63,6 +61,16 @@ class Learnt(OfCheckpoint, Metric):
     def per_example(self, state: Sums, **options: Any) -> dict[str, Any]:
         """Scores of all rows."""
         return {"scores": state.rows[:, 0]}
+
+
+class LearntOfPairs(Learnt):
+    """A learnt metric of texts and references that in the original gives no mean."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Texts(), "references": Texts()}
+
+    def compatible(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Without the mean."""
+        return {"scores": result["scores"]}
 
 
 def _numbers(answers: list[Any]) -> Floats:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dynabench.evaluate.columns import Floats
+
 WORTH_SHARING = 16  # tokens of a context: below, running it again costs less than a second pass
 
 

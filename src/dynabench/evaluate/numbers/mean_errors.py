@@ -11,9 +11,6 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 
 Multioutput = Literal["uniform_average", "raw_values"] | Sequence[float]
-CONFIGS = ("default", "multilist")
-COLUMNS = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
-OPTIONAL = {"sample_weight": Weights()}
 INPUTS = {
     "predictions": "predicted number of each example, or a row of numbers with a place for each output",
     "references": "right number of each example, or a row of numbers",
@@ -31,12 +28,21 @@ Error = Callable[[Floats, Floats], Floats]
 
 
 class MeanError(Metric):
-    """A weighted mean, by output, of errors of rows; its value is a ratio of sums."""
+    """A weighted mean, by output, of what `error` says of predictions and references; a ratio of sums."""
 
-    columns: ClassVar[Mapping[str, Column]] = COLUMNS
-    optional: ClassVar[Mapping[str, Column]] = OPTIONAL
-    configs = CONFIGS
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
+    configs = ("default", "multilist")
     arrays = True
+    error: Error
+
+    def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:
+        """Errors of each row and output. Raises ValueError where there is none to sum, see `summed`."""
+        return summed(self.error, predictions, references, sample_weight)
+
+    def formula(self, total: Floats, *, multioutput: Multioutput = "uniform_average") -> dict[str, Floats]:
+        """The mean of each output, combined."""
+        return {self.card.outputs[0].name: combined(means(total), multioutput)}
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """See `Module`. Raises ValueError where all examples weigh nothing."""

@@ -1,23 +1,21 @@
 """Pairs of numbers remembered for correlations and shares of variance: sums of powers of them, without cancellation."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Additive, Sums
+from dynabench.evaluate.states import Sums
+from dynabench.evaluate.states.summed import Summed
 
 ROUNDING = 1e-13  # a variance below this share of the mean square is what rounding leaves of a constant
 
 
 @dataclass(frozen=True)
-class Moments(Additive):
+class Moments(Summed):
     """Pairs (u, v), shape (n, 2). Totals of shape (..., 6): sums of u, v, u*u, v*v, u*v, and the number of pairs.
 
     Before they are summed, both columns are moved to mean 0 and scaled to at most 1 (of all rows that are here, so
@@ -44,23 +42,6 @@ class Moments(Additive):
         u, v = (pairs / _size(pairs, self.alike)).T
         return Sums(np.stack([u, v, u * u, v * v, u * v], 1))
 
-    @cached_property
-    def atoms(self) -> tuple[Ints, Ints]:
-        """See `Additive`."""
-        return self.sums.atoms
-
-    def weighed(self, counts: NDArray[Any]) -> Floats:
-        """See `Additive`."""
-        return self.sums.weighed(counts)
-
-    def total(self) -> Floats:
-        """See `Additive`."""
-        return self.sums.total()
-
-    def left_out(self) -> Iterator[tuple[Floats, Ints]]:
-        """See `Additive`."""
-        return self.sums.left_out()
-
 
 def correlation(total: Floats) -> Floats:
     """Pearson's correlation of each total of `Moments`, shape (...); NaN where a column is constant."""
@@ -68,6 +49,11 @@ def correlation(total: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         across = uv - u * v / n
     first, second = varying(uu, u, n), varying(vv, v, n)
+    return quotient(across, first, second)
+
+
+def quotient(across: Floats, first: Floats, second: Floats) -> Floats:
+    """The correlation from sums of products and of squares about the mean; NaN where one of the latter is 0."""
     result: Floats = np.clip(ratio(across, np.sqrt(first * second), np.nan), -1, 1)
     return result
 

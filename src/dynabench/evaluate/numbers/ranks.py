@@ -3,47 +3,55 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Rows, blocks, multinomial
+from dynabench.evaluate.numbers.moments import Moments, quotient
+from dynabench.evaluate.resampling import refuse_long
+from dynabench.evaluate.states import Additive, blocks
 
 
 @dataclass(frozen=True)
-class Ranked(Rows):
-    """Two columns of n numbers. Totals have shape (..., 3): the sums of u*v, u*u and v*v over rows, where u and v are
-    the mid-ranks in both columns less the mean rank. They are halves, so nothing is rounded."""
+class Ranked(Additive):
+    """Pairs of numbers, shape (n, 2). Totals have shape (..., 3): the sums of u*v, u*u and v*v over rows, where u and
+    v are the mid-ranks in both columns less the mean rank. They are halves, so nothing is rounded."""
 
-    def __add__(self, other: Rows) -> "Ranked":
-        return Ranked(super().__add__(other).columns)
+    pairs: Floats
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(np.concatenate([self.pairs, other.pairs]))
 
     @cached_property
-    def pairs(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The pair of each row, shape (n,); of each different pair its count and the place of both values, (U,)."""
-        first, second = (np.unique(column, return_inverse=True)[1].ravel() for column in self.columns)
+    def atoms(self) -> tuple[Ints, Ints]:
+        """One atom for each different pair."""
+        return self._atoms[:2]
+
+    @cached_property
+    def _atoms(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The atom of each row, how many rows each atom has, and the place of both its values among all, (U,)."""
+        first, second = (np.unique(column, return_inverse=True)[1].ravel() for column in self.pairs.T)
         size = int(second.max()) + 1
-        kinds, pair, counts = np.unique(first * size + second, return_inverse=True, return_counts=True)
-        return pair.ravel(), counts, kinds // size, kinds % size
+        kinds, atom, counts = np.unique(first * size + second, return_inverse=True, return_counts=True)
+        return atom.ravel(), counts, kinds // size, kinds % size
 
-    def total(self) -> Any:
-        """See `Rows`."""
-        return self._sums(self.pairs[1])
-
-    def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
-        """See `Rows`."""
-        counts = self.pairs[1]
-        for size in blocks(times, len(counts)):
-            yield self._sums(multinomial(rng, counts, size))
+    def weighed(self, counts: NDArray[Any]) -> Floats:
+        """See `Additive`."""
+        u, v = (_centred(counts, places) for places in self._atoms[2:])
+        weighed = counts * u
+        return np.stack([np.einsum("...i,...i", *pair) for pair in ((weighed, v), (weighed, u), (counts * v, v))], -1)
 
     def left_out(self) -> Iterator[tuple[Any, Ints]]:
-        """See `Rows`. Without row k each rank moves by half the sign of its value's distance from that of k, so all
-        sums follow from sums of signs."""
-        _, counts, *places = self.pairs
+        """See `Additive`. Without row k each rank moves by half the sign of its value's distance from that of k, so
+        all sums follow from sums of signs. Raises ValueError for more than 20,000 rows."""
+        refuse_long(len(self), len(self))
+        _, counts, *places = self._atoms
         u, v = (_centred(counts, place) for place in places)
         to_v, to_u = (_signed(counts * other, place) for other, place in ((v, places[0]), (u, places[1])))
         both = np.concatenate([*self._concordance()])
@@ -52,23 +60,11 @@ class Ranked(Rows):
             -own * own + _signed(counts * own, place) + (len(self) - np.bincount(place, counts)[place]) / 4
             for own, place in ((u, places[0]), (v, places[1]))
         ]
-        yield self.total() + np.stack([across, *squares], -1), counts
-
-    def at(self, rows: Ints) -> Any:
-        """See `Rows`."""
-        pair, counts, *_ = self.pairs
-        size = len(counts)
-        codes = pair[rows] + np.arange(len(rows))[:, None] * size
-        return self._sums(np.bincount(codes.ravel(), minlength=len(rows) * size).reshape(len(rows), size))
-
-    def _sums(self, counts: NDArray[Any]) -> Floats:
-        u, v = (_centred(counts, places) for places in self.pairs[2:])
-        weighed = counts * u
-        return np.stack([np.einsum("...i,...i", *pair) for pair in ((weighed, v), (weighed, u), (counts * v, v))], -1)
+        yield Ranked.weighed(self, counts) + np.stack([across, *squares], -1), counts
 
     def _concordance(self) -> Iterator[Floats]:
         """For each pair k the sum over rows of the product of both signs of their distance from k, in blocks."""
-        _, counts, first, second = self.pairs
+        _, counts, first, second = self._atoms
         first, second = first.astype(np.int32), second.astype(np.int32)
         start = 0
         for size in blocks(len(counts), len(counts)):
@@ -78,11 +74,30 @@ class Ranked(Rows):
             start += size
 
 
+@dataclass(frozen=True)
+class Correlated(Ranked):
+    """Pairs of numbers for both correlations: totals have shape (..., 3 + 6), those of `Ranked` and of `Moments`."""
+
+    @cached_property
+    def _moments(self) -> tuple[Floats, Floats]:
+        """The total of `Moments` and that of each atom alone, shapes (6,) and (U, 6)."""
+        sums = Moments(self.pairs).sums
+        return sums.total(), sums.alone()[np.unique(self.atoms[0], return_index=True)[1]]
+
+    def weighed(self, counts: NDArray[Any]) -> Floats:
+        """See `Additive`."""
+        return np.concatenate([super().weighed(counts), counts @ self._moments[1]], -1)
+
+    def left_out(self) -> Iterator[tuple[Floats, Ints]]:
+        """See `Ranked`."""
+        total, alone = self._moments
+        for ranks, counts in super().left_out():
+            yield np.concatenate([ranks, total - alone], -1), counts
+
+
 def rank_correlation(sums: Floats) -> Floats:
     """Spearman's correlation from totals of `Ranked`, shape (...); NaN where a column is constant."""
-    across, first, second = np.moveaxis(sums, -1, 0)
-    result: Floats = np.clip(ratio(across, np.sqrt(first * second), np.nan), -1, 1)
-    return result
+    return quotient(*np.moveaxis(sums, -1, 0))
 
 
 def _centred(counts: NDArray[Any], places: Ints) -> Floats:

@@ -15,10 +15,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import DENSE, Ints, Label, coded, joined, recoded
 from dynabench.evaluate.states.confusion import Confusion as Confusion
 
-Floats = NDArray[np.float64]
 BLOCK = 1 << 22  # numbers that a block of resamples may hold
 
 

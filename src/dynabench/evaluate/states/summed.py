@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.states import Floats, Sums
+from dynabench.evaluate.states import Additive, Sums
 
 
-class Summed:
+class Summed(Additive):
     """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument of sums."""
 
     @cached_property
@@ -25,18 +26,19 @@ class Summed:
     def __len__(self) -> int:
         return len(self.sums)
 
+    @cached_property
+    def atoms(self) -> tuple[Ints, Ints]:
+        """See `Additive`."""
+        return self.sums.atoms
+
+    def weighed(self, counts: NDArray[Any]) -> Any:
+        """See `Additive`."""
+        return self.wrapped(self.sums.weighed(counts))
+
     def total(self) -> Any:
         """See `State`."""
         return self.wrapped(self.sums.total())
 
-    def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
-        """See `State`."""
-        return (self.wrapped(block) for block in self.sums.resamples(rng, times))
-
     def left_out(self) -> Iterator[tuple[Any, Ints]]:
         """See `State`."""
         return ((self.wrapped(block), counts) for block, counts in self.sums.left_out())
-
-    def at(self, rows: Ints) -> Any:
-        """See `State`."""
-        return self.wrapped(self.sums.at(rows))

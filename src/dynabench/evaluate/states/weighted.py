@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints, Label, joined, recoded
-from dynabench.evaluate.resampling import LONGEST
-from dynabench.evaluate.states import Additive, Floats, Sums
+from dynabench.evaluate.resampling import refuse_long
+from dynabench.evaluate.states import Additive, Sums
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,7 @@ class Weighted(Additive):
 
     def left_out(self) -> Iterator[tuple[Sample, Ints]]:
         """See `Additive`. Raises ValueError for more than 20,000 different rows."""
-        if len(self.atoms[1]) > LONGEST:
-            raise ValueError(f"BCa computes this once without each of {len(self):,} rows; use method='percentile'")
+        refuse_long(len(self), len(self.atoms[1]))
         return super().left_out()
 
 

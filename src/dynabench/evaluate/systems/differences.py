@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.resampling import LONGEST
+from dynabench.evaluate.resampling import refuse_long
 from dynabench.evaluate.states import Additive, Rows
 from dynabench.evaluate.systems.paired import Statistic, jackknife, paired
 from dynabench.evaluate.systems.swapping import swaps
@@ -91,8 +91,8 @@ def rate(pair: Pair, statistic: Statistic, drawing: Drawing) -> float:
     """
     if drawing.method != "bca":
         return 0.0
-    if isinstance(pair.first, Rows) and len(pair) > LONGEST:
-        raise ValueError(f"BCa computes this once without each of {len(pair):,} rows; use method='percentile'")
+    if isinstance(pair.first, Rows):
+        refuse_long(len(pair), len(pair))
     return float(bootstrap.acceleration(jackknife(pair.first, statistic) - jackknife(pair.second, statistic)))
 
 

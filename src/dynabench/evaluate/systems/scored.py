@@ -71,7 +71,7 @@ class Scored:
         return np.asarray(self._chosen(found), float)
 
     def _its(self, function: Callable[..., Any]) -> dict[str, Any]:
-        return self.module._of(function, {**self.module.options, **self.options})
+        return self.module.options_for(function, self.options)
 
     def _chosen(self, found: Mapping[str, Any]) -> Any:
         key = self.key or self.module.card.outputs[0].name

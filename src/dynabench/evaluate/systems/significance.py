@@ -113,8 +113,8 @@ OPTIONS = {
     "seed": "of the random numbers; the same seed gives the same result",
 }
 OUTPUTS = (
-    Output("score1", "score of the first system"),
-    Output("score2", "score of the second system"),
     Output("difference", "score1 - score2"),
     Output("p", "chance of a difference at least as large, either way, between systems that are equally good", 0, 1),
+    Output("score1", "score of the first system"),
+    Output("score2", "score of the second system"),
 )

@@ -8,6 +8,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 Row = TypeVar("Row")
 
 
+@lru_cache(1 << 16)  # reference answers repeat
 def normalised(text: str) -> str:
     """Lower case, without ASCII punctuation and English articles, words separated by one space."""
     return " ".join(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
@@ -32,14 +34,6 @@ def word_f1(prediction: str, reference: str) -> float:
     said, true = prediction.split(), reference.split()
     common = sum((Counter(said) & Counter(true)).values())
     return 2 * common / (len(said) + len(true)) if common else 0.0
-
-
-class Normaliser(dict[str, str]):
-    """`normalised`, remembering what it saw: reference answers repeat."""
-
-    def __missing__(self, text: str) -> str:
-        found = self[text] = normalised(text)
-        return found
 
 
 class Predicted(NamedTuple):

@@ -4,19 +4,21 @@ A row is (tokens of the prediction, tokens of the reference, hits of order 1..N,
 Sources: Papineni et al. 2002; Chen and Cherry 2014 for the smoothings; sacrebleu for their details.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Column, Floats, References, Texts
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
-from dynabench.evaluate.texts.gram_counts import Ints, encoded, flattened, in_blocks, overlaps, possible
+from dynabench.evaluate.texts.gram_counts import encoded, flattened, in_blocks, overlaps, possible
 from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
 
-Floats = NDArray[np.float64]
 SMOOTHINGS: dict[str, float | None] = {"none": None, "floor": 0.1, "add-k": 1, "exp": None}
 
 
@@ -127,3 +129,20 @@ def _whole(counts: Floats) -> NDArray[Any]:
     """Counts as integers, but for those to which a fraction was added."""
     whole = np.floor(counts)
     return whole.astype(np.int64) if (whole == counts).all() else counts
+
+
+class CorpusBleu(Metric):
+    """BLEU of all rows together, from a state of `sacrebleu_state`."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Texts(), "references": References()}
+
+    def formula(
+        self,
+        total: Floats,
+        *,
+        smooth_method: str = "exp",
+        smooth_value: float | None = None,
+        use_effective_order: bool = False,
+    ) -> dict[str, Any]:
+        """See `sacrebleu`."""
+        return sacrebleu(total, smooth_method, smooth_value, use_effective_order)

@@ -10,12 +10,12 @@ from string import punctuation
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.gram_counts import (
-    Ints,
     Sequences,
     best,
     encoded,
@@ -26,7 +26,6 @@ from dynabench.evaluate.texts.gram_counts import (
     spelled,
 )
 
-Floats = NDArray[np.float64]
 TINY = 1e-16  # what eps_smoothing takes for a precision or recall without n-grams
 MARKS = frozenset(punctuation)
 

@@ -1,12 +1,14 @@
 """How many substitutions, deletions and insertions lead from a reference to a prediction."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from dynabench.evaluate.columns import Column, Floats, Texts
+from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.states import Floats, Rows, Sums
+from dynabench.evaluate.states import Rows, Sums
 
 
 class Edits(NamedTuple):
@@ -29,6 +31,7 @@ class Edits(NamedTuple):
 
 
 Count = Callable[[str, str], Edits]
+KINDS = ("substitutions", "deletions", "insertions", "hits")
 
 
 def edits(reference: Sequence[Any], prediction: Sequence[Any]) -> Edits:
@@ -79,12 +82,30 @@ def error_rate(total: Any, name: str, count: Count, between: str) -> dict[str, F
     }
 
 
-def counted(result: dict[str, Any]) -> dict[str, Any]:
-    """The result with whole numbers as such."""
-    return {
-        key: int(value) if key in {"substitutions", "deletions", "insertions", "hits"} else value
-        for key, value in result.items()
-    }
+class ErrorRate(Metric):
+    """Edits for each unit of the references; `count` says what a unit is, `between` what joins texts."""
+
+    columns: ClassVar[Mapping[str, Column]] = {"predictions": Texts(), "references": Texts()}
+    count: Count
+    between: ClassVar[str]
+
+    def update(self, predictions: list[str], references: list[str], *, concatenate_texts: bool = False) -> Sums | Rows:
+        """Hits, substitutions, deletions and insertions of each row."""
+        return error_state(predictions, references, self.count, concatenate_texts)
+
+    def formula(self, total: Any) -> dict[str, Floats]:
+        """Errors / units of the references."""
+        return error_rate(total, self.card.outputs[0].name, self.count, self.between)
+
+    def result(self, state: Any, **options: Any) -> dict[str, Any]:
+        """The rate, and counts as whole numbers."""
+        found = super().result(state, **options)
+        return {key: int(value) if key in KINDS else value for key, value in found.items()}
+
+    def compatible(self, result: dict[str, Any]) -> float:
+        """The bare rate."""
+        rate: float = result[self.card.outputs[0].name]
+        return rate
 
 
 def _joined(texts: tuple[Any, ...], count: Count, between: str) -> Floats:

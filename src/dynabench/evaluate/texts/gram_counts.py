@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from dynabench.evaluate.labels import Ints
+
 BLOCK = 4096  # rows that are counted together: their arrays stay in the processor's cache
 
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Additive
-from dynabench.evaluate.texts.gram_counts import Ints, Sequences, dense, encoded, possible
+from dynabench.evaluate.texts.gram_counts import Sequences, dense, encoded, possible
 
-Floats = NDArray[np.float64]
 ROOM = 1 << 22  # weights of n-grams that are held at once
 BETA = np.log(0.5) / np.log(1.5) ** 2  # two thirds of the references' length halve the score
 

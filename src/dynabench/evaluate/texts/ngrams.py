@@ -1,12 +1,12 @@
 """Tokens as numbers, n-grams that two texts share, and longest common subsequences: many pairs of texts at once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.texts.gram_counts import Sequences, overlaps, possible
 
 Tokenizer = Callable[[str], Sequence[str]]
 Codes = list[int]
@@ -30,46 +30,20 @@ class Coder:
         return found
 
 
-@dataclass(frozen=True)
-class Grams:
-    """All n-grams of many texts: the text that each is of, its number, and how many each text has."""
-
-    text: Ints
-    code: Ints
-    counts: Ints
-
-
 def shared(first: Sequence[Codes], second: Sequence[Codes], n: int) -> tuple[Ints, Ints, Ints]:
     """Of each pair of texts the n-grams that both have, those of the first and those of the second; each (pairs,).
 
     A repeated n-gram counts as often as the text that has it less often repeats it.
     """
-    one, other = _grams(first, second, n)
-    size = max(int(max(one.code.max(initial=0), other.code.max(initial=0))) + 1, 1)
-    keys, counts = np.unique(one.text * size + one.code, return_counts=True)
-    keys2, counts2 = np.unique(other.text * size + other.code, return_counts=True)
-    both, here, there = np.intersect1d(keys, keys2, assume_unique=True, return_indices=True)
-    common = np.bincount(both // size, np.minimum(counts[here], counts2[there]), minlength=len(first))
-    return common.astype(np.int64), one.counts, other.counts
+    one, other = _sequences(first), _sequences(second)
+    common = overlaps(one, other, len(first), n)
+    return common[:, -1], possible(one.lengths, n)[:, -1], possible(other.lengths, n)[:, -1]
 
 
-def _grams(first: Sequence[Codes], second: Sequence[Codes], n: int) -> tuple[Grams, Grams]:
-    """N-grams of both sides, numbered alike."""
-    lengths = np.array([len(text) for text in (*first, *second)], np.int64)
-    tokens = np.fromiter(chain.from_iterable((*first, *second)), np.int64, int(lengths.sum()))
-    text = np.repeat(np.arange(len(lengths)), lengths)
-    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))  # tokens from here to the text's end
-    code = tokens
-    for step in range(1, n):
-        whole = left[: len(tokens) - step] > step
-        longer = np.where(whole, code[: len(tokens) - step] * (tokens.max(initial=0) + 1) + tokens[step:], -1)
-        code = np.unique(longer, return_inverse=True)[1]
-    start = left[: len(code)] >= n
-    text, code = text[: len(code)][start], code[start]
-    counts = np.bincount(text, minlength=len(lengths))
-    cut = len(first)
-    mine = text < cut
-    return Grams(text[mine], code[mine], counts[:cut]), Grams(text[~mine] - cut, code[~mine], counts[cut:])
+def _sequences(texts: Sequence[Codes]) -> Sequences:
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    codes = np.fromiter(chain.from_iterable(texts), np.int64, int(lengths.sum()))
+    return Sequences(codes, lengths, np.arange(len(texts)))
 
 
 def common_length(first: Codes, second: Codes) -> int:

@@ -1,11 +1,8 @@
 """The reading tasks of SuperGLUE: answers to questions of ReCoRD, and lists of answers of MultiRC."""
 
-import re
-import string
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,26 +11,13 @@ from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.states.summed import Summed
-
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-@lru_cache(maxsize=1 << 16)
-def words(text: str) -> tuple[str, ...]:
-    """The words of an answer without case, punctuation and English articles."""
-    return tuple(ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split())
+from dynabench.evaluate.texts.answers import normalised, word_f1
 
 
 def best_match(text: str, answers: Sequence[str]) -> tuple[float, float]:
     """Exact match and word F1 with the answer that each is best with. ReCoRD, section 5.1, after SQuAD."""
-    said = words(text)
-    return max(float(said == words(one)) for one in answers), max(_overlap(said, words(one)) for one in answers)
-
-
-def _overlap(said: tuple[str, ...], true: tuple[str, ...]) -> float:
-    common = sum((Counter(said) & Counter(true)).values())
-    return 2 * common / (len(said) + len(true)) if common else 0.0
+    said, right = normalised(text), [normalised(one) for one in answers]
+    return float(said in right), max(word_f1(said, one) for one in right)
 
 
 def rows_of(predictions: Sequence[Mapping[str, Any]], references: Sequence[Mapping[str, Any]]) -> list[Any]:

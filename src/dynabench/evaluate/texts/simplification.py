@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.evaluate.columns import Floats
+from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.ratios import ratio
-from dynabench.evaluate.texts.gram_counts import Ints, counted, encoded, flattened, in_blocks
+from dynabench.evaluate.texts.gram_counts import counted, encoded, flattened, in_blocks
 from dynabench.evaluate.texts.tokenizers import mteval, tokenized
 
-Floats = NDArray[np.float64]
 ORDERS = 4
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from dynabench.evaluate.evaluator import fingerprint
 from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.evaluator.predictors.packed import packed
+from dynabench.evaluate.networks import checkpoints
+from dynabench.evaluate.networks.batches import reads
 
 PADS = {"attention_mask": 0, "token_type_ids": 0}
-ENDLESS = 1_000_000  # tokenizers without a limit say 1e30
-ROBERTAS = ("roberta", "camembert", "longformer", "mpnet", "esm", "data2vec-text")
 
 
 class Network(Predictor):
@@ -55,13 +55,7 @@ class Network(Predictor):
 
     def limit(self) -> int | None:
         """How many tokens the model reads at once."""
-        known = [getattr(self.processor, "model_max_length", None)]
-        positions = getattr(self.model.config, "max_position_embeddings", None)
-        if isinstance(positions, int) and positions > 0:
-            offset = (self.model.config.pad_token_id or 0) + 1 if self._counts_from_padding() else 0
-            known.append(positions - offset)
-        fit = [size for size in known if size is not None and 0 < size < ENDLESS]
-        return min(fit) if fit else None
+        return reads(checkpoints.Loaded(self.model, self.processor))
 
     def encoded(self, *texts: Sequence[str] | None, **options: Any) -> list[dict[str, Any]]:
         """Token ids and what else the tokenizer says, a dictionary a row; options as the tokenizer takes them."""
@@ -92,10 +86,6 @@ class Network(Predictor):
                 return int(found)
         return 0
 
-    def _counts_from_padding(self) -> bool:
-        """Whether positions begin behind the number of the padding token, as in RoBERTa."""
-        return any(name in str(getattr(self.model.config, "model_type", "")) for name in ROBERTAS)
-
 
 def tokens_of(rows: Sequence[Mapping[str, Any]]) -> int:
     """Tokens of rows, without padding."""
@@ -114,23 +104,11 @@ def is_pipeline(model: Any) -> bool:
 
 
 def load_network(path: str | Path, auto: str) -> Any:
-    """The model at this path (or of this name on the hub), by the auto class called `auto`.
+    """The model at this path (or of this name on the hub), in the precision of its file, by the auto class `auto`.
 
     Raises ValueError where there is none, and where weights are missing, which transformers would make up.
     """
-    transformers = _transformers()
-    try:
-        model, report = getattr(transformers, auto).from_pretrained(path, output_loading_info=True)
-    except (OSError, ValueError, KeyError) as error:
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"{path} cannot be loaded by {auto}: {told[0]}") from error
-    missing = sorted(report.get("missing_keys", ()))
-    if missing:
-        raise ValueError(
-            f"{path} lacks {len(missing)} weights ({', '.join(missing[:3])}...): it was not trained for this task; "
-            "load the model yourself and pass it, if an untrained one is meant"
-        )
-    return model
+    return checkpoints.read_model(checkpoints.place_of(str(path)), auto)
 
 
 def load_processor(given: Any, model: Any, auto: str) -> Any:
@@ -142,7 +120,7 @@ def load_processor(given: Any, model: Any, auto: str) -> Any:
         raise ValueError(
             "this model does not say where its tokenizer or feature extractor is: pass it beside the model"
         )
-    return getattr(_transformers(), auto).from_pretrained(path)
+    return checkpoints.read(checkpoints.place_of(str(path)), auto)
 
 
 def device_of(device: Any) -> Any:
@@ -154,14 +132,6 @@ def device_of(device: Any) -> Any:
     if isinstance(device, int):
         return torch.device("cpu" if device < 0 else f"cuda:{device}")
     return torch.device(device)
-
-
-def _transformers() -> Any:
-    try:
-        import transformers
-    except ImportError:
-        raise ValueError("models are loaded with transformers and torch: pip install 'dynabench[models]'") from None
-    return transformers
 
 
 def _where(model: Any) -> Any:

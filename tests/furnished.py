@@ -1,0 +1,128 @@
+"""Databases that hold something from the start: made once by each process that runs tests, copied for each test."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from dynabench.db import Database
+from dynabench.migrations import metadata
+from dynabench.settings import Settings
+
+numbers = itertools.count(1)
+Furnish = Callable[[Settings], Any]
+"""Writes what a database is to hold from the start, by the settings of its deployment; returns what tests need of it,
+such as tokens."""
+
+
+def bare(_: Settings) -> None:
+    """Nothing but the tables."""
+
+
+def settings_for(home: Path, url: str) -> Settings:
+    """Settings with a home of their own, cheap passwords and no limits on how often."""
+    return Settings(home=home, database_url=url, secret="a secret for tests", password_cost=1, rate_limit=False)
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """A database to copy, the home of its deployment, and what `Furnish` returned."""
+
+    source: str
+    home: Path
+    facts: Any
+
+
+class Files:
+    """SQLite databases."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made: dict[Furnish, Furnished] = {}
+
+    @contextmanager
+    def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
+        """The URL of a new database `to`/test.sqlite, whose deployment's home is `to`/home, and the facts of it."""
+        kept = self.of(furnish)
+        shutil.copy(kept.source, to / "test.sqlite")
+        _move_in(kept, to)
+        yield f"sqlite:///{to / 'test.sqlite'}", kept.facts
+
+    def of(self, furnish: Furnish) -> Furnished:
+        """What is copied."""
+        if furnish not in self.made:
+            folder = self.folder / str(next(numbers))
+            folder.mkdir()
+            path = folder / "template.sqlite"
+            if furnish is not bare:
+                shutil.copy(self.of(bare).source, path)
+            url = f"sqlite:///{path}"
+            facts = _furnish(furnish, settings_for(folder / "home", url))
+            database = Database(url)
+            with database.engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            database.close()
+            self.made[furnish] = Furnished(str(path), folder / "home", facts)
+        return self.made[furnish]
+
+
+class Server:
+    """Databases of a PostgreSQL server."""
+
+    def __init__(self, folder: Path, server: Any) -> None:
+        self.folder, self.server = folder, server
+        self.made: dict[Furnish, Furnished] = {}
+
+    @contextmanager
+    def copy(self, furnish: Furnish, to: Path) -> Iterator[tuple[str, Any]]:
+        """The URL of a new database, whose deployment's home is `to`/home, and the facts of it; dropped afterwards."""
+        kept = self.of(furnish)
+        _move_in(kept, to)
+        with self.database(kept.source) as url:
+            yield url, kept.facts
+
+    def of(self, furnish: Furnish) -> Furnished:
+        """What is copied."""
+        if furnish not in self.made:
+            name = self.create("template0" if furnish is bare else self.of(bare).source)
+            home = self.folder / name
+            facts = _furnish(furnish, settings_for(home, self.server.get_uri(name)))
+            self.made[furnish] = Furnished(name, home, facts)
+        return self.made[furnish]
+
+    @contextmanager
+    def database(self, template: str) -> Iterator[str]:
+        """The URL of a copy of `template`, dropped afterwards."""
+        name = self.create(template)
+        yield self.server.get_uri(name)
+        self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def create(self, template: str) -> str:
+        """Copy a database; the copy's name."""
+        name = f"test_{os.getpid()}_{next(numbers)}"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
+        return name
+
+    def run(self, statement: str) -> None:
+        """Run a statement about databases."""
+        with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
+            connection.execute(statement)
+
+
+def _furnish(furnish: Furnish, settings: Settings) -> Any:
+    if furnish is bare:
+        database = Database(settings.url)
+        metadata().create_all(database.engine)
+        database.close()
+    return furnish(settings)
+
+
+def _move_in(kept: Furnished, to: Path) -> None:
+    if kept.home.exists():
+        shutil.copytree(kept.home, to / "home")
