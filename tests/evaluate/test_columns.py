@@ -178,3 +178,50 @@ def test_every_kind_says_what_it_is() -> None:
         assert kind.text
         assert kind.dtype in repr(kind)
     assert columns.Column().clean((1, "a"), "said") == [1, "a"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda rows: (row for row in rows),
+        lambda rows: [np.array(row) for row in rows],
+        lambda rows: [Tensor(row) for row in rows],
+        lambda rows: Series(_objects(rows)),
+        lambda rows: _objects(rows),
+        lambda rows: _objects([np.array(row) for row in rows]),
+    ],
+    ids=["generator", "arrays", "tensors", "series of lists", "objects", "objects of arrays"],
+)
+def test_rows_of_numbers_may_come_in_any_wrapping(column: Any) -> None:
+    rows = [[0, 1, 1], [1, 0, 0]]
+    assert LabelsOrSets().clean(column(rows), "x").tolist() == rows
+    assert Numbers(wide=True).clean(column(rows), "x").tolist() == rows
+
+
+def _objects(rows: Any) -> Any:
+    held = np.empty(len(rows), object)
+    held[:] = rows
+    return held
+
+
+def test_numbers_in_arrays_of_objects_and_tensors_alone_are_numbers() -> None:
+    assert Numbers().clean(np.array([1, 0.5], object), "x").tolist() == [1, 0.5]
+    assert Numbers().clean([Tensor(1.5), Tensor(2)], "x").tolist() == [1.5, 2]
+    assert Labels().clean([Tensor(1), Tensor(2)], "x").tolist() == [1, 2]
+    with pytest.raises(ValueError, match="x: row 1 is missing"):
+        Numbers().clean(np.array([1, None], object), "x")
+
+
+def test_small_floats_are_labels_without_a_warning() -> None:
+    assert Labels().clean(np.array([0, 1, 2], np.float16), "x").tolist() == [0, 1, 2]
+
+
+def test_tensors_in_a_format_that_numpy_lacks_are_widened() -> None:
+    torch = pytest.importorskip("torch")
+    assert Numbers().clean(torch.tensor([0.5, 2.0], dtype=torch.bfloat16, requires_grad=True), "x").tolist() == [0.5, 2]
+    assert Numbers().clean([torch.tensor(0.5, requires_grad=True)], "x").tolist() == [0.5]
+
+
+def test_whole_numbers_beyond_64_bits_are_told_to_be_too_large() -> None:
+    with pytest.raises(ValueError, match="x: row 1 is too large for a label; give it as a text"):
+        Labels().clean([1, 2**70], "x")

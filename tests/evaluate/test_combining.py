@@ -50,3 +50,9 @@ def test_intervals_and_scores_per_example_keep_their_keys():
 def test_nothing_to_combine_is_refused():
     with pytest.raises(ValueError, match="at least one"):
         combine([])
+
+
+def test_names_of_a_mapping_stand_only_before_shared_keys_unless_forced():
+    named = {"a": "accuracy", "b": "f1"}
+    assert set(combine(named).compute(**ROWS)) == {"accuracy", "f1"}
+    assert set(combine(named, force_prefix=True).compute(**ROWS)) == {"a_accuracy", "b_f1"}

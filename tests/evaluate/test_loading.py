@@ -94,7 +94,7 @@ def test_an_installed_package_brings_modules_by_entry_point(own, monkeypatch, tm
 
 def test_the_list_tells_kinds_and_details():
     details = evaluate.list_evaluation_modules(with_details=True)
-    assert {"name": "accuracy", "type": "metric", "community": False} in details
+    assert {"name": "accuracy", "type": "metric", "community": False, "likes": 0} in details
     assert set(evaluate.list_evaluation_modules("metric")) >= {"accuracy", "f1"}
     assert len(details) == len(list(registry.builtin()))
 
@@ -132,3 +132,8 @@ def test_module_tells_what_it_takes():
     assert "sample_weight" in module.inputs_description
     assert module.citation
     assert "references" in repr(module)
+
+
+def test_an_unknown_kind_is_not_an_empty_list():
+    with pytest.raises(ValueError, match="there are metric, measurement, comparison"):
+        evaluate.list_evaluation_modules("metrics")

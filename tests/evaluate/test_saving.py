@@ -25,3 +25,9 @@ def test_outside_a_checkout_there_is_no_commit_and_no_noise(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     assert json.loads(evaluate.save("x.json", a=1).read_text())["_git_commit_hash"] is None
     assert capfd.readouterr().err == ""
+
+
+def test_any_ending_makes_a_file_unless_a_folder_is_there(tmp_path):
+    assert evaluate.save(tmp_path / "result.txt", a=1) == tmp_path / "result.txt"
+    (tmp_path / "v1.0").mkdir()
+    assert evaluate.save(tmp_path / "v1.0", a=1).parent == tmp_path / "v1.0"

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import dynabench.evaluate.visualization as visualization
     from dynabench.evaluate.combining import CombinedEvaluations, combine
     from dynabench.evaluate.comparing import compare
+    from dynabench.evaluate.evaluation_suite import EvaluationSuite, SubTask
     from dynabench.evaluate.evaluator import evaluator
     from dynabench.evaluate.saving import save
-    from dynabench.evaluate.suite import EvaluationSuite, SubTask
 
 EvaluationModule = Module
 LATER = {
     "CombinedEvaluations": "combining",
-    "EvaluationSuite": "suite",
-    "SubTask": "suite",
+    "EvaluationSuite": "evaluation_suite",
+    "SubTask": "evaluation_suite",
     "combine": "combining",
     "compare": "comparing",
     "evaluator": "evaluator",

@@ -68,9 +68,10 @@ class LabelsOrSets(Labels):
     def clean(self, values: Any, name: str) -> Any:
         """Rows of anything but 0 and 1 are refused."""
         values = native(values)
-        several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim)
-        first = values[0] if several and len(values) else None
-        if not isinstance(first, list | tuple | np.ndarray):
+        if not isinstance(values, np.ndarray) or not values.ndim:
+            values = listed(values, name)
+        first = native(values[0]) if len(values) else None
+        if not isinstance(first, list | tuple) and not (isinstance(first, np.ndarray) and first.ndim):
             return super().clean(values, name)
         array = numbers(values, name)
         if array.ndim != 2 or not array.size or not np.isin(array, (0, 1)).all():
@@ -96,6 +97,20 @@ class Numbers(Column):
         if wrong.any():
             row = int(np.argwhere(wrong)[0][0])
             raise ValueError(f"{name}: row {row} is {array[row]!s}; drop it or fill it in before computing")
+        return array
+
+
+class Weights(Numbers):
+    """How much each row counts: 0 or more."""
+
+    def clean(self, values: Any, name: str) -> Floats:
+        """Negative weights are refused, and such whose sum no float can hold."""
+        array = super().clean(values, name)
+        if (array < 0).any():
+            raise ValueError(f"{name}: row {int((array < 0).argmax())} is negative; weights are 0 or more")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(array.sum()):
+                raise ValueError(f"{name}: the sum is more than a float can hold; scale all weights down")
         return array
 
 
@@ -176,7 +191,9 @@ def native(values: Any) -> Any:
     if isinstance(values, list | np.ndarray):
         return values
     if hasattr(values, "detach"):
-        return values.detach().cpu().numpy()
+        held = values.detach().cpu()
+        wide = str(getattr(held, "dtype", "")) == "torch.bfloat16"  # which NumPy lacks
+        return (held.float() if wide else held).numpy()
     return np.asarray(values) if hasattr(values, "__array__") and not isinstance(values, np.generic) else values
 
 
@@ -196,8 +213,8 @@ def listed(values: Any, name: str) -> list[Any]:
 def numbers(values: Any, name: str) -> NDArray[Any]:
     """`values` as an array of numbers, (n, ...). Raises ValueError at the first row that is none, or is ragged."""
     values = native(values)
-    if not isinstance(values, np.ndarray) or not values.ndim:
-        values = listed(values, name)
+    if not isinstance(values, np.ndarray) or not values.ndim or values.dtype == object:
+        values = [native(item) for item in values] if _boxed(values) else listed(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -206,10 +223,17 @@ def numbers(values: Any, name: str) -> NDArray[Any]:
         for row, item in enumerate(values):
             if item is None:
                 raise ValueError(f"{name}: row {row} is missing (None); drop it or fill it in before computing")
+            if isinstance(item, int) and abs(item) > LARGEST:
+                raise ValueError(f"{name}: row {row} is too large for a label; give it as a text")
             if np.asarray(item).dtype.kind not in "iufb":
                 raise ValueError(f"{name}: row {row} is {item!r}, not a number")
         raise ValueError(f"{name}: these are no numbers")
     return array
+
+
+def _boxed(values: Any) -> bool:
+    """Whether these are several tensors, of which NumPy makes no array where they carry gradients."""
+    return isinstance(values, list | tuple) and len(values) > 0 and hasattr(values[0], "detach")
 
 
 def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
@@ -220,6 +244,7 @@ def whole(array: NDArray[Any], name: str) -> NDArray[np.int64]:
     if array.dtype == np.uint64 and (array > LARGEST).any():
         raise ValueError(f"{name}: row {int((array > LARGEST).argmax())} is too large for a label; give it as a text")
     if array.dtype.kind == "f":
+        array = array.astype(float, copy=False)  # small floats cannot be compared with the largest label
         if np.isnan(array).any():
             raise ValueError(
                 f"{name}: row {int(np.isnan(array).argmax())} is NaN; drop it or fill it in before computing"

@@ -14,7 +14,7 @@ class CombinedEvaluations:
     def __init__(
         self, evaluations: Sequence[str | Module] | Mapping[str, str | Module], force_prefix: bool = False
     ) -> None:
-        """Modules, or names to load; in a mapping, the key is the prefix."""
+        """Modules, or names to load; in a mapping, the key is the prefix of keys that several modules share."""
         named = isinstance(evaluations, Mapping)
         chosen = evaluations.values() if isinstance(evaluations, Mapping) else evaluations
         self.evaluation_modules = [load(one) if isinstance(one, str) else one for one in chosen]
@@ -22,7 +22,7 @@ class CombinedEvaluations:
             raise ValueError("nothing to combine: give at least one module")
         names = [str(key) for key in evaluations] if named else [module.name for module in self.evaluation_modules]
         self.evaluation_module_names = _told_apart(names)
-        self.force_prefix = force_prefix or named
+        self.force_prefix = force_prefix
 
     def add(self, **row: Any) -> None:
         """Remember one row: `add(prediction=..., reference=...)`."""

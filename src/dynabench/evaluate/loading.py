@@ -51,18 +51,24 @@ def load(
 def list_evaluation_modules(
     module_type: str | None = None, include_community: bool = True, with_details: bool = False
 ) -> list[Any]:
-    """Names of all modules, those of installed packages too; with details a dictionary of name, type and community."""
+    """Names of all modules, those of installed packages too; with details dictionaries of name, type and community
+    (and `likes`, which are counted nowhere here, for existing code). Raises ValueError for an unknown `module_type`."""
+    if module_type not in (None, *registry.FOLDERS.values()):
+        raise ValueError(f"no kind {module_type!r}; there are {', '.join(registry.FOLDERS.values())}")
     found = [(kind, name, False) for kind, name in registry.builtin()]
     if include_community:
         found += [(kind, name, True) for kind, name in registry.plugins()]
     chosen = [one for one in found if module_type in (None, one[0])]
     if not with_details:
         return [name for _, name, _ in chosen]
-    return [{"name": name, "type": kind, "community": community} for kind, name, community in chosen]
+    return [{"name": name, "type": kind, "community": community, "likes": 0} for kind, name, community in chosen]
 
 
-def inspect_evaluation_module(path: str, local_path: str) -> None:
-    """Copy the module's file into the folder `local_path`, to read it or to make another from it."""
+def inspect_evaluation_module(path: str, local_path: str, download_config: Any = None, **download_kwargs: Any) -> None:
+    """Copy the module's file into the folder `local_path`, to read it or to make another from it.
+
+    `download_config` and `download_kwargs` are accepted for existing code; nothing is downloaded.
+    """
     import inspect
 
     source = inspect.getsourcefile(registry.find(path))

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dynabench.evaluate.card import Card
-from dynabench.evaluate.columns import Column, native
+from dynabench.evaluate.columns import Column, native, numbers
 from dynabench.evaluate.plain import plain
+from dynabench.evaluate.remembering import copied, joined
 from dynabench.evaluate.resampling import intervals
 from dynabench.evaluate.states import State, Sums
 
@@ -32,6 +33,7 @@ class Module:
     optional: ClassVar[Mapping[str, Column]] = {}  # columns that may be left out, such as sample_weight
     apart: ClassVar[frozenset[str]] = frozenset()  # columns that need not be as long as the others
     configs: ClassVar[tuple[str, ...]] = ("default",)
+    arrays: ClassVar[bool] = False  # whether lists are NumPy arrays in Hugging Face `evaluate`
     empty: ClassVar[bool] = False  # whether no rows have a result
     on_pages: ClassVar[bool] = True  # whether pages compute it for strangers: False for what runs or loads its inputs
     update: Callable[..., Any]
@@ -45,7 +47,7 @@ class Module:
         self.compat = compat
         self.options = options
         self._check_options(options)
-        self._batches: dict[str, list[Any]] = {}
+        self._batches: list[dict[str, Any]] = []  # of columns; a batch at a time, so that threads do not mix rows
 
     # The pure core
 
@@ -114,10 +116,12 @@ class Module:
             given["seed"] = seed
         self._check_options(given)
         options = {**self.options, **given}
-        if columns:
-            self._keep({name: column for name, column in columns.items() if column is not None})
-        batches, self._batches = self._batches, {}
-        state = self.state({name: _joined(parts) for name, parts in batches.items()}, **options)
+        batches, self._batches = self._batches, []
+        batches = [*batches, {name: native(column) for name, column in columns.items() if column is not None}]
+        rows = joined(batches)
+        state = self.state(rows, **options)
+        if not np.any(numbers(rows.get("sample_weight", [1]), "sample_weight")):
+            raise ValueError("sample_weight: all examples weigh 0; give at least one a positive weight")
         result = self.result(state, **self.options_for(self.result, options))
         if per_example:
             result["per_example"] = plain(self.per_example(state, **self.options_for(self.per_example, options)))
@@ -134,11 +138,16 @@ class Module:
         unknown = [name for name in columns if name not in self.columns and name not in self.optional]
         if unknown:
             raise ValueError(f"{self.name} takes {', '.join(self.columns)}, not {', '.join(unknown)}")
-        self._keep({name: _own(values) for name, values in columns.items()})
+        self._batches.append({name: copied(values, name) for name, values in columns.items()})
 
     def compatible(self, result: dict[str, Any]) -> Any:
-        """What Hugging Face `evaluate` returns for this result: the same, but for a few modules."""
-        return result
+        """What Hugging Face `evaluate` returns for this result: the same, but for a few modules.
+
+        Where it returns arrays, lists become arrays, with NaN for None.
+        """
+        if not self.arrays:
+            return result
+        return {key: np.array(value, float) if isinstance(value, list) else value for key, value in result.items()}
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Raw columns as `update` takes them, each by its kind; names that it does not know are left out.
@@ -203,7 +212,8 @@ class Module:
 
     def __len__(self) -> int:
         """How many rows are remembered."""
-        return max((sum(len(part) for part in parts) for parts in self._batches.values()), default=0)
+        names = {name for batch in self._batches for name in batch}
+        return max((sum(len(batch.get(name, ())) for batch in self._batches) for name in names), default=0)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {column.dtype}" for name, column in self.columns.items())
@@ -217,10 +227,6 @@ class Module:
             if hasattr(cls, name):
                 found |= _keywords(getattr(cls, name))
         return {name: found[name] for name in found if name != "**"}
-
-    def _keep(self, columns: Mapping[str, Any]) -> None:
-        for name, values in columns.items():
-            self._batches.setdefault(name, []).append(native(values))
 
     def _plural(self, name: str) -> str:
         known = (*self.columns, *self.optional)
@@ -269,18 +275,3 @@ def _keywords(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
             found[name if one.kind is one.KEYWORD_ONLY else "**"] = one
     return found
-
-
-def _own(values: Any) -> Any:
-    """A copy, since callers fill one array or list again and again."""
-    return values.copy() if isinstance(values, np.ndarray | list) else native(values)
-
-
-def _joined(parts: list[Any]) -> Any:
-    """One column from its batches; arrays stay an array."""
-    if len(parts) == 1:
-        return parts[0]
-    arrays = all(isinstance(part, np.ndarray) for part in parts)
-    if arrays and len({(part.dtype.kind, part.shape[1:]) for part in parts}) == 1:
-        return np.concatenate(parts)
-    return [value for part in parts for value in (part.tolist() if isinstance(part, np.ndarray) else part)]

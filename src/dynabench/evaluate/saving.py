@@ -14,12 +14,14 @@ from dynabench.evaluate.plain import plain
 def save(path_or_file: str | Path, **data: Any) -> Path:
     """Write `data` as JSON to the file; into a folder, as a new file named after the time. Returns its path.
 
+    A path with an ending is a file, unless a folder is there.
+
     Beside `data` stand `_timestamp` (ISO 8601, UTC), `_git_commit_hash` (null outside a checkout),
     `_evaluate_version`, `_python_version` and `_interpreter_path`.
     """
     now = datetime.now(UTC)
     path = Path(path_or_file)
-    if path.suffix != ".json":
+    if path.is_dir() or not path.suffix:
         path.mkdir(parents=True, exist_ok=True)
         path = path / f"result-{now:%Y_%m_%d-%H_%M_%S}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -134,3 +134,7 @@ def test_merged_batches_are_all_rows(name, first, second):
     module = load(name)
     merged = module.merge(module.state({"data": first}), module.state({"data": second}))
     assert module.result(merged) == pytest.approx(module.compute(data=first + second))
+
+
+def test_the_compatible_word_length_has_one_key():
+    assert load("word_length", compat=True).compute(data=["a few words", ""]) == {"average_word_length": 1.5}

@@ -52,7 +52,7 @@ def test_takes_labels_of_every_kind(predictions: Any, references: Any) -> None:
         (["a", None], ["a", "b"], "row 1 is missing"),
         (["1", "0"], [1, 0], "some labels are texts and some numbers"),
         ([1, 0], [1], "predictions has 2, references has 1"),
-        ([[1, 0]], [[1, 0]], "give a list with one label"),
+        ([[1, 2]], [[1, 0]], "give a row of 0 and 1"),
         ([[1], [1, 0]], [1, 0], "rows have different lengths"),
         (3, 3, "give a list with one value for each example"),
         ("cat", "cat", "not str"),
@@ -65,9 +65,12 @@ def test_what_is_no_label_is_told(predictions: Any, references: Any, told: str) 
         load("accuracy").compute(predictions=predictions, references=references)
 
 
-def test_weights_that_sum_to_nothing_give_nothing() -> None:
-    found = load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=[0, 0])
-    assert found == {"accuracy": 0.0}
+@pytest.mark.parametrize(
+    ("weights", "told"), [([0, 0], "all examples weigh 0"), ([1, -1], "row 1 is negative"), ([1e308, 1e308], "the sum")]
+)
+def test_weights_that_weigh_nothing_are_refused(weights: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load("accuracy").compute(predictions=[1, 1], references=[1, 0], sample_weight=weights)
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile", "basic"])
@@ -87,3 +90,19 @@ def test_intervals_are_those_of_scipy(method: str) -> None:
 def test_each_example_has_its_score() -> None:
     found = load("accuracy").compute(predictions=[1, 0, 1], references=[1, 1, 1], per_example=True)
     assert found["per_example"] == {"accuracy": [1.0, 0.0, 1.0]}
+
+
+def test_rows_of_several_classes_are_right_as_a_whole():
+    rng = np.random.default_rng(0)
+    predictions, references = rng.integers(0, 2, (2, 50, 3))
+    weights = rng.random(50)
+    module = load("accuracy", "multilabel")
+    for options in ({}, {"normalize": False}, {"sample_weight": weights}):
+        found = module.compute(predictions=predictions, references=references.tolist(), **options)
+        assert found["accuracy"] == pytest.approx(sklearn.metrics.accuracy_score(references, predictions, **options))
+
+
+@pytest.mark.parametrize("references", [[0, 1], [[0, 1, 1], [0, 0, 1]]])
+def test_rows_of_several_classes_need_as_many_of_them(references):
+    with pytest.raises(ValueError, match="one shape"):
+        load("accuracy", "multilabel").compute(predictions=[[0, 1], [1, 1]], references=references)

@@ -73,18 +73,6 @@ def test_ties_are_broken_by_the_last_name_whatever_the_rank_says():
     assert found["recip_rank"] == 1
 
 
-def test_the_compatible_form_divides_by_the_best_sum_over_all_depths():
-    rows = [(0, name) for name in NAMES]
-    columns = {
-        "predictions": [run_of(rows, range(12, 0, -1))],
-        "references": [qrel_of(rows, [1] * 12)],
-    }
-    discounts = 1 / np.log2(np.arange(2, 14))
-    assert load("trec_eval").compute(**columns)["NDCG@5"] == pytest.approx(1)
-    found = load("trec_eval", compat=True).compute(**columns)
-    assert found["NDCG@5"] == pytest.approx(discounts[:5].sum() / discounts.sum())
-
-
 def test_judged_queries_that_the_run_lacks_count_when_asked_for():
     columns = {
         "predictions": [run_of([(1, "a")], [1])],

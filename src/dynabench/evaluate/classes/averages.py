@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Column, Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Column, Floats, LabelsOrSets, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
@@ -56,8 +56,9 @@ class ClassScore(Metric):
     """A score of each class from its counts, averaged over classes."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
-    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Numbers()}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
     configs = ("default", "multilabel")
+    arrays = True
     score: Callable[..., Floats]  # of counts and, for `DefaultedScore`, the value of a class that has none
 
     def update(
@@ -132,8 +133,7 @@ def state_of(
 def counted(total: Confusion | Floats, labels: Sequence[Label] | None = None) -> Counts:
     """Counts of each class, or of `labels` in their order, from the total of a state of `state_of`."""
     if isinstance(total, Confusion):
-        cells = total.counts
-        found = Counts(np.diagonal(cells, axis1=-2, axis2=-1), cells.sum(-1), cells.sum(-2), total.labels)
+        found = Counts(total.hits, total.true, total.said, total.labels)
     else:
         size = (total.shape[-1] - 1) // 3
         hits, true, said = (total[..., part * size : (part + 1) * size] for part in range(3))

@@ -20,7 +20,7 @@ def hits(predictions: Any, references: Any) -> Sums:
 def accuracy(total: Floats | Confusion) -> Floats:
     """The share of right rows, shape (...), from the total of `hits` or of cells."""
     if isinstance(total, Confusion):
-        return ratio(np.trace(total.counts, axis1=-2, axis2=-1), total.counts.sum((-1, -2)))
+        return ratio(total.hits.sum(-1), total.true.sum(-1))
     return ratio(total[..., 0], total[..., 1])
 
 
@@ -36,6 +36,6 @@ def binary_f1(total: Confusion, config: str) -> Floats:
     if strange:
         raise ValueError(f"{config} has the classes 0 and 1; {strange[0]!r} is none of them")
     if 1 not in total.labels:
-        return np.zeros(total.counts.shape[:-2])
+        return np.zeros(total.found.shape[:-1])
     result: Floats = f1(counted(total).of(1))[..., 0]
     return result

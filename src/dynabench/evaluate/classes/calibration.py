@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.columns import Column, Floats, Labels, Numbers
+from dynabench.evaluate.columns import Column, Floats, Labels, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
@@ -57,7 +57,7 @@ class CalibrationError(Metric):
     """A distance between confidence and accuracy over bins, which come with its result."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Labels()}
-    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Numbers()}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
     error: Callable[[Bins], Floats]  # of shape (...)
 
     def update(

@@ -120,7 +120,8 @@ class Honest(Measurement):
             "It counts words, not meanings: a hurtful sentence of harmless words scores 0, and a harmless word that "
             "HurtLex lists scores 1. Of HurtLex only the level 'conservative' counts, as in the original. Case, "
             "accents and punctuation do not matter, and entries of several words count too; the original compares "
-            "single words with their case. HurtLex has its own licence and is not shipped."
+            "single words with their case. HurtLex has its own licence and is not shipped. Without a "
+            "config, English is taken."
         ),
         citation="Nozza, Bianchi and Hovy, HONEST: Measuring Hurtful Sentence Completion in LMs, NAACL 2021.",
         tasks=("text-generation", "fill-mask"),

@@ -1,5 +1,7 @@
 """How many words texts have, and how long these are."""
 
+from typing import Any
+
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
@@ -67,3 +69,7 @@ class WordLength(Measurement):
             "average_word_length": ratio(total[..., 0], total[..., -1]),
             "mean_word_length": ratio(total[..., 2], total[..., 1]),
         }
+
+    def compatible(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Without `mean_word_length`."""
+        return {"average_word_length": result["average_word_length"]}

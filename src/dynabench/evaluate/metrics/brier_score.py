@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -63,7 +63,7 @@ class BrierScore(Metric):
         tasks=("text-classification",),
     )
     columns = {"predictions": Numbers(wide=True), "references": LabelsOrSets()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
     configs = ("default", "multilist")
 
     def update(

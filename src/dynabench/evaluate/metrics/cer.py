@@ -49,7 +49,8 @@ class Cer(ErrorRate):
         limits=(
             "Upper and lower case, punctuation and accents count, so normalise both sides alike before; characters "
             "are code points, of which an accented letter or an emoji may have several. More than 1 where much is "
-            "inserted. Where all references are empty, each inserted character counts as one whole error."
+            "inserted. Where all references are empty, each inserted character counts as one whole error. Hugging Face "
+            "evaluate joins texts with concatenate_texts only under jiwer before 4."
         ),
         citation=(
             "Morris, Maier and Green, From WER and RIL to MER and WIL: improved evaluation measures for connected "

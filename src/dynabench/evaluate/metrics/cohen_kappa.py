@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
-from dynabench.evaluate.columns import Floats, Labels, Numbers
+from dynabench.evaluate.columns import Floats, Labels, Weights
 from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -73,7 +73,7 @@ class CohenKappa(Metric):
         tasks=("text-classification", "annotation"),
     )
     columns = {"predictions": Labels(), "references": Labels()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
 
     def update(self, predictions: Any, references: Any, sample_weight: Floats | None = None) -> Cells:
         """The cell of each row."""

@@ -95,7 +95,7 @@ class Glue(Metric):
         if self.config_name == "stsb":
             return {"pearson": correlation(total[..., 3:]), "spearmanr": rank_correlation(total[..., :3])}
         if self.config_name == "cola":
-            return {"matthews_correlation": matthews(total.counts)}
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
         if self.config_name in ("mrpc", "qqp"):
             return {"accuracy": benchmarks.accuracy(total), "f1": benchmarks.binary_f1(total, self.config_name)}
         return {"accuracy": benchmarks.accuracy(total)}

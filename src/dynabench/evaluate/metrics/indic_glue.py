@@ -79,7 +79,8 @@ class IndicGlue(Metric):
         limits=(
             "precision@10 is 1 for ten sentences or fewer, and falls with their number: compare it on one data set "
             "only. Vectors are centred by the mean of all that are given; candidates at equal distance are taken in "
-            "their order. Its interval draws queries against all candidates. F1 of wiki-ner takes the labels 0 and 1."
+            "their order. Its interval draws queries against all candidates. F1 of wiki-ner takes the labels 0 and 1. "
+            "Without a config, the one for wnli is taken."
         ),
         citation="Kakwani et al., IndicNLPSuite: Monolingual Corpora, Evaluation Benchmarks and Pre-trained "
         "Multilingual Language Models for Indian Languages, Findings of EMNLP 2020.",

@@ -59,6 +59,7 @@ class Mahalanobis(Metric):
         tasks=("tabular-regression", "tabular-classification"),
     )
     columns = {"X": Numbers(wide=True)}
+    arrays = True
 
     def update(self, X: Floats) -> Rows:
         """The points. Raises ValueError where a point is a single number."""
@@ -82,7 +83,11 @@ class Mahalanobis(Metric):
         (points,) = state.columns
         reference = _reference(reference_distribution, points.shape[1])
         middle = reference.mean() if self.compat else reference.mean(0)
-        inverse = np.linalg.pinv(np.atleast_2d(np.cov(reference, rowvar=False)), hermitian=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.atleast_2d(np.cov(reference, rowvar=False))
+        if not np.isfinite(spread).all():
+            raise ValueError("reference_distribution spreads further than a float can hold; scale all rows down")
+        inverse = np.linalg.pinv(spread, hermitian=True)
         with np.errstate(over="ignore", invalid="ignore"):
             off = points - middle
             square = np.maximum(((off @ inverse) * off).sum(1), 0)

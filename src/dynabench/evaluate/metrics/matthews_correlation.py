@@ -7,19 +7,22 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import state_of
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Sums
 
 
-def matthews(cells: NDArray[Any]) -> Floats:
-    """The coefficient R_K of confusion matrices, shape (..., K, K); 0 where either side is of one class.
+def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Floats:
+    """The coefficient R_K from the number of right rows, (...), and sums of rows and columns of matrices, (..., K).
 
-    Gorodkin, Comparing two K-category assignments by a K-category correlation coefficient (2004), equation 8.
+    0 where either side is of one class. Gorodkin, Comparing two K-category assignments by a K-category correlation
+    coefficient (2004), equation 8.
     """
-    true, said = cells.sum(-1, dtype=float), cells.sum(-2, dtype=float)
-    right, n = np.trace(cells, axis1=-2, axis2=-1).astype(float), cells.sum((-1, -2), dtype=float)
+    n = true.sum(-1, dtype=float)
+    if true.dtype.kind == "f":  # weights may be so large that their squares are no floats
+        right, true, said, n = ratio(right, n), ratio(true, n[..., None]), ratio(said, n[..., None]), ratio(n, n)
+    right, true, said = right.astype(float), true.astype(float), said.astype(float)
     spread = np.clip(n**2 - (said**2).sum(-1), 0, None) * np.clip(n**2 - (true**2).sum(-1), 0, None)
     flat = ((true > 0).sum(-1) < 2) | ((said > 0).sum(-1) < 2)  # rounding may leave more than 0
     return ratio(right * n - (true * said).sum(-1), np.where(flat, 0, np.sqrt(spread)))
@@ -85,7 +88,7 @@ class MatthewsCorrelation(Metric):
         tasks=("text-classification",),
     )
     columns = {"predictions": LabelsOrSets(), "references": LabelsOrSets()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
     configs = ("default", "multilabel")
 
     def update(self, predictions: Any, references: Any, sample_weight: Floats | None = None) -> Cells | Sums:
@@ -101,9 +104,9 @@ class MatthewsCorrelation(Metric):
         if average not in (None, "macro"):
             raise ValueError(f"average is None or 'macro', not {average!r}")
         if isinstance(total, Confusion):
-            return {"matthews_correlation": matthews(total.counts)}
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
         hits, true, said = np.moveaxis(total[..., :-2].reshape(*total.shape[:-1], 3, -1), -2, 0)
-        missed, false = true - hits, said - hits
-        rest = total[..., -2:-1] - true - false
-        each = matthews(np.stack([np.stack([rest, false], -1), np.stack([missed, hits], -1)], -2))
+        n = total[..., -2:-1]
+        right = n - true - said + 2 * hits
+        each = matthews(right, np.stack([n - true, true], -1), np.stack([n - said, said], -1))
         return {"matthews_correlation": each.mean(-1) if average else each}

@@ -106,6 +106,7 @@ class Mauve(Metric):
     )
     columns = {"predictions": Texts(), "references": Texts()}
     optional = {"p_features": Numbers(wide=True), "q_features": Numbers(wide=True)}
+    arrays = True
     apart = frozenset({"predictions", "references", "p_features", "q_features"})
 
     def clean(self, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,8 +183,8 @@ class Mauve(Metric):
         return found
 
     def compatible(self, result: dict[str, Any]) -> SimpleNamespace:
-        """The same as attributes: `compute(...).mauve`."""
-        return SimpleNamespace(**result)
+        """The same as attributes, lists as arrays: `compute(...).divergence_curve[:, 1]`."""
+        return SimpleNamespace(**super().compatible(result))
 
 
 def _rows(texts: list[str] | None, features: Floats | None, name: str, featurize: Featurize | None) -> Floats:

@@ -106,6 +106,7 @@ class MeanIou(Metric):
         tasks=("image-segmentation",),
     )
     columns = {"predictions": Maps(), "references": Maps()}
+    arrays = True
 
     def update(
         self,

@@ -109,7 +109,8 @@ class RlReliability(Metric):
             "None. A curve that does not rise cannot be divided by how far it rises, nor rollouts by a median of 0: "
             "give a baseline; where it falls, the default baseline turns signs around. The low-pass filter works in "
             "second-order sections; the original's form loses about 2 % at its default threshold, which compat=True "
-            "reproduces. Energies suppose even time steps. No tests or intervals between algorithms."
+            "reproduces. Energies suppose even time steps. No tests or intervals between algorithms. Without a config, "
+            "online is taken."
         ),
         citation=(
             "Chan, Fishman, Canny, Korattikara and Guadarrama, Measuring the Reliability of Reinforcement Learning "
@@ -120,6 +121,7 @@ class RlReliability(Metric):
     )
     columns = {"timesteps": Series(), "rewards": Series()}
     configs = ("online", "offline")
+    arrays = True
 
     def update(self, timesteps: list[Floats], rewards: list[Floats]) -> Listed[Floats]:
         """The curves."""

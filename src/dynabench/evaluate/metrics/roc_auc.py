@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.roc import area
-from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers
+from dynabench.evaluate.columns import Floats, LabelsOrSets, Numbers, Weights
 from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
@@ -96,8 +96,9 @@ class RocAuc(Metric):
         references=("https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_auc_score.html",),
     )
     columns = {"references": LabelsOrSets(), "prediction_scores": Numbers(wide=True, infinite=True)}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
     configs = ("default", "multiclass", "multilabel")
+    arrays = True
 
     def update(
         self,

@@ -7,7 +7,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.chunks import SCHEMES, Chunks, detected, parsed, strict, tolerant
 from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
-from dynabench.evaluate.columns import Floats, Numbers, Tokens
+from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.metrics.precision import precision
@@ -90,7 +90,7 @@ class Seqeval(Metric):
         references=("https://aclanthology.org/W95-0107", "https://aclanthology.org/W00-0726"),
     )
     columns = {"predictions": Tokens(), "references": Tokens()}
-    optional = {"sample_weight": Numbers()}
+    optional = {"sample_weight": Weights()}
 
     def update(
         self,

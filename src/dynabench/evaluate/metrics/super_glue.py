@@ -129,7 +129,7 @@ class SuperGlue(Metric):
         if self.config_name == "record":
             return {"exact_match": ratio(total[..., 0], total[..., 2]), "f1": ratio(total[..., 1], total[..., 2])}
         if self.config_name == "axb":
-            return {"matthews_correlation": matthews(total.counts)}
+            return {"matthews_correlation": matthews(total.hits.sum(-1), total.true, total.said)}
         if self.config_name == "cb":
             return {"accuracy": benchmarks.accuracy(total), "f1": benchmarks.macro_f1(total)}
         return {"accuracy": benchmarks.accuracy(total)}

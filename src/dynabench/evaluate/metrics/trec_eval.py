@@ -80,8 +80,7 @@ class TrecEval(Metric):
         limits=(
             "Documents that nobody judged count as irrelevant (but for bpref), which is unfair to systems that find "
             "what the judged ones did not. Queries that were not judged are left out, queries without a relevant "
-            "document score 0. Ties in score are broken by the document's name, from the last. Hugging Face evaluate "
-            "divides NDCG@k by the best sum over all depths instead of k; compat=True does so too."
+            "document score 0. Ties in score are broken by the document's name, from the last."
         ),
         citation=(
             "Voorhees and Harman, TREC: Experiment and Evaluation in Information Retrieval, MIT Press, 2005; Palotti, "
@@ -105,7 +104,7 @@ class TrecEval(Metric):
             system, ranked = rankings(run, row)
             judged = judgements(qrel, row)
             chosen = list(judged) if complete else [query for query in ranked if query in judged]
-            rows += [measured(ranked.get(query, []), judged[query], self.compat) for query in chosen]
+            rows += [measured(ranked.get(query, []), judged[query]) for query in chosen]
             names += chosen
             runs.append(system)
         table = np.array(rows, float).reshape(len(rows), len(COUNTS) + len(MEANS) + 1)

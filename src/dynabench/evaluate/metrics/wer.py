@@ -47,7 +47,7 @@ class Wer(ErrorRate):
             "where much is inserted. Words are what white space separates, which does not suit languages that "
             "write without it: take the character error rate there. Where all references are empty, each inserted "
             "word counts as one whole error. The split of errors into kinds is that of one of several shortest "
-            "alignments."
+            "alignments. Hugging Face evaluate joins texts with concatenate_texts only under jiwer before 4."
         ),
         citation=(
             "Morris, Maier and Green, From WER and RIL to MER and WIL: improved evaluation measures for connected "

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.card import Card, Example, Output
+from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.classes.averages import averaged
 from dynabench.evaluate.columns import Floats, Labels, Texts
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.metrics.f1 import f1
 from dynabench.evaluate.module import Metric
-from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.edits import edits
@@ -135,8 +135,7 @@ class XtremeS(Metric):
         }
 
     def _classes(self, total: Confusion) -> dict[str, Floats]:
-        right = np.diagonal(total.counts, axis1=-2, axis2=-1).sum(-1)
-        found = {"accuracy": ratio(right, total.counts.sum((-2, -1)))}
+        found = {"accuracy": benchmarks.accuracy(total)}
         return found if self.config_name == "fleurs-lang_id" else {"f1": averaged(f1, total, "macro"), **found}
 
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dynabench.evaluate.columns import Column, Floats, Numbers
+from dynabench.evaluate.columns import Column, Floats, Numbers, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
@@ -31,8 +31,9 @@ class MeanError(Metric):
     """A weighted mean, by output, of what `error` says of predictions and references; a ratio of sums."""
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Numbers(wide=True)}
-    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Numbers()}
+    optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
     configs = ("default", "multilist")
+    arrays = True
     error: Error
 
     def update(self, predictions: Floats, references: Floats, sample_weight: Floats | None = None) -> Sums:

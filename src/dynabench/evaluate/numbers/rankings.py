@@ -41,11 +41,10 @@ class Queries(Sums):
         return Queries(np.concatenate([self.rows, other.rows]), (*self.names, *other.names), both)
 
 
-def measured(ranking: Ranking, judged: Judged, whole_ideal: bool = False) -> list[float]:
+def measured(ranking: Ranking, judged: Judged) -> list[float]:
     """The row of one query, from documents in order of rank and judgements (relevance by document).
 
-    A document is relevant at 1 and above; below 0 it counts as not judged, as those without judgement do. With
-    `whole_ideal` NDCG@k is divided by the best possible sum over all documents instead of the first k.
+    A document is relevant at 1 and above; below 0 it counts as not judged, as those without judgement do.
     """
     gains = np.array([max(judged.get(document, 0), 0) for document in ranking], float)
     hits = gains > 0
@@ -56,18 +55,15 @@ def measured(ranking: Ranking, judged: Judged, whole_ideal: bool = False) -> lis
     first = 1 / (int(hits.argmax()) + 1) if hits.any() else 0.0
     at = [int(hits[:cut].sum()) / cut for cut in CUTS]
     row = [len(ranking), relevant, int(hits.sum()), average, _bpref(ranking, judged, relevant)]
-    row += [float(ratio(hits[:relevant].sum(), relevant)), first, *at, *_ndcg(gains, judged, whole_ideal)]
+    row += [float(ratio(hits[:relevant].sum(), relevant)), first, *at, *_ndcg(gains, judged)]
     return [*row, log(max(average, LEAST))]
 
 
-def _ndcg(gains: Floats, judged: Judged, whole_ideal: bool) -> list[float]:
+def _ndcg(gains: Floats, judged: Judged) -> list[float]:
     """Discounted gain of the first documents over the best possible one, for each of `CUTS` (Jarvelin, Kekalainen)."""
     best = np.sort([max(rel, 0) for rel in judged.values()])[::-1].astype(float)
     summed, ideal = (np.cumsum([0, *(values / np.log2(np.arange(2, len(values) + 2)))]) for values in (gains, best))
-    return [
-        float(ratio(summed[min(cut, len(gains))], ideal[len(best) if whole_ideal else min(cut, len(best))]))
-        for cut in CUTS
-    ]
+    return [float(ratio(summed[min(cut, len(gains))], ideal[min(cut, len(best))])) for cut in CUTS]
 
 
 def _bpref(ranking: Ranking, judged: Judged, relevant: int) -> float:

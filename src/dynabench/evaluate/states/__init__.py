@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.labels import Ints, Label, coded, joined, recoded
+from dynabench.evaluate.labels import DENSE, Ints, Label, coded, joined, recoded
+from dynabench.evaluate.states.confusion import Confusion as Confusion
 
 BLOCK = 1 << 22  # numbers that a block of resamples may hold
 
@@ -55,6 +56,11 @@ class Additive:
         """Totals where the atoms come so often, shape (..., U)."""
         raise NotImplementedError
 
+    @property
+    def width(self) -> int:
+        """How many numbers a total of a block takes, about."""
+        return len(self.atoms[1])
+
     def total(self) -> Any:
         """The sum over all rows."""
         return self.weighed(self.atoms[1])
@@ -62,14 +68,14 @@ class Additive:
     def resamples(self, rng: np.random.Generator, times: int) -> Iterator[Any]:
         """See `State`."""
         counts = self.atoms[1]
-        for size in blocks(times, len(counts)):
+        for size in blocks(times, self.width):
             yield self.weighed(multinomial(rng, counts, size))
 
     def left_out(self) -> Iterator[tuple[Any, Ints]]:
         """See `State`."""
         counts = self.atoms[1]
         start = 0
-        for size in blocks(len(counts), len(counts)):
+        for size in blocks(len(counts), self.width):
             yield (
                 self.weighed(counts - np.eye(size, len(counts), start, dtype=np.int64)),
                 counts[start : start + size],
@@ -82,14 +88,6 @@ class Additive:
         size = len(counts)
         codes = kinds[rows] + np.arange(len(rows))[:, None] * size
         return self.weighed(np.bincount(codes.ravel(), minlength=len(rows) * size).reshape(len(rows), size))
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Counts of (reference, prediction) pairs, shape (..., K, K), and the K labels."""
-
-    counts: NDArray[Any]
-    labels: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
@@ -139,6 +137,9 @@ class Cells(Additive):
     @cached_property
     def _atoms(self) -> tuple[Ints, Ints, Ints, Floats | None]:
         """The atoms, how often each comes, its cell and the weight of its rows."""
+        if self.weights is None and not self._few:
+            kinds, kind, counts = np.unique(self.cells, return_inverse=True, return_counts=True)
+            return kind.ravel(), counts, kinds, None
         if self.weights is None:
             counts = np.bincount(self.cells, minlength=len(self.labels) ** 2)
             kinds = np.flatnonzero(counts)
@@ -151,23 +152,29 @@ class Cells(Additive):
         return kind.ravel(), counts, pairs[:, 0].astype(np.int64), pairs[:, 1]
 
     def total(self) -> Confusion:
-        """The confusion matrix, (K, K)."""
-        size = len(self.labels)
-        return Confusion(np.bincount(self.cells, self.weights, minlength=size**2).reshape(size, size), self.labels)
+        """The confusion matrix."""
+        if not self._few:
+            return self.weighed(self.atoms[1])
+        sums = np.bincount(self.cells, self.weights, minlength=len(self.labels) ** 2)
+        kinds = np.flatnonzero(sums)
+        return Confusion(sums[kinds], kinds, self.labels)
 
     def weighed(self, counts: NDArray[Any]) -> Confusion:
         """See `Additive`."""
-        size = len(self.labels)
         _, _, cells, weights = self._atoms
-        if weights is None:
-            flat = np.zeros((*counts.shape[:-1], size**2), np.int64)
-            flat[..., cells] = counts
-        else:
-            flat = np.zeros((*counts.shape[:-1], size**2))
-            starts = np.flatnonzero(np.diff(cells, prepend=-1))
-            if len(cells):
-                flat[..., cells[starts]] = np.add.reduceat(counts * weights, starts, axis=-1)
-        return Confusion(flat.reshape(*counts.shape[:-1], size, size), self.labels)
+        if weights is None or not len(cells):
+            return Confusion(counts, cells, self.labels)
+        starts = np.flatnonzero(np.diff(cells, prepend=-1))
+        return Confusion(np.add.reduceat(counts * weights, starts, axis=-1), cells[starts], self.labels)
+
+    @property
+    def width(self) -> int:
+        """See `Additive`; four whole matrices of a thousand classes, if their formula asks for them."""
+        return max(len(self.atoms[1]), min(len(self.labels) ** 2, BLOCK // 4))
+
+    @property
+    def _few(self) -> bool:  # whether a table of all cells is small, or not much larger than the rows
+        return len(self.labels) ** 2 <= max(DENSE, 4 * len(self.cells))
 
 
 @dataclass(frozen=True)

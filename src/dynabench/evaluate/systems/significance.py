@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynabench.evaluate.card import Output
-from dynabench.evaluate.columns import Numbers
+from dynabench.evaluate.columns import Weights
 from dynabench.evaluate.module import Comparison
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.systems.differences import Difference, Drawing, Pair, drawn, rate
@@ -23,7 +23,7 @@ class ScoreTest(SignificanceTest):
     """A test of the difference between two systems' scores, by any metric whose rows can be resampled."""
 
     columns = {"predictions1": Anything(), "predictions2": Anything(), "references": Anything()}
-    optional = {"sample_weight": Numbers(), "sources": Anything()}
+    optional = {"sample_weight": Weights(), "sources": Anything()}
 
     def update(
         self,

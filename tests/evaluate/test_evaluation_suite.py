@@ -104,3 +104,7 @@ def test_the_evaluator_is_found_whichever_is_imported_first() -> None:
     assert repr(package("ner")) == repr(evaluator("ner"))
     assert package.get_supported_tasks()[0] == "text-classification"
     assert evaluate.evaluator("translation_en_to_de").task == "translation_en_to_de"
+
+
+def test_the_module_has_the_name_that_imports_of_hugging_face_have():
+    assert import_module("dynabench.evaluate.evaluation_suite").SubTask is SubTask
