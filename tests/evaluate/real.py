@@ -15,9 +15,9 @@ DATA = Path(os.environ.get("DYNABENCH_TEST_DATA") or Path(__file__).parents[3] /
 
 @cache
 def rows(place: str, most: int | None = None) -> list[dict[str, Any]]:
-    """The first rows of a file of packed JSON lines below `DATA`; the test is skipped where it is not."""
+    """The first rows of a file of packed JSON lines below `DATA`; the test fails where it is not."""
     if not (DATA / place).is_file():
-        pytest.skip(f"{DATA / place} is not here")
+        pytest.fail(f"{DATA / place} is not here")
     with gzip.open(DATA / place, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in islice(lines, most)]
 
