@@ -24,7 +24,7 @@ such as tokens."""
 
 def in_memory() -> str | None:
     """A folder in memory, where there is one with room: copying a database there takes a tenth of the time."""
-    folder = "/dev/shm"  # noqa: S108 - nothing but throw-away databases is kept there
+    folder = "/dev/shm"
     return folder if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > 2**30 else None
 
 
