@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 # Tests that watch the clock have the machine to themselves; the rest share its cores.
-ALONE := tests/browser tests/supervisor tests/api/test_models_gone.py
+ALONE := tests/browser tests/jobs tests/supervisor tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 

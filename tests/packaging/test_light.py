@@ -40,13 +40,14 @@ def test_it_computes_with_an_interval(light):
     assert run(light.programs / "python", "-c", code).strip() == "0.667 ['accuracy', 'f1']"
 
 
-def test_its_command_lists_modules_and_says_what_each_lacks(light):
+def test_its_command_checks_every_module_and_says_what_each_lacks(light):
     listed = {
         row["name"]: row
         for row in json.loads(run(light.programs / "dynabench", "evaluate", "list", "--check", "--json"))
     }
-    assert listed["accuracy"]["missing"] == ""
-    assert "dynabench[metrics]" in listed["sacrebleu"]["missing"]
-    assert "dynabench[models]" in listed["bertscore"]["missing"]
-    runnable = [name for name, row in listed.items() if not row["missing"]]
-    assert len(runnable) > 40
+    assert listed["accuracy"]["checked"]
+    assert "dynabench[metrics]" in listed["meteor"]["lacks"]
+    assert "dynabench[models]" in listed["bertscore"]["lacks"]
+    assert "dynabench[metrics]" in listed["ter"]["lacking"][0], "an option of it alone"
+    assert [row["failures"] for row in listed.values() if row["failures"]] == []
+    assert sum(row["checked"] for row in listed.values()) > 60

@@ -10,14 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from dynabench.evaluate import registry
-from dynabench.evaluate.faces.checking import failures
+from dynabench.evaluate.faces.checking import Checked
+from dynabench.evaluate.faces.checking import check as look
 from dynabench.evaluate.faces.lines import reach
 from dynabench.evaluate.loading import checked
 from dynabench.evaluate.module import Module
 
 
 def rows(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
-    """A row for each module; `lacks` says what is missing here, `failures` which examples went wrong (with `check`)."""
+    """A row for each module; `lacks` says what is missing here.
+
+    With `check`, `failures` says which examples went wrong, `lacking` which need what is not installed.
+    """
     named = [*registry.builtin(), *registry.plugins()]
     found = [(its, name, registry.find(name, its)) for its, name in named if kind in ("", its)]
     chosen = [each for each in found if not task or task in each[2].card.tasks]
@@ -26,6 +30,7 @@ def rows(kind: str, task: str, check: bool) -> list[dict[str, Any]]:
 
 def _row(kind: str, name: str, module: type[Module], check: bool) -> dict[str, Any]:
     lacks = checked(module)
+    looked = look(module) if check and not lacks else Checked()
     return {
         "kind": kind,
         "name": name,
@@ -34,7 +39,8 @@ def _row(kind: str, name: str, module: type[Module], check: bool) -> dict[str, A
         "outputs": [each.name for each in module.card.outputs],
         "lacks": lacks,
         "checked": check and not lacks,
-        "failures": failures(module) if check and not lacks else [],
+        "failures": looked.failures,
+        "lacking": looked.lacking,
     }
 
 
@@ -48,9 +54,10 @@ def table(found: list[dict[str, Any]], check: bool) -> RenderableType:
         line = each["description"].split(". ")[0].rstrip(".")
         shown.add_row(Text(each["name"], "bold"), each["kind"], escape(line), state)
     wrong = [Text(f"{each['name']}: {text}", "red") for each in found for text in each["failures"]]
+    partly = [Text(f"{each['name']}: {text}", "yellow") for each in found for text in each["lacking"]]
     lacking = sum(bool(each["lacks"]) for each in found)
     total = f"{len(found)} modules, {lacking} of which cannot run here"
-    return Group(shown, *wrong, Text(total + (f", {len(wrong)} examples are wrong" if check else ""), "dim"))
+    return Group(shown, *partly, *wrong, Text(total + (f", {len(wrong)} examples are wrong" if check else ""), "dim"))
 
 
 def find(name: str, kind: str) -> type[Module]:

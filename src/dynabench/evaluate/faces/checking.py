@@ -2,16 +2,38 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.evaluate.card import Example
+from dynabench.evaluate.lacking import Lacking
 from dynabench.evaluate.module import Module
+
+
+@dataclass
+class Checked:
+    """Of a module's examples, a sentence for each that goes otherwise than its card says, or lacks a library here."""
+
+    failures: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+
+
+def check(module: type[Module]) -> Checked:
+    """Compute all worked examples."""
+    found = Checked()
+    for example in module.card.examples:
+        try:
+            told = _told(module, example)
+        except Lacking as lacking:
+            found.lacking.append(f"{example.title}: {lacking}")
+        else:
+            found.failures += [f"{example.title}: {told}"] if told else []
+    return found
 
 
 def failures(module: type[Module]) -> list[str]:
     """What went otherwise than the card says, a sentence for each example; [] where all is well."""
-    told = ((example.title, _told(module, example)) for example in module.card.examples)
-    return [f"{title}: {text}" for title, text in told if text]
+    return check(module).failures
 
 
 def same(found: Any, said: Any) -> bool:
@@ -28,6 +50,8 @@ def same(found: Any, said: Any) -> bool:
 def _told(module: type[Module], example: Example) -> str:
     try:
         found = module(example.config).compute(**example.inputs, **example.options)
+    except Lacking:
+        raise
     except ValueError as error:
         if example.error is None:
             return f"it is refused: {error}"

@@ -12,6 +12,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.lacking import Lacking
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
@@ -137,7 +138,7 @@ def _stemmer() -> Callable[[str], str]:
     try:
         porter = import_module("nltk.stem.porter")
     except ImportError:
-        raise ImportError("use_stemmer needs nltk: pip install 'dynabench[metrics]'") from None
+        raise Lacking("use_stemmer needs nltk: pip install 'dynabench[metrics]'") from None
     return cache(porter.PorterStemmer().stem)
 
 

@@ -6,6 +6,7 @@ from os import fspath
 from pathlib import Path
 
 from dynabench.evaluate.card import Card, Example
+from dynabench.evaluate.lacking import Lacking
 from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
@@ -72,7 +73,7 @@ def _pieces(path: str) -> Callable[[str], list[str]]:
     try:
         import sentencepiece
     except ImportError:
-        raise ValueError("a SentencePiece model needs its library: pip install sentencepiece") from None
+        raise Lacking("a SentencePiece model needs its library: pip install sentencepiece") from None
     if not Path(path).is_file():
         raise ValueError(f"no SentencePiece model is at {path}; {MISSING}")
     processor = sentencepiece.SentencePieceProcessor()

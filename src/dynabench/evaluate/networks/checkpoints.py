@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynabench.evaluate.lacking import Lacking
 from dynabench.evaluate.module import Module
 
 UNREAD = ("pooler", "position_ids")  # weights of a bare encoder that may be missing: nothing reads what they compute
@@ -91,7 +92,7 @@ def transformers() -> Any:
         import torch  # noqa: F401
         import transformers
     except ImportError:
-        raise ValueError("models are loaded with transformers and torch: pip install 'dynabench[models]'") from None
+        raise Lacking("models are loaded with transformers and torch: pip install 'dynabench[models]'") from None
     return transformers
 
 
