@@ -40,7 +40,7 @@ class Labels(Column):
         array = values if isinstance(values, np.ndarray) else None
         if array is None or array.dtype.kind in "OUST":
             items = listed(values, name)
-            kinds = {type(item) for item in items}
+            kinds = set(map(type, items))
             if kinds <= {str, np.str_}:
                 return [str(item) for item in items] if np.str_ in kinds else items
             if type(None) in kinds:

@@ -1,5 +1,6 @@
 """From labels to codes 0..K-1 that references and predictions share."""
 
+from collections.abc import Sequence
 from operator import eq
 from typing import Any
 
@@ -21,7 +22,7 @@ def coded(*columns: Ints | list[str]) -> tuple[tuple[Label, ...], list[Ints]]:
     if len(kinds) > 1:
         raise ValueError(MIXED)
     if kinds == {True}:
-        return _texts([list(column) for column in columns])
+        return _texts(columns)
     return _ints([np.asarray(column, np.int64) for column in columns])
 
 
@@ -46,7 +47,7 @@ def joined(*labels: tuple[Label, ...]) -> tuple[Label, ...]:
     return tuple(sorted(everything))
 
 
-def _texts(columns: list[list[str]]) -> tuple[tuple[Label, ...], list[Ints]]:
+def _texts(columns: Sequence[Any]) -> tuple[tuple[Label, ...], list[Ints]]:
     labels = sorted(set().union(*columns))
     code = {label: place for place, label in enumerate(labels)}
     return tuple(labels), [np.fromiter(map(code.__getitem__, column), np.int64, len(column)) for column in columns]
