@@ -14,7 +14,7 @@ from dynabench.rounds.tables import Context
 from tests.jobs.conftest import FILES, ended, until, upload
 
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-MANY = 30_000
+MANY = 60_000
 JSONL = "\n".join(
     [
         json.dumps({"values": {"premise": "It rains."}, "tag": "weather"}),
