@@ -1,7 +1,6 @@
 """`dynabench evaluate`, with files as people have them."""
 
 import gzip
-import importlib.util
 import json
 import subprocess
 import sys
@@ -212,7 +211,6 @@ def test_the_command_needs_nothing_but_the_light_install():
 
 
 @pytest.mark.models
-@pytest.mark.skipif(not importlib.util.find_spec("dynabench.evaluate.evaluator"), reason="the evaluator is not there")
 def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
     path = tmp_path / "rows.jsonl"
     rows = [("I loved every minute.", "positive", "a"), ("A complete waste of time.", "negative", "b")] * 4
