@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dynabench.client import Client
+from dynabench.collection.public import FRESH
 from tests.browser.people import (
     PASSWORD,
     PHONE,
@@ -119,6 +120,7 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
     ada.goto("/tasks/nli/people")
     expect(ada.locator("tr.mine")).to_contain_text("ada")
     expect(ada.locator(".own-line")).to_contain_text("1 verified")
+    ada.wait_for_timeout(1000 * FRESH)  # the first page keeps its figures for so long
     ada.goto("/")
     expect(ada.locator(".specimen").filter(has_text=draft.text).first).to_contain_text(draft.label)
 
