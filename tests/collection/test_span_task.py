@@ -28,7 +28,9 @@ class Marker(Rule):
 
     def card(self) -> Card:
         fields = ("question", "passage")
-        return Card(self.name, self.version, "qa", "rule", fields, "answer", methods=("length", "halves"))
+        return Card(
+            self.name, self.version, "qa", "rule", fields, "answer", methods=("length", "halves"), returns="spans"
+        )
 
 
 @pytest.fixture

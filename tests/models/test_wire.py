@@ -8,7 +8,7 @@ from dynabench.models.host import wire
 from dynabench.models.protocol import Card, Output
 
 LABELS = Card("m", "1", "t", "adapter", ("text",), "label", ("yes", "no"))
-SPANS = Card("q", "2", "qa", "extractor", ("question", "passage"), "answer")
+SPANS = Card("q", "2", "qa", "extractor", ("question", "passage"), "answer", returns="spans")
 
 
 def test_labels_travel_as_they_always_did():
@@ -24,6 +24,11 @@ def test_labels_travel_as_they_always_did():
         {"name": "label", "datatype": "BYTES", "shape": [-1]},
         {"name": "probabilities", "datatype": "FP32", "shape": [-1, 2]},
     ]
+
+
+def test_what_a_backend_adds_to_its_answers_travels_with_them():
+    outputs = [Output({"label": "yes"}, None, {"members": {"a": "yes", "b": "no"}}), Output({"label": "no"})]
+    assert wire.outputs(json.loads(json.dumps(wire.response(LABELS, outputs)))) == outputs
 
 
 def test_spans_travel_as_json_with_the_probabilities_of_their_own_texts():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dynabench.errors import NotFound, Problem
-from dynabench.models import spec
+from dynabench.models import kinds, spec
 from dynabench.models.protocol import Attributable, Card
 from dynabench.settings import Settings, get_settings
 
@@ -64,25 +64,10 @@ def entry(name: str, version: str | None = None, places: Iterable[Path] | None =
 def open_model(folder: Path, bulk: bool = False) -> Attributable:
     """Load a model for use in this process; raises `Invalid` when its folder is broken.
 
-    For evaluating many inputs, `bulk` gives a model over the encoder an encoder of its own, several times as fast.
+    For evaluating many inputs, `bulk` asks the backend for whatever answers most a second, at the price of memory.
     """
-    card = spec.card(folder)
-    if card.kind == "ngram":
-        from dynabench.models.backends.ngram import NgramModel
-
-        return NgramModel.load(folder)
-    pool = None
-    if bulk:
-        from dynabench.models.backends.merged import Merged
-
-        pool = Merged()
-    if card.kind == "extractor":
-        from dynabench.models.backends.extractor import ExtractorModel
-
-        return ExtractorModel.load(folder, pool)
-    from dynabench.models.backends.adapter import AdapterModel
-
-    return AdapterModel.load(folder, pool)
+    opened: Attributable = kinds.kind(spec.card(folder).kind).opener().open(folder, bulk)
+    return opened
 
 
 def _entry(folder: Path) -> Entry:

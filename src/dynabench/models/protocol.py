@@ -6,14 +6,23 @@ dictionaries keyed by the task config's field names.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Inputs = Mapping[str, Any]
+"""By field name: texts, and pictures as `data:image/png;base64,...` (or jpeg, webp)."""
+
+Returns = Literal["label", "spans", "tags", "text"]
+"""What an answer is: one of the labels; spans of the last input; spans with labels, `{start, end, text, label}`; or
+text that the model wrote."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a model says of itself; `version` is the first 16 hex digits of its content's SHA-256."""
+    """What a model says of itself; `version` is the first 16 hex digits of its content's SHA-256.
+
+    `images` are the inputs that are pictures, `seconds` how long an answer may take (None: as long as the deployment
+    says), `inside` whether inputs stay within the platform.
+    """
 
     name: str
     version: str
@@ -27,6 +36,10 @@ class Card:
     size_bytes: int = 0
     methods: tuple[str, ...] = ()
     summary: str = ""
+    returns: Returns = "label"
+    images: tuple[str, ...] = ()
+    seconds: float | None = None
+    inside: bool = True
 
 
 SPAN_PARTS = ("start", "end")
@@ -34,8 +47,10 @@ SPAN_PARTS = ("start", "end")
 
 
 def explained(card: Card) -> tuple[str, ...]:
-    """What a model can be asked to explain: its labels, or the parts of an extracted answer."""
-    return card.labels or SPAN_PARTS
+    """What a model can be asked to explain: its labels, the parts of an extracted answer, or what it wrote."""
+    if card.returns == "spans":
+        return SPAN_PARTS
+    return card.labels if card.returns == "label" else (card.answer,)
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,8 @@ class Output:
     """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability.
 
     An extracted answer is a list of `{start, end, text}`; its `probabilities` are those of the likeliest texts.
+    `extras` are values of JSON that a backend adds: `members` (an ensemble's answers by member), `generated` (what a
+    language model wrote), `tokens`, `cost`.
     """
 
     answer: dict[str, Any]

@@ -1,26 +1,22 @@
-"""The folder of a model: `model.yaml`, weights as safetensors, nothing that runs code when it is read."""
+"""The folder of a model: `model.yaml` and weights; nothing but a handler, in its sandbox, holds code."""
 
 import hashlib
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dynabench.errors import Invalid
-from dynabench.models.protocol import Card
+from dynabench.models import kinds
+from dynabench.models.protocol import Card, Returns
 from dynabench.models.runtime import folder_size
 
 FILE = "model.yaml"
-ALLOWED = {".yaml", ".json", ".safetensors", ".md"}
+ONLY_LABELS = {"adapter", "ngram", "linear"}
+ENCODED = {"adapter", "extractor", "ngram", "linear"}
 UNVERSIONED = {"README.md"}
 """The card explains a model and is no part of what it answers."""
-
-GRADIENTS = ("gradient", "layer_integrated_gradients")
-METHODS = {"adapter": GRADIENTS, "extractor": GRADIENTS, "ngram": ("exact",)}
-
-Kind = Literal["adapter", "extractor", "ngram"]
-"""Classifiers over the shared encoder, extractors of an answer over it, and linear classifiers."""
 
 
 class Score(BaseModel):
@@ -64,10 +60,14 @@ class Spec(BaseModel):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")
     task: str
-    kind: Kind
-    inputs: list[str] = Field(min_length=1, max_length=2)
+    kind: str = Field(description="Which backend opens it; `dynabench model kinds` lists them.")
+    inputs: list[str] = Field(min_length=1, max_length=8)
     answer: str
-    labels: list[str] = Field([], description="What a classifier chooses from; an extractor has none.")
+    labels: list[str] = Field([], description="What a classifier chooses from; others have none.")
+    returns: Returns | None = Field(None, description="What an answer is; by default `label` with labels, else spans.")
+    images: list[str] = Field([], description="Inputs that are pictures; the others are texts.")
+    options: dict[str, Any] = Field({}, description="What only models of this kind have.")
+    seconds: float | None = Field(None, gt=0, le=600, description="How long an answer may take, where it takes long.")
     languages: list[str] = ["en"]
     licence: str
     summary: str = ""
@@ -78,10 +78,17 @@ class Spec(BaseModel):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> "Spec":
+        if self.returns is None:
+            self.returns = "label" if self.labels else "spans"
         if self.kind == "extractor" and (len(self.inputs) != 2 or self.labels):
             raise ValueError("An extractor has two inputs, question and passage, and no labels.")
-        if self.kind != "extractor" and len(self.labels) < 2:
+        if (self.returns == "label" and len(self.labels) < 2) or (self.kind in ONLY_LABELS and not self.labels):
             raise ValueError("A classifier has two labels at least.")
+        if self.kind in ENCODED and len(self.inputs) > 2:
+            raise ValueError("It reads one or two inputs.")
+        if strangers := set(self.images) - set(self.inputs):
+            raise ValueError(f"images: {', '.join(sorted(strangers))} are no inputs.")
+        kinds.kind(self.kind).read(self.options)
         return self
 
 
@@ -91,13 +98,16 @@ def read(folder: Path) -> Spec:
         raw = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise Invalid({FILE: str(error)}) from error
-    strangers = [path.name for path in _files(folder) if path.suffix not in ALLOWED]
-    if strangers:
-        raise Invalid({FILE: f"Only {', '.join(sorted(ALLOWED))} files may be here, not {', '.join(strangers)}."})
     try:
-        return Spec.model_validate(raw)
+        found = Spec.model_validate(raw)
     except ValidationError as error:
         raise Invalid({".".join(map(str, e["loc"])) or FILE: e["msg"] for e in error.errors()}) from error
+    allowed = kinds.kind(found.kind).files
+    strangers = [path.name for path in _files(folder) if allowed is not None and path.suffix not in allowed]
+    if strangers:
+        told = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
+        raise Invalid({FILE: told})
+    return found
 
 
 def version(folder: Path) -> str:
@@ -115,6 +125,7 @@ def version(folder: Path) -> str:
 def card(folder: Path) -> Card:
     """The model's card, read without loading its weights."""
     spec = read(folder)
+    kind = kinds.kind(spec.kind)
     return Card(
         name=spec.name,
         version=version(folder),
@@ -126,8 +137,12 @@ def card(folder: Path) -> Card:
         languages=tuple(spec.languages),
         licence=spec.licence,
         size_bytes=folder_size(folder),
-        methods=METHODS[spec.kind],
+        methods=kind.methods,
         summary=spec.summary,
+        returns=spec.returns or "label",
+        images=tuple(spec.images),
+        seconds=spec.seconds,
+        inside=kind.inside,
     )
 
 

@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
 
 from torch import Tensor
 
@@ -23,6 +25,20 @@ class Encoded(ABC):
         self.card = card
         self._pool = pool
         self._key = key
+
+    @classmethod
+    @abstractmethod
+    def load(cls, folder: Path, pool: Pool | None = None) -> Self:
+        """Load a model folder into `pool`, by default the process's; raises `Invalid` when it is broken."""
+
+    @classmethod
+    def open(cls, folder: Path, bulk: bool = False) -> Self:
+        """Load a model folder; with `bulk` into an encoder of its own, several times as fast."""
+        if not bulk:
+            return cls.load(folder)
+        from dynabench.models.backends.merged import Merged
+
+        return cls.load(folder, Merged())
 
     @abstractmethod
     def windows(self, prepared: Prepared) -> Sequence[Pieces]:

@@ -60,6 +60,11 @@ class NgramModel:
             raise Invalid({"ngram": f"The weights are {weights.shape} where the card asks for {wanted}."})
         return cls(card, Options(**stored.model_dump()), weights, bias)
 
+    @classmethod
+    def open(cls, folder: Path, bulk: bool = False) -> "NgramModel":
+        """Load a model folder; many inputs take no other way than one."""
+        return cls.load(folder)
+
     def close(self) -> None:
         """Nothing is held but memory."""
 

@@ -15,7 +15,7 @@ from dynabench.models.protocol import Attribution, Card, Output, WordWeight
 
 ROWS = 256
 """Inputs of one request at most."""
-PROBABILITIES = "probabilities"
+PROBABILITIES, EXTRAS = "probabilities", "extras"
 JSON = {"content_type": "application/json"}
 """Parameters of a BYTES tensor that holds a JSON value a row."""
 
@@ -35,7 +35,7 @@ def metadata(card: Card, versions: Sequence[str]) -> Json:
 
 
 def _promised(card: Card) -> list[Json]:
-    if not card.labels:
+    if card.returns != "label":
         return [
             {"name": name, "datatype": "BYTES", "shape": [-1], "parameters": JSON}
             for name in (card.answer, PROBABILITIES)
@@ -61,6 +61,10 @@ def card_json(card: Card) -> Json:
         "size_bytes": card.size_bytes,
         "methods": list(card.methods),
         "summary": card.summary,
+        "returns": card.returns,
+        "images": list(card.images),
+        "seconds": card.seconds,
+        "inside": card.inside,
     }
 
 
@@ -68,6 +72,8 @@ def card_of(raw: Mapping[str, Any]) -> Card:
     """The card that `card_json` wrote; missing members take their defaults."""
     known: dict[str, Any] = {"version": "", "task": "", "kind": "", "inputs": [], "answer": ""}
     known |= {member.name: raw[member.name] for member in fields(Card) if member.name in raw}
+    if not known.get("labels"):
+        known.setdefault("returns", "spans")
     for name, value in known.items():
         known[name] = tuple(value) if isinstance(value, list) else value
     return Card(**known)
@@ -112,11 +118,13 @@ def _texts(name: str, tensor: Mapping[str, Any]) -> list[str]:
 
 
 def response(card: Card, outputs: Sequence[Output], identity: Any = None) -> Json:
-    """An inference response: the answers, and the probabilities where all outputs have them."""
+    """An inference response: the answers, the probabilities where all outputs have them, extras where any has some."""
     tensors = [_answers(card, [output.answer[card.answer] for output in outputs])]
     known = [output.probabilities for output in outputs if output.probabilities is not None]
     if len(known) == len(outputs):
         tensors.append(_probabilities(card, known))
+    if any(output.extras for output in outputs):
+        tensors.append(_documents(EXTRAS, [output.extras for output in outputs]))
     document = {"model_name": card.name, "model_version": card.version, "outputs": tensors}
     return document if identity is None else {**document, "id": str(identity)}
 
@@ -128,7 +136,7 @@ def _answers(card: Card, values: Sequence[Any]) -> Json:
 
 
 def _probabilities(card: Card, known: Sequence[Mapping[str, float]]) -> Json:
-    if not card.labels:
+    if card.returns != "label":
         return _documents(PROBABILITIES, known)
     return {
         "name": PROBABILITIES,
@@ -149,16 +157,25 @@ def outputs(document: Mapping[str, Any]) -> list[Output]:
     """The outputs of an inference response; raises KeyError, TypeError or ValueError when it is malformed."""
     answers: dict[str, list[Any]] = {}
     tables: list[dict[str, float]] = []
+    extras: list[dict[str, Any]] = []
     for tensor in document["outputs"]:
         if tensor["name"] == PROBABILITIES:
             tables = _tables(tensor)
+        elif tensor["name"] == EXTRAS:
+            extras = [_object(value) for value in _read(tensor)]
         else:
             answers[tensor["name"]] = _read(tensor)
     count = len(next(iter(answers.values())))
     if tables and len(tables) != count:
         raise ValueError(f"{count} answers with {len(tables)} rows of probabilities")
+    if extras and len(extras) != count:
+        raise ValueError(f"{count} answers with {len(extras)} rows of extras")
     return [
-        Output({name: column[row] for name, column in answers.items()}, tables[row] if tables else None)
+        Output(
+            {name: column[row] for name, column in answers.items()},
+            tables[row] if tables else None,
+            extras[row] if extras else {},
+        )
         for row in range(count)
     ]
 
@@ -185,7 +202,7 @@ def _is_json(tensor: Mapping[str, Any]) -> bool:
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise TypeError("probabilities are an object from text to number")
+        raise TypeError("an object is needed for each row")
     return value
 
 

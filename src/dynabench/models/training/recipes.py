@@ -7,9 +7,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dynabench.errors import NotFound
-from dynabench.models.spec import Kind
 
 FOLDER = Path(__file__).parent / "recipes"
+Kind = Literal["adapter", "extractor", "ngram"]
+"""Classifiers over the shared encoder, extractors of an answer over it, and linear classifiers over n-grams."""
 Aim = Literal["mean", "least"]
 """What a threshold makes large: the mean of the development sets' macro F1, or the least of them."""
 

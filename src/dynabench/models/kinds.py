@@ -1,0 +1,113 @@
+"""The kinds of model there are: which backend opens a folder, what it may hold, what it can explain.
+
+A package may add kinds by an entry point of the group `dynabench.backends` that names a `Kind`. Importing this imports
+no backend.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from dynabench.errors import Invalid
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+GRADIENTS = ("gradient", "layer_integrated_gradients")
+REMOVALS = ("occlusion", "shapley", "lime")
+"""What can be asked of any model, since it needs nothing but answers; the first is the quickest."""
+PLAIN = frozenset({".yaml", ".json", ".safetensors", ".md"})
+"""Suffixes of files that no reader takes for code."""
+GROUP = "dynabench.backends"
+_HERE = "dynabench.models.backends"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of model.
+
+    `backend` names a class with `open(folder, bulk=False)`, and `options` a Pydantic model of what `model.yaml` says
+    under `options`; both as `module:Name`, the second in a module that imports quickly. `files` are the suffixes that
+    its folders may hold, None for any (only what runs in the sandbox). `inside` says that inputs stay on this machine;
+    hidden rows go to no other model. `extra` is what pip installs for it.
+    """
+
+    name: str
+    backend: str
+    methods: tuple[str, ...]
+    options: str = ""
+    files: frozenset[str] | None = PLAIN
+    inside: bool = True
+    extra: str = "models"
+
+    def opener(self) -> Any:
+        """The backend's class; raises `Invalid` when something it needs is not installed."""
+        try:
+            return _named(self.backend)
+        except ModuleNotFoundError as error:
+            told = f"Models of kind {self.name!r} need {error.name}: pip install 'dynabench[{self.extra}]'."
+            raise Invalid({"kind": told}) from error
+
+    def read(self, options: dict[str, Any]) -> "BaseModel | None":
+        """The options, checked; raises `Invalid` with what is wrong by name."""
+        if not self.options:
+            if options:
+                raise Invalid({"options": f"Models of kind {self.name!r} have none."})
+            return None
+        from pydantic import ValidationError
+
+        model: type[BaseModel] = _named(self.options)
+        try:
+            return model.model_validate(options)
+        except ValidationError as error:
+            wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
+            raise Invalid(wrong) from error
+
+
+def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **other: Any) -> Kind:
+    module = f"{_HERE}.{other.pop('module', name)}"
+    return Kind(name, f"{module}:{cls}", methods, f"{module}:{options}" if options else "", **other)
+
+
+_TOKENIZER = PLAIN | {".txt", ".model", ".jinja"}
+_SERVED = {"inside": False, "extra": "platform"}
+_SHIPPED = (
+    _kind("adapter", "AdapterModel", GRADIENTS),
+    _kind("extractor", "ExtractorModel", GRADIENTS),
+    _kind("ngram", "NgramModel", ("exact",), extra="platform"),
+    _kind("linear", "LinearModel", ("exact",), "Options"),
+    _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}),
+    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx"}, extra="onnx"),
+    _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
+    _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
+    _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),
+    _kind("torchserve", "TorchServeModel", REMOVALS, "Options", module="served.torchserve", **_SERVED),
+    _kind("huggingface", "HuggingFaceModel", REMOVALS, "Options", module="served.huggingface", **_SERVED),
+    _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", **_SERVED),
+)
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """Every kind by name: those shipped, then those of installed packages, which take no shipped name."""
+    found = {kind.name: kind for kind in _SHIPPED}
+    for point in entry_points(group=GROUP):
+        kind = point.load()
+        if isinstance(kind, Kind):
+            found.setdefault(kind.name, kind)
+    return found
+
+
+def kind(name: str) -> Kind:
+    """The kind of this name; raises `Invalid` with those there are."""
+    try:
+        return kinds()[name]
+    except KeyError:
+        raise Invalid({"kind": f"There is no kind {name!r}; there are {', '.join(kinds())}."}) from None
+
+
+def _named(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

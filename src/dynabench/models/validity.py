@@ -1,0 +1,89 @@
+"""Whether what a model returned is an answer: the same check where models are tried out and where they are served."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dynabench.errors import Unavailable
+from dynabench.models.protocol import Card, Inputs, Output
+
+SLACK = 1e-3
+"""By how much probabilities may miss one."""
+LONGEST = 20_000
+"""Characters of a written answer."""
+MOST = 1000
+"""Spans of an answer."""
+
+
+class Broken(Unavailable):
+    """A model returned something that is no answer; says which row, what is wrong and what would be right."""
+
+
+def checked(card: Card, batch: Sequence[Inputs], outputs: Any) -> list[Output]:
+    """The outputs, one for each input of the batch, if each is an answer; raises `Broken`."""
+    if not isinstance(outputs, list | tuple) or not all(isinstance(output, Output) for output in outputs):
+        raise Broken(f"{card.name} did not return a list of outputs.")
+    if len(outputs) != len(batch):
+        raise Broken(f"{card.name} returned {len(outputs)} outputs for {len(batch)} inputs; one for each is needed.")
+    for row, (inputs, output) in enumerate(zip(batch, outputs, strict=True)):
+        if told := _wrong(card, inputs, output):
+            raise Broken(f"{card.name}, output {row}: {told}")
+    return list(outputs)
+
+
+def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
+    if not isinstance(output.answer, Mapping) or card.answer not in output.answer:
+        return f"the answer lacks {card.answer!r}."
+    answer = output.answer[card.answer]
+    if card.returns == "label" and answer not in card.labels:
+        return f"{_short(answer)} is none of the labels {', '.join(card.labels)}."
+    if card.returns == "text" and (not isinstance(answer, str) or len(answer) > LONGEST):
+        return f"a text of up to {LONGEST} characters is needed, not {_short(answer)}."
+    if card.returns in ("spans", "tags") and (told := _wrong_spans(card, inputs, answer)):
+        return told
+    return _wrong_probabilities(card, output.probabilities) or _wrong_extras(output.extras)
+
+
+def _wrong_spans(card: Card, inputs: Inputs, answer: Any) -> str:
+    text = str(inputs.get(card.inputs[-1], ""))
+    if not isinstance(answer, list) or len(answer) > MOST:
+        return f"a list of up to {MOST} spans is needed, not {_short(answer)}."
+    for span in answer:
+        if not isinstance(span, Mapping) or not all(type(span.get(end)) is int for end in ("start", "end")):
+            return f"a span is {{start, end, text}} with whole numbers, not {_short(span)}."
+        start, end = span["start"], span["end"]
+        if not 0 <= start <= end <= len(text) or span.get("text") != text[start:end]:
+            return f"the span {_short(span)} is not what {card.inputs[-1]!r} says there."
+        if card.returns == "tags" and span.get("label") not in card.labels:
+            return f"{_short(span.get('label'))} is none of the labels {', '.join(card.labels)}."
+    return ""
+
+
+def _wrong_probabilities(card: Card, known: Any) -> str:
+    if known is None:
+        return ""
+    if not isinstance(known, Mapping):
+        return f"probabilities are an object from label to number, not {_short(known)}."
+    for label, value in known.items():
+        if not isinstance(value, float | int) or not math.isfinite(value) or not -SLACK <= value <= 1 + SLACK:
+            return f"the probability of {_short(label)} is {_short(value)}; it must lie between 0 and 1."
+    if card.returns != "label":
+        return ""
+    if set(known) != set(card.labels):
+        return f"probabilities are given for {_short(sorted(map(str, known)))}; needed: {', '.join(card.labels)}."
+    total = sum(known.values())
+    return "" if abs(total - 1) <= SLACK else f"the probabilities sum to {total:.4g}, not 1; apply a softmax."
+
+
+def _wrong_extras(extras: Any) -> str:
+    try:
+        json.dumps(extras, allow_nan=False)
+    except (TypeError, ValueError):
+        return f"extras must be values of JSON, not {_short(extras)}."
+    return ""
+
+
+def _short(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 80 else f"{told[:77]}..."
