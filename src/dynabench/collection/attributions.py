@@ -130,7 +130,9 @@ def kept(session: Session, question: Question) -> StoredAttribution | None:
 
 
 def keep(session: Session, question: Question, said: Attribution) -> None:
-    """Store an attribution once; a second writer's equal row is dropped."""
+    """Store an attribution once, unless time ran out; a second writer's equal row is dropped."""
+    if said.cut_short:
+        return
     row = StoredAttribution(
         example_id=question.example_id,
         model=question.model,
@@ -148,16 +150,16 @@ def keep(session: Session, question: Question, said: Attribution) -> None:
 
 
 def document(model: str, said: Attribution | StoredAttribution) -> dict[str, Any]:
-    """`{method, label, model, completeness_error, fields}`, and each field's words once more under its own name.
+    """`{method, label, model, completeness_error, cut_short, fields}`, and each field's words once more under its own name.
 
-    A field whose name is one of the five stands under `fields` alone.
+    A field whose name is one of these stands under `fields` alone.
     """
     fields = {
         name: [word if isinstance(word, dict) else asdict(word) for word in words]
         for name, words in said.fields.items()
     }
     head = {"method": said.method, "label": said.label, "model": model, "completeness_error": said.completeness_error}
-    return {**fields, **head, "fields": fields}
+    return {**fields, **head, "cut_short": getattr(said, "cut_short", False), "fields": fields}
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,14 @@ class Attribution:
     """Weights of all words of all input fields towards `label`, scaled so that the largest magnitude is 1.
 
     `completeness_error` is |sum of raw attributions - (F(input) - F(baseline))| / |F(input) - F(baseline)|,
-    None for methods that do not claim completeness.
+    None for methods that do not claim completeness. `cut_short` says that time ran out: this is the best so far.
     """
 
     method: str
     label: str
     fields: dict[str, list[WordWeight]]
     completeness_error: float | None = None
+    cut_short: bool = False
 
 
 @runtime_checkable

@@ -1,5 +1,6 @@
 """The encoder that all adapters share: per model a LoRA adapter and a head, mixed freely within a batch."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
@@ -35,23 +36,29 @@ class Pool:
         self.precision = precision
         self._body: Any = None
         self._heads: dict[str, nn.Module] = {}
+        self._users: Counter[str] = Counter()
         self._turns = Turns()
 
     def add(self, key: str, folder: Path, head: Shape) -> None:
         """Load an adapter and its head; raises `Invalid` when the files do not fit the encoder."""
         with self._turns.hurried():
-            if key in self._heads:
+            if self._users[key]:
+                self._users[key] += 1
                 return
             try:
                 self._load_adapter(key, folder / "adapter")
                 self._heads[key] = _load_head(folder / "head.safetensors", head(self._body.config.hidden_size))
+                self._users[key] = 1
             except Exception as error:
                 self._forget(key)
                 raise Invalid({"adapter": f"The weights cannot be loaded: {error}"}) from error
 
     def remove(self, key: str) -> None:
-        """Forget an adapter; its calls must have ended."""
+        """Forget an adapter when the last of its users says so; their calls must have ended."""
         with self._turns.hurried():
+            self._users[key] -= 1
+            if self._users[key] > 0:
+                return
             self._heads.pop(key, None)
             self._forget(key)
 

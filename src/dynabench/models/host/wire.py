@@ -217,6 +217,7 @@ def attribution_json(found: Attribution, version: str) -> Json:
             for name, words in found.fields.items()
         },
         "completeness_error": found.completeness_error,
+        "cut_short": found.cut_short,
     }
 
 
@@ -231,4 +232,5 @@ def attribution_of(raw: Mapping[str, Any]) -> Attribution:
             for name, words in raw["fields"].items()
         },
         None if error is None else float(error),
+        bool(raw.get("cut_short", False)),
     )

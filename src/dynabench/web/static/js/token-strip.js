@@ -12,8 +12,12 @@
  */
 import { _, fetchJson, make } from "./dom.js";
 
-const CLOSER = "layer_integrated_gradients";
-const METHODS = { [CLOSER]: _("layer integrated gradients"), gradient: _("gradient"), exact: _("exact for this model") };
+const CLOSER = { gradient: "layer_integrated_gradients", occlusion: "shapley" };
+const SLOW = Object.values(CLOSER);
+const METHODS = {
+  gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"), exact: _("exact for this model"),
+  occlusion: _("each word taken away in turn"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
+};
 
 class TokenStrip extends HTMLElement {
   connectedCallback() {
@@ -66,7 +70,7 @@ class TokenStrip extends HTMLElement {
   }
 
   wait(method) {
-    const text = method === CLOSER ? _("Looking closer…") : _("Looking at the words…");
+    const text = SLOW.includes(method) ? _("Looking closer…") : _("Looking at the words…");
     const note = make("p", { class: "strip-note", role: "status" }, text);
     if (this.loaded) this.querySelector(".strip-foot")?.replaceChildren(note);
     else this.replaceChildren(make("div", { class: "skeleton", "aria-hidden": "true" }, make("span"), make("span")), note);
@@ -145,16 +149,18 @@ class TokenStrip extends HTMLElement {
     next.focus();
   }
 
-  foot({ method, completeness_error: error }, label) {
+  foot({ method, completeness_error: error, cut_short: cut }, label) {
     const foot = make("div", { class: "strip-foot" });
     const key = make("span", { class: "strip-key" },
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
     const exact = error == null || method === "exact" ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
-    foot.append(make("span", { class: "strip-method" }, how + exact));
-    if (this.hasAttribute("closer") && method === "gradient") {
-      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = CLOSER; this.load(CLOSER); } }, _("look closer")));
+    const short = cut ? ` · ${_("time ran out: the best so far")}` : "";
+    foot.append(make("span", { class: "strip-method" }, how + exact + short));
+    const closer = CLOSER[method];
+    if (this.hasAttribute("closer") && closer) {
+      foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("look closer")));
     }
     return foot;
   }
