@@ -191,8 +191,8 @@ async def example_attributions(
 
     `label` asks for another answer than the given one; of an extracted answer for its `start` or its `end`.
 
-    `{method, label, model, completeness_error, cut_short, fields: {field: [{text, start, end, weight}]}}`, and each field's list
-    once more under the field's own name.
+    `{method, label, model, completeness_error, cut_short, fields: {field: [{text, start, end, weight}]}}`, and each
+    field's list once more under the field's own name.
     """
     question = await request.app.state.db.aread(attributions.about_example, person, id, model, method, label)
     return await explained(request, person, question)

@@ -150,7 +150,7 @@ def keep(session: Session, question: Question, said: Attribution) -> None:
 
 
 def document(model: str, said: Attribution | StoredAttribution) -> dict[str, Any]:
-    """`{method, label, model, completeness_error, cut_short, fields}`, and each field's words once more under its own name.
+    """`{method, label, model, completeness_error, cut_short, fields}`, and each field's words again under its name.
 
     A field whose name is one of these stands under `fields` alone.
     """
