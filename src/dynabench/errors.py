@@ -17,9 +17,20 @@ class Problem(Exception):
         self.detail = detail
         self.extra = extra
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Problems travel between processes as they are, whatever their classes are made from."""
+        return _restored, (type(self), self.args, self.__dict__)
+
     def document(self) -> dict[str, Any]:
         """The problem document's members."""
         return {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail, **self.extra}
+
+
+def _restored(kind: type[Problem], args: tuple[Any, ...], members: dict[str, Any]) -> Problem:
+    problem = kind.__new__(kind)
+    problem.args = args
+    problem.__dict__.update(members)
+    return problem
 
 
 class Unauthenticated(Problem):

@@ -26,6 +26,12 @@ class Settings(BaseSettings):
     encoder: str = Field(
         "", description="Folder of the shared encoder; empty means the installed package, then the hub."
     )
+    ray: str = Field(
+        "",
+        description="Ray cluster that models run on: its address, or `local` for one here; empty means none.",
+    )
+    ray_replicas: str = Field("1", description="Replicas of each model on Ray: a number, or a range such as `1-8`.")
+    ray_processors: float = Field(1.0, gt=0, description="Processors that each replica on Ray takes.")
     hub_url: str = Field(
         "https://huggingface.co", description="Hub that datasets are imported from; empty means that none is called."
     )

@@ -31,7 +31,8 @@ class Kind:
     `backend` names a class with `open(folder, bulk=False)`, and `options` a Pydantic model of what `model.yaml` says
     under `options`; both as `module:Name`, the second in a module that imports quickly. `files` are the suffixes that
     its folders may hold, None for any (only what runs in the sandbox). `inside` says that inputs stay on this machine;
-    hidden rows go to no other model. `extra` is what pip installs for it.
+    hidden rows go to no other model. `extra` is what pip installs for it. Models whose kinds have the same
+    `shared` may share batches, and so a process.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Kind:
     files: frozenset[str] | None = PLAIN
     inside: bool = True
     extra: str = "models"
+    shared: str = ""
 
     def opener(self) -> Any:
         """The backend's class; raises `Invalid` when something it needs is not installed."""
@@ -74,9 +76,9 @@ def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **ot
 _TOKENIZER = PLAIN | {".txt", ".model", ".jinja"}
 _SERVED = {"inside": False, "extra": "platform"}
 _SHIPPED = (
-    _kind("adapter", "AdapterModel", GRADIENTS),
-    _kind("extractor", "ExtractorModel", GRADIENTS),
-    _kind("ngram", "NgramModel", ("exact",), extra="platform"),
+    _kind("adapter", "AdapterModel", GRADIENTS, shared="encoder"),
+    _kind("extractor", "ExtractorModel", GRADIENTS, shared="encoder"),
+    _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}),
     _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx"}, extra="onnx"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import Progress
@@ -104,9 +105,21 @@ def found(name: str, task: str) -> tuple[Any, str]:
     else:
         entries = [each for each in catalog.find() if each.name == name]
     if entries and entries[0].card is not None:
-        return catalog.open_model(entries[0].folder, bulk=True), task or TASKS.get(
-            entries[0].card.task, "text-classification"
-        )
+        return _opened(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
     if not task:
         raise ValueError(f"say which --task {name} is for, such as text-classification")
     return name, task
+
+
+def _opened(folder: Path) -> Any:
+    """The model in this process, or on the cluster that the settings name."""
+    from dynabench.models import catalog
+    from dynabench.settings import get_settings
+
+    settings = get_settings()
+    if not settings.ray:
+        return catalog.open_model(folder, bulk=True)
+    from dynabench.models.cluster.connection import connect
+    from dynabench.models.cluster.everywhere import Everywhere
+
+    return Everywhere(folder, connect(settings))

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -24,13 +24,16 @@ BODY = 8 * 2**20
 T = TypeVar("T")
 
 
-def create_app(repository: Repository | None = None) -> Starlette:
-    """The ASGI application; models are loaded in the background after it has started."""
+def create_app(repository: Repository | None = None, engine: Callable[[Repository], Any] = Engine) -> Starlette:
+    """The ASGI application; models are loaded in the background after it has started.
+
+    `engine` makes what asks the repository's models: `Engine` in this process, or one that asks a cluster.
+    """
     repository = repository or Repository()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.engine = Engine(repository)
+        app.state.engine = engine(repository)
         loading = asyncio.create_task(repository.start())
         try:
             yield

@@ -2,9 +2,11 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from dynabench.errors import Conflict
+from dynabench.settings import get_settings
 
 BACKLOG = 512
 
@@ -19,13 +21,33 @@ def serve(url: str, log_level: str = "warning") -> None:
     from dynabench.models.host.app import create_app
 
     config = uvicorn.Config(
-        create_app(), log_level=log_level, access_log=False, lifespan="on", backlog=BACKLOG, timeout_keep_alive=75
+        create_app(*_parts()),
+        log_level=log_level,
+        access_log=False,
+        lifespan="on",
+        backlog=BACKLOG,
+        timeout_keep_alive=75,
     )
     bound = bind(url)
     try:
         uvicorn.Server(config).run(sockets=[bound])
     finally:
         bound.close()
+
+
+def _parts() -> tuple[Any, ...]:
+    """What holds and asks the models: this process, or the cluster that the settings name."""
+    settings = get_settings()
+    if not settings.ray:
+        return ()
+    from dynabench.models.cluster.connection import connect
+
+    connect(settings)
+    from dynabench.models.cluster.engine import ClusterEngine
+    from dynabench.models.cluster.repository import Applications
+    from dynabench.models.cluster.scale import Scale
+
+    return Applications(scale=Scale.read(settings.ray_replicas, settings.ray_processors)), ClusterEngine
 
 
 def bind(address: str) -> socket.socket:

@@ -1,0 +1,28 @@
+"""The whole model host as one Ray Serve application, for clusters that are told what to run, such as KubeRay's.
+
+`serve run dynabench.models.cluster.application:build` or, in a RayService, `import_path:
+dynabench.models.cluster.application:build` with `args: {replicas: "1-8"}`. It speaks the Open Inference Protocol v2
+like any other host: point `DYNABENCH_HOST_URL` at it.
+"""
+
+from typing import Any
+
+from ray import serve
+from ray.serve import Application
+
+from dynabench.models.cluster.engine import ClusterEngine
+from dynabench.models.cluster.repository import Applications
+from dynabench.models.cluster.scale import Scale
+from dynabench.models.host.app import create_app
+
+
+def build(args: dict[str, str] | None = None) -> Application:
+    """The front, which deploys the models; `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each."""
+    given = args or {}
+    scale = Scale.read(str(given.get("replicas", "1")), float(given.get("processors", 1)), float(given.get("gpus", 0)))
+
+    def front() -> Any:
+        return create_app(Applications(scale=scale), ClusterEngine)
+
+    deployment = serve.deployment(serve.ingress(front)())
+    return deployment.options(name="front", ray_actor_options={"num_cpus": 0.1}).bind()

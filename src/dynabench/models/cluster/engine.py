@@ -1,0 +1,56 @@
+"""The host's engine, when models run on Ray: calls go to replicas, which batch them."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from dynabench.errors import Invalid, Problem, Unavailable
+from dynabench.models.cluster.repository import Remote
+from dynabench.models.host.figures import Figures
+from dynabench.models.host.repository import Repository
+from dynabench.models.protocol import Attribution, Output, explained
+
+T = TypeVar("T")
+
+
+class ClusterEngine:
+    """Asks replicas; queues, batches and their figures are Ray's."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self.figures = Figures()
+
+    async def predict(self, model: Remote, batch: Sequence[Mapping[str, Any]]) -> list[Output]:
+        """Answers in order. Raises `Invalid`, and `Unavailable` when the replica is lost or too busy."""
+        handle = model.handle.options(method_name="predict")
+        return list(await asyncio.gather(*(self._asked(model, handle, dict(inputs)) for inputs in batch)))
+
+    async def attribute(self, model: Remote, inputs: Mapping[str, Any], label: str | None, method: str) -> Attribution:
+        """Weights towards `label`, by default the model's answer or its start."""
+        if method not in model.card.methods:
+            raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})
+        if label is None and model.card.returns == "label":
+            label = str((await self.predict(model, [inputs]))[0].answer[model.card.answer])
+        handle = model.handle.options(method_name="attribute")
+        found: Attribution = await self._asked(model, handle, dict(inputs), label or explained(model.card)[0], method)
+        return found
+
+    async def close(self) -> None:
+        """Nothing is held here."""
+
+    async def _asked(self, model: Remote, handle: Any, *given: Any) -> Any:
+        """What the replica answers; asked once more when it died, for another one may be there."""
+        from ray.exceptions import RayError
+
+        for last in (False, True):
+            try:
+                said = await handle.remote(model.key, *given)
+                break
+            except RayError as error:
+                self.figures.failed.labels("ray").inc()
+                if last:
+                    told = f"{model.card.name} gave no answer: its replica on Ray failed ({type(error).__name__})."
+                    raise Unavailable(told) from error
+        if isinstance(said, Problem):
+            raise said
+        return said

@@ -1,0 +1,77 @@
+"""What runs in an actor of Ray Serve: models that may share batches, opened once, calls batched as they come."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ray import serve
+
+from dynabench.errors import Invalid, Problem
+from dynabench.models import catalog, runtime
+from dynabench.models.host.lane import BATCH, LINGER
+from dynabench.models.protocol import Attribution, Output
+
+Key = tuple[str, str]
+"""Name and version of a model."""
+
+
+class Replica:
+    """Opens folders and answers for them; calls for all its models share batches."""
+
+    def __init__(self, folders: Mapping[Key, str]) -> None:
+        self._models: dict[Key, Any] = {}
+        self._broken: dict[Key, str] = {}
+        runtime.quiet()
+        for key, folder in folders.items():
+            try:
+                self._models[key] = catalog.open_model(Path(folder))
+            except Problem as problem:
+                self._broken[key] = problem.detail
+            except Exception as error:
+                self._broken[key] = f"{type(error).__name__}: {error}"
+
+    async def broken(self) -> dict[Key, str]:
+        """Why models could not be opened."""
+        return self._broken
+
+    async def predict(self, key: Key, inputs: Mapping[str, Any]) -> Output | Problem:
+        """The answer, or what is wrong with the question.
+
+        Problems are returned: Ray wraps what is raised, and prints it as if the actor were at fault.
+        """
+        model = self._models[key]
+        try:
+            prepared = model.prepare(inputs)
+        except Invalid as problem:
+            return problem
+        found: Output | Problem = await self._together((model, prepared))
+        return found
+
+    async def attribute(self, key: Key, inputs: Mapping[str, Any], label: str, method: str) -> Attribution | Problem:
+        """Weights towards a label, or what is wrong with the question."""
+        try:
+            found: Attribution = await asyncio.to_thread(self._models[key].attribute, inputs, label, method)
+        except Problem as problem:
+            return problem
+        return found
+
+    @serve.batch(max_batch_size=BATCH, batch_wait_timeout_s=LINGER)  # type: ignore[untyped-decorator]
+    async def _together(self, calls: list[tuple[Any, Any]]) -> Sequence[Output | Problem]:
+        return await asyncio.to_thread(_answered, calls)
+
+
+def _answered(calls: Sequence[tuple[Any, Any]]) -> list[Output | Problem]:
+    """One pass for all; where that fails one for each, so that a bad input or model spoils no other's answer."""
+    try:
+        return list(calls[0][0].answer(calls))
+    except Exception as error:
+        if len(calls) == 1:
+            return [_told(calls[0][0].card.name, error)]
+        return [_answered([call])[0] for call in calls]
+
+
+def _told(name: str, error: Exception) -> Problem:
+    from dynabench.errors import Unavailable
+
+    return error if isinstance(error, Problem) else Unavailable(f"{name} failed: {type(error).__name__}: {error}")

@@ -1,0 +1,223 @@
+"""A real Ray on this machine: the host's protocol over Ray Serve, evaluation over Ray Core."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx2
+import pytest
+
+from dynabench.errors import Invalid, Unavailable
+from dynabench.models import catalog
+from dynabench.models.catalog import BUILTIN
+from dynabench.models.client import Host
+from dynabench.models.cluster.scale import Scale
+from dynabench.settings import Settings
+from tests.models.conftest import served
+
+ray = pytest.importorskip("ray", reason="Ray is an extra")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Ray leaves its processes' pipes to the collector
+]
+PAIR = {"premise": "A man is sleeping on a bench.", "hypothesis": "Nobody is asleep."}
+REVIEW = {"statement": "A tender film that never bores."}
+
+
+@pytest.fixture(scope="module")
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, port):
+    from dynabench.models.cluster.connection import connect
+
+    module = connect(Settings(ray="local", home=tmp_path_factory.mktemp("home")))
+    from ray import serve
+
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    yield module
+    serve.shutdown()
+    module.shutdown()
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("nli-minilm", "sentiment-minilm", "sentiment-ngram"):
+        (folder / name).symlink_to(BUILTIN / name)
+    broken = folder / "broken"
+    broken.mkdir()
+    (broken / "model.yaml").write_text((BUILTIN / "nli-ngram" / "model.yaml").read_text())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def host(cluster, places, tmp_path_factory):
+    """Address of the host's own front over replicas: two of each application."""
+    from dynabench.models.cluster.engine import ClusterEngine
+    from dynabench.models.cluster.repository import Applications
+    from dynabench.models.host.app import create_app
+
+    app = create_app(Applications([places], Scale(2, 2, processors=0.1)), ClusterEngine)
+    with served(app, f"unix:{tmp_path_factory.mktemp('run') / 'host.sock'}") as address:
+        wait(lambda: ready(address))
+        yield address
+
+
+def wait(true, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.2)
+
+
+def ready(address):
+    return asyncio.run(told(address, lambda host: host.ready()))
+
+
+async def told(address, story):
+    host = Host(address, 30.0)
+    try:
+        return await story(host)
+    finally:
+        await host.close()
+
+
+def ask(address, name, inputs):
+    return asyncio.run(told(address, lambda host: host.answer(name, None, inputs)))
+
+
+@pytest.mark.parametrize(("name", "inputs"), [("nli-minilm", PAIR), ("sentiment-ngram", REVIEW)])
+def test_replicas_answer_and_explain_as_this_process_does(host, name, inputs):
+    model = catalog.open_model(BUILTIN / name)
+    expected = model.predict([inputs])[0]
+    said = ask(host, name, inputs)
+    assert said.version == model.card.version
+    assert said.answer == expected.answer
+    assert said.probabilities == pytest.approx(expected.probabilities, abs=2e-2)
+    found = asyncio.run(told(host, lambda each: each.attribute(name, None, inputs, None, None)))
+    own = model.attribute(inputs, said.answer["label"], model.card.methods[0])
+    assert found.label == said.answer["label"]
+    for field, words in own.fields.items():
+        assert [w.weight for w in found.fields[field]] == pytest.approx([w.weight for w in words], abs=1e-3)
+
+
+def test_bad_questions_are_told_apart_from_bad_replicas(host):
+    with pytest.raises(Unavailable, match="hypothesis"):
+        ask(host, "nli-minilm", {"premise": "Only one."})
+    assert ask(host, "nli-minilm", PAIR).answer
+
+
+def test_a_broken_folder_is_listed_with_its_reason(host):
+    states = asyncio.run(told(host, lambda each: each.states()))
+    assert {state.name: state.state for state in states} == {
+        "nli-minilm": "READY", "sentiment-minilm": "READY", "sentiment-ngram": "READY", "nli-ngram": "UNAVAILABLE",
+    }  # fmt: skip
+    assert "weights cannot be loaded" in next(state.reason for state in states if state.name == "nli-ngram")
+
+
+def test_many_calls_share_batches_and_none_gets_another_ones_answer(host):
+    texts = [f"{'Wonderful' if i % 2 else 'Dreadful'}, number {i}." for i in range(60)]
+
+    async def story(each):
+        return await asyncio.gather(*(each.answer("sentiment-minilm", None, {"statement": text}) for text in texts))
+
+    said = asyncio.run(told(host, story))
+    expected = catalog.open_model(BUILTIN / "sentiment-minilm").predict([{"statement": text} for text in texts])
+    assert [one.answer for one in said] == [one.answer for one in expected]
+
+
+def test_a_replica_that_dies_costs_nobody_an_answer(host, cluster):
+    import psutil
+
+    replicas = [p for p in psutil.process_iter(["cmdline"]) if "dynabench-ngram" in " ".join(p.info["cmdline"] or [])]
+    assert len(replicas) == 2
+    replicas[0].kill()
+    for _ in range(20):
+        assert ask(host, "sentiment-ngram", REVIEW).answer["label"] == "positive"
+
+
+def test_models_come_and_go_while_it_runs(host, places):
+    http = httpx2.Client(
+        transport=httpx2.HTTPTransport(uds=host.removeprefix("unix:")), base_url="http://host", timeout=60
+    )
+    (places / "hate-ngram").symlink_to(BUILTIN / "hate-ngram")
+    assert http.post("/v2/repository/models/hate-ngram/load").status_code == 200
+    assert ask(host, "hate-ngram", {"statement": "What a lovely day."}).answer
+    assert ask(host, "sentiment-ngram", REVIEW).answer
+    assert http.post("/v2/repository/models/hate-ngram/unload").status_code == 200
+    with pytest.raises(Unavailable, match="unloaded"):
+        ask(host, "hate-ngram", {"statement": "What a lovely day."})
+    assert http.post("/v2/repository/models/nobody/load").status_code == 404
+
+
+def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
+    from dynabench.models.cluster.everywhere import Everywhere
+
+    texts = [{"statement": f"{'A joy' if i % 3 else 'A bore'} of a film, {i} times over."} for i in range(300)]
+    model = Everywhere(BUILTIN / "sentiment-ngram", cluster, workers=2, processors=0.2)
+    try:
+        assert model.predict(texts) == catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
+        cluster.kill(model._actors[0], no_restart=False)
+        assert [said.answer for said in model.predict(texts)] == [
+            said.answer for said in catalog.open_model(BUILTIN / "sentiment-ngram").predict(texts)
+        ]
+        assert model.attribute(texts[0], "positive", "exact").method == "exact"
+    finally:
+        model.close()
+
+
+def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, port, monkeypatch):
+    from ray import serve
+
+    from dynabench.models.cluster.application import build
+
+    serve.run(build({"replicas": "1", "processors": "0.1"}), name="front", route_prefix="/")
+    address = f"http://127.0.0.1:{port}"
+    wait(lambda: ready(address))
+    assert ask(address, "nli-minilm", PAIR).answer["label"] in ("entailment", "neutral", "contradiction")
+    assert httpx2.get(f"{address}/v2").json()["name"] == "dynabench"
+    serve.delete("front")
+
+
+def test_one_setting_puts_the_host_on_ray(tmp_path):
+    address = f"unix:{tmp_path / 'host.sock'}"
+    environment = os.environ | {
+        "DYNABENCH_RAY": "local", "DYNABENCH_RAY_PROCESSORS": "0.2", "DYNABENCH_HOME": str(tmp_path)
+    }  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-m", "dynabench", "host", "--url", address], env=environment)
+    try:
+        wait(lambda: ready(address))
+        assert ask(address, "nli-ngram", PAIR).answer
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, 15, -15)  # Ray ends the process itself
+
+
+@pytest.mark.parametrize("replicas", ["", "0", "3-1", "many", "1-", "5000"])
+def test_replicas_that_make_no_sense_are_refused(replicas):
+    with pytest.raises(Invalid, match="such as 1-8"):
+        Scale.read(replicas)
+
+
+def test_a_range_of_replicas_is_left_to_the_cluster():
+    assert Scale.read("1-8").options()["autoscaling_config"]["max_replicas"] == 8
+    assert Scale.read(" 3 ").options()["num_replicas"] == 3
+
+
+def test_a_cluster_that_does_not_answer_is_told_at_once(tmp_path):
+    environment = os.environ | {"DYNABENCH_RAY": "127.0.0.1:1", "DYNABENCH_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "dynabench", "host", "--url", f"unix:{tmp_path / 'host.sock'}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 1
+    assert "Nothing answers at the Ray cluster's address '127.0.0.1:1'" in done.stderr
