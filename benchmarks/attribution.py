@@ -1,0 +1,61 @@
+"""Ways to explain an answer: how long each takes on the same sentence, and how much of the change its weights miss."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from benchmarks.row import Row, median_ms
+from dynabench.models import catalog, runtime
+from dynabench.models.attribution import removal
+from dynabench.models.protocol import Attributable, Attribution
+
+STATEMENT = {
+    "statement": "The acting is wonderful, but the plot is thin, the jokes are older than the cast, and the ending "
+    "bored me so much that I left."
+}
+
+
+def rows() -> list[Row]:
+    """All figures of this file; the anchor is one call of the same model."""
+    runtime.use_threads(runtime.cores())
+    found = []
+    neural = catalog.open_model(catalog.BUILTIN / "sentiment-minilm")
+    for method in neural.card.methods:
+        found += _row(neural, method, "sentiment-minilm")
+    linear = catalog.open_model(catalog.BUILTIN / "sentiment-ngram")
+    found += _row(linear, "exact", "sentiment-ngram")
+    with _both() as both:
+        for method in removal.METHODS:
+            found += _row(both, method, "an ensemble of both, which gives answers only")
+    return found
+
+
+def _row(model: Attributable, method: str, note: str) -> list[Row]:
+    label = str(model.predict([STATEMENT])[0].answer["label"])
+    one = median_ms(lambda: model.predict([STATEMENT]), 20)
+    said: list[Attribution] = []
+    taken = median_ms(lambda: said.append(model.attribute(STATEMENT, label, method)), 3, warm=1)
+    error = said[-1].completeness_error
+    limit = {"layer_integrated_gradients": 2000}.get(method)
+    kept = None if limit is None else taken <= limit
+    rows = [Row(method, taken, "ms", "one call", one, "2 s" if limit else "", kept, note)]
+    if error is not None:
+        rows.append(Row(f"{method}, completeness error", error, "relative", budget="under 0.05", kept=error < 0.05))
+    return rows
+
+
+@contextmanager
+def _both() -> Iterator[Attributable]:
+    card = catalog.entry("sentiment-ngram").card
+    assert card is not None
+    members = [f"{name}@{catalog.entry(name).version}" for name in ("sentiment-minilm", "sentiment-ngram")]
+    with TemporaryDirectory() as folder:
+        document = {
+            "name": "both", "task": card.task, "kind": "ensemble", "inputs": list(card.inputs), "answer": card.answer,
+            "labels": list(card.labels), "licence": card.licence, "options": {"members": members},
+        }  # fmt: skip
+        (Path(folder) / "model.yaml").write_text(yaml.safe_dump(document))
+        yield catalog.open_model(Path(folder))
