@@ -127,16 +127,12 @@ class Client:
     ) -> Iterator[httpcore2.Response]:
         self._network.until(until)
         left = max(until - time.monotonic(), 0.001)
-        sent: dict[bytes | str, bytes | str] = {
-            "User-Agent": f"dynabench/{__version__}",
-            "Accept-Encoding": "identity",
-            **headers,
-        }
+        sent = [("User-Agent", f"dynabench/{__version__}"), ("Accept-Encoding", "identity"), *headers.items()]
         wait = dict.fromkeys(("connect", "read", "write", "pool"), left)
         begun = False
         try:
             pool = self._opened()
-            with pool.stream(method, url, headers=sent, content=body, extensions={"timeout": wait}) as response:
+            with pool.stream(method, url, headers=_bytes(sent), content=body, extensions={"timeout": wait}) as response:
                 begun = True
                 yield response
         except (httpcore2.TimeoutException, TimeoutError) as error:
@@ -233,6 +229,10 @@ class _Timed(httpcore2.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
+
+
+def _bytes(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes | str, bytes | str]]:
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in headers]
 
 
 def _headers(response: httpcore2.Response) -> dict[str, str]:

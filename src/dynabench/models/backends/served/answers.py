@@ -25,7 +25,7 @@ def read(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores = "p
     `{labels, scores}`. Spans: `{start, end}` with or without text, lists of them, or a text that stands in the last
     input. Texts: a text, or `{generated_text}`. Anything: `{<answer>: ..., probabilities: {...}}`.
     """
-    if isinstance(raw, Mapping) and card.answer in raw and card.answer not in card.labels:
+    if isinstance(raw, Mapping) and card.answer in raw and card.answer not in card.labels and "start" not in raw:
         return _whole(card, names, inputs, raw, scores)
     return _shaped(card, names, inputs, raw, scores)
 

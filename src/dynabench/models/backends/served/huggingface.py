@@ -20,6 +20,14 @@ Pipeline = Literal[
 ]
 
 
+RETURNS = {
+    "question-answering": ("spans",),
+    "token-classification": ("tags",),
+    "text-generation": ("label", "text"),
+}
+"""What models of a pipeline may return; the others choose a label."""
+
+
 class Options(EndpointOptions):
     """Which pipeline answers, and what it is told."""
 
