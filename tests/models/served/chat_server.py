@@ -109,7 +109,11 @@ class Chat:
                 following = {way[at] for way in ways if len(way) > at}
                 if ways and not following:
                     return
-                best = max(following, key=lambda token: scores[token]) if ways else int(scores.argmax())
+                if ways:  # of what the schema admits
+                    admitted = torch.full_like(scores, -torch.inf)
+                    admitted[list(following)] = scores[list(following)]
+                    scores = torch.log_softmax(admitted, -1)
+                best = int(scores.argmax())
                 if best == self.tokenizer.eos_token_id:
                     return
                 yield self._told(best, scores, int(body.get("top_logprobs") or 0))
@@ -124,6 +128,7 @@ class Chat:
             "top_logprobs": [
                 {"token": self.tokenizer.decode([int(other)]), "logprob": float(score)}
                 for other, score in zip(top.indices, top.values, strict=True)
+                if score > -torch.inf
             ],
         }
 

@@ -1,6 +1,7 @@
 """Shared by the tests of served models: a home of their own, folders by kind, servers on real sockets."""
 
 import socket
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -48,8 +49,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Any]]:
     models: list[Any] = []
 
     def write(kind: str, base: dict[str, Any] = CLASSIFIER, more: dict[str, Any] | None = None, **options: Any) -> Any:
-        folder = tmp_path / "folders" / str(len(models))
-        folder.mkdir(parents=True)
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
         (folder / "model.yaml").write_text(yaml.safe_dump({**base, **(more or {}), "kind": kind, "options": options}))
         models.append(catalog.open_model(folder))
         return models[-1]

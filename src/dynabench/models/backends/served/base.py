@@ -69,6 +69,7 @@ class Served(Alone):
     def __init__(self, card: Card, options: Any, seconds: float) -> None:
         super().__init__(card)
         self.options = options
+        self.fits()
         self.at_once = options.at_once
         if self.rows == 1:
             self.room = 1  # a call of its own fails alone, and is not paid for twice
@@ -78,7 +79,6 @@ class Served(Alone):
         self._spending = spending(settings.folder, settings.spending_per_day)
         self._threads = ThreadPoolExecutor(options.at_once, thread_name_prefix=f"served-{card.name}")
         self._version = ""
-        self.fits()
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:

@@ -68,12 +68,16 @@ class ChatModel(Served):
         try:
             return [self._answer(inputs, structured=True)]
         except Complaint as complaint:
-            if self.options.answers == "json" or complaint.remote_status not in (400, 404, 422, 501):
+            if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
                 raise
+        self._structured = False
+        try:
             output = self._answer(inputs, structured=False)
-            log.info("%s: the server refuses `response_format`, answers are read as plain text", self.card.name)
-            self._structured = False
-            return [output]
+        except Complaint:
+            self._structured = True  # it was not the schema that it complained about
+            raise
+        log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
+        return [output]
 
     def stream(self, messages: Messages) -> Iterator[str]:
         """What it writes to the messages, piece by piece; raises as `predict` does, also in the middle."""
