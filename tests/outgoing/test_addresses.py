@@ -1,8 +1,12 @@
 """Which addresses the platform calls when users name them."""
 
 import ipaddress
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -99,6 +103,59 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch):
         thread.join(5)
         server.close()
     assert asked == ["models.example.org"]
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A key and a certificate of models.example.org that nobody but itself vouches for."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed.")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out"]
+    command += [certificate, "-subj", "/CN=models.example.org", "-addext", "subjectAltName=DNS:models.example.org"]
+    subprocess.run(command, check=True, capture_output=True)
+    return key, certificate
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "fine"),
+    [("models.example.org", True, True), ("models.example.org", False, False), ("other.example.org", True, False)],
+)
+def test_certificates_are_those_of_the_name_though_the_address_is_called(
+    host, trusted, fine, certificate, monkeypatch, tmp_path
+):
+    key, own = certificate
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(own))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own, key)
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda name, *rest, **more: real("127.0.0.1" if name.endswith(".org") else name, *rest, **more),
+    )
+
+    def reply():
+        connection, _ = server.accept()
+        with suppress(OSError), context.wrap_socket(connection, server_side=True) as packed:
+            packed.recv(65536)
+            packed.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        connection.close()
+
+    thread = threading.Thread(target=reply, daemon=True)
+    thread.start()
+    try:
+        if fine:
+            assert called(f"https://{host}:{port}/", Allowed.read("127.0.0.0/8")).json() == {}
+        else:
+            with pytest.raises(Unreached, match="certificate verify failed"):
+                called(f"https://{host}:{port}/", Allowed.read("127.0.0.0/8"))
+    finally:
+        thread.join(5)
+        server.close()
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,8 @@ class Client:
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             if begun:
                 raise Interrupted(f"{host} closed the connection in the middle of its answer.") from error
+            if isinstance(error, httpcore2.ProtocolError) and "disconnected" not in str(error):
+                raise Refused(f"{host} does not answer in HTTP: check the port and the scheme in `url`.") from error
             raise Unreached(f"{host} closed the connection without an answer.") from error
 
     def _opened(self) -> httpcore2.ConnectionPool:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import threading
 import time
 import tracemalloc
 
@@ -131,6 +132,25 @@ def test_a_slow_drip_ends_in_time(head, hostile, opened):
     with pytest.raises(Unavailable):
         model.predict([INPUTS])
     assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.6\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 300_000])
+def test_what_is_no_http_is_told(said, hostile, opened):
+    server = hostile(lambda c, n: c.sendall(said))
+    with pytest.raises(Refused, match="does not answer in HTTP"):
+        asked(opened, server, retries=2)
+    assert len(server.requests) == 1
+
+
+def test_several_inputs_are_asked_at_once(hostile, opened):
+    together = threading.Barrier(4, timeout=10)
+
+    def answer(connection, calls):
+        together.wait()  # nobody is answered before four ask
+        connection.sendall(http(b'"positive"'))
+
+    model = opened("torchserve", url=hostile(answer).url, model="m", at_once=4)
+    assert len(model.predict([{"statement": str(number)} for number in range(8)])) == 8
 
 
 @pytest.mark.parametrize("address", ["http://169.254.169.254/latest", "http://127.0.0.1:1/", "https://example.org/"])

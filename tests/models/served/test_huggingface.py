@@ -118,7 +118,7 @@ def test_two_texts_are_classified_together(model):
 
 
 def test_labels_that_nobody_explained_are_told(model):
-    with pytest.raises(Broken, match=r"'LABEL_., which is none of negative, neutral, positive; `labels` may say"):
+    with pytest.raises(Broken, match=r"'LABEL_.', which is none of negative, neutral, positive; `labels` may say"):
         model("text-classification").predict([INPUTS])
 
 

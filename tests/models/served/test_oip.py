@@ -65,6 +65,22 @@ def test_words_of_a_served_model_are_weighed(remote):
     assert max(weights, key=weights.get) == "wonderful"
 
 
+def test_a_host_serves_what_another_host_serves(host, opened, local, tmp_path):
+    opened("oip", more={"name": "relayed"}, url=host, model=NGRAM)
+    folder = next(tmp_path.glob("*/model.yaml")).parent
+    with served(create_app(Repository([folder.parent])), "http://127.0.0.1:0") as address:
+        client = triton.InferenceServerClient(address.removeprefix("http://"))
+        while not client.is_server_ready():
+            pass
+        asked = triton.InferInput("statement", [2], "BYTES")
+        texts = [row["statement"] for row in BATCH[:2]]
+        asked.set_data_from_numpy(np.array([text.encode() for text in texts], object), binary_data=False)
+        wanted = [triton.InferRequestedOutput("label", binary_data=False)]
+        found = [str(label) for label in client.infer("relayed", [asked], outputs=wanted).as_numpy("label")]
+        client.close()
+    assert found == [output.answer["label"] for output in local.predict(BATCH[:2])]
+
+
 def test_readiness_tells_the_version(remote, local):
     assert remote().ready().version == local.card.version
     missing = remote(model="nobody", retries=0).ready()

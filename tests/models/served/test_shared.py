@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.models import validity
 from dynabench.models.backends.served import answers, prompt
 from dynabench.models.backends.served.cache import FILE, Cache
 from dynabench.models.backends.served.spending import Spending
@@ -192,6 +193,59 @@ def test_whatever_is_answered_is_an_output_or_broken(raw, returns, scores):
     except Broken:
         return
     assert "label" in output.answer
+
+
+TENSOR = st.fixed_dictionaries(
+    {"name": st.sampled_from(["label", "probabilities", "extras"])},
+    optional={
+        "datatype": st.sampled_from(["BYTES", "FP32", 1]),
+        "shape": st.lists(st.integers(-2, 3), max_size=3) | JSON,
+        "data": st.lists(JSON, max_size=4) | JSON,
+        "parameters": st.just({"content_type": "application/json"}) | JSON,
+    },
+)
+
+
+def test_whatever_tensors_are_answered_are_outputs_or_broken(opened):
+    models = [opened("oip", url="https://example.org", model="m", holds=h) for h in ("answers", "logits", "json")]
+
+    @given(st.fixed_dictionaries({}, optional={"outputs": st.lists(TENSOR, max_size=3) | JSON}) | JSON)
+    def play(document):
+        for model in models:
+            try:
+                outputs = model._outputs(model._tensors(document), [INPUTS])
+                assert validity.checked(model.card, [INPUTS], [model.noted(outputs[0], "1")])
+            except Broken:
+                pass
+
+    play()
+
+
+def test_whatever_a_chat_answers_is_an_output_or_broken(opened):
+    model = opened("openai", url="https://example.org/v1", model="m", probabilities=True)
+    token = st.fixed_dictionaries({"token": st.text(max_size=4), "logprob": st.floats() | st.integers()})
+    tokens = st.lists(
+        token | st.builds(lambda a, b: {**a, "top_logprobs": b}, token, st.lists(token | JSON)), max_size=4
+    )
+    message = st.fixed_dictionaries({"content": st.sampled_from(LABELS) | JSON}) | JSON
+    choice = st.fixed_dictionaries(
+        {"message": message}, optional={"logprobs": st.builds(lambda t: {"content": t}, tokens)}
+    )
+
+    @given(st.fixed_dictionaries({"choices": st.lists(choice, max_size=2) | JSON}) | JSON)
+    def play(document):
+        try:
+            output = model._read(document, {}, None, structured=False)
+            assert validity.checked(model.card, [INPUTS], [output])
+        except Broken:
+            pass
+
+    play()
+
+
+def test_a_limit_without_a_price_is_told(opened):
+    with pytest.raises(Invalid, match="say what calls cost"):
+        opened("openai", url="https://example.org/v1", model="m", spend_per_day=1.0)
 
 
 @given(st.text(), st.text())

@@ -42,6 +42,10 @@ class EndpointOptions(BaseModel):
     price_per_call: float = Field(0.0, ge=0, description="What a call costs.")
     spend_per_day: float | None = Field(None, ge=0, description="What this model may cost a day (UTC).")
 
+    def priced(self) -> bool:
+        """Whether calls cost anything."""
+        return self.price_per_call > 0
+
     @field_validator("url")
     @classmethod
     def _is_an_address(cls, url: str) -> str:
@@ -91,6 +95,8 @@ class Served(Alone):
         """Raise `Invalid` where options and card do not fit each other."""
         if strangers := sorted(set(self.options.labels.values()) - set(self.card.labels)):
             raise Invalid({"options.labels": f"{', '.join(strangers)}: not among the model's labels."})
+        if self.options.spend_per_day is not None and not self.options.priced():
+            raise Invalid({"options.spend_per_day": "Without a price nothing is ever spent: say what calls cost."})
 
     @abstractmethod
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:

@@ -61,5 +61,5 @@ def _alternatives(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     told = token.get("top_logprobs")
     for other in told if isinstance(told, list) else []:
         value = other.get("logprob") if isinstance(other, Mapping) else None
-        if isinstance(value, int | float) and value <= 0 and isinstance(other.get("token"), str):
+        if isinstance(value, int | float) and -1e9 < value <= 0 and isinstance(other.get("token"), str):
             yield other["token"], float(value)

@@ -96,7 +96,8 @@ class InferenceModel(Served):
             known = self._beside(tensors, self.options.probabilities, len(batch))
             labels = self._labels(tensors)
             outputs = [self._with(output, row, labels) for output, row in zip(outputs, known, strict=True)]
-        return [Output(o.answer, o.probabilities, e or {}) for o, e in zip(outputs, extras, strict=True)]
+        told = [row if isinstance(row, dict) else {} for row in extras]
+        return [Output(o.answer, o.probabilities, row) for o, row in zip(outputs, told, strict=True)]
 
     def _output(self, inputs: Inputs, row: Any) -> Output:
         holds = self.options.holds

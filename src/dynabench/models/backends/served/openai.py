@@ -42,6 +42,10 @@ class Options(EndpointOptions):
     price_in: float = Field(0.0, ge=0, description="What a million tokens of a prompt cost.")
     price_out: float = Field(0.0, ge=0, description="What a million tokens of an answer cost.")
 
+    def priced(self) -> bool:
+        """Whether calls or tokens cost anything."""
+        return super().priced() or self.price_in > 0 or self.price_out > 0
+
 
 class ChatModel(Served):
     """A language model that answers by chat."""
