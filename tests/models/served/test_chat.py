@@ -16,7 +16,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.models.validity import Broken
 from tests.models.conftest import served
 
-from .chat_server import NAME, Chat, unpacked
+from .chat_server import NAME, Chat, missing, unpacked
 from .conftest import LABELS, WRITER, http
 
 INPUTS = {"statement": "A wonderful, funny film that I loved from start to end."}
@@ -25,7 +25,9 @@ SAID = {"choices": [{"message": {"content": "positive"}, "finish_reason": "stop"
 
 @pytest.fixture(scope="module")
 def weights(request) -> Path:
-    return unpacked(Path(request.config.cache.mkdir("smollm2")))
+    if reason := missing():
+        pytest.skip(reason)
+    return unpacked(Path(request.config.cache.mkdir("language-model")))
 
 
 @pytest.fixture(scope="module")

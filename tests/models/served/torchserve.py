@@ -53,7 +53,9 @@ def installed(cache: Path) -> Path:
         shutil.rmtree(making, ignore_errors=True)
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(making), *PACKAGES]
         subprocess.run(pip, check=True, capture_output=True, timeout=280)
-        making.rename(folder)
+        with suppress(OSError):  # another process was first
+            making.rename(folder)
+        shutil.rmtree(making, ignore_errors=True)
     return folder
 
 
