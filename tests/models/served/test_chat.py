@@ -239,7 +239,7 @@ class _transformers_serve:
             self.process = subprocess.Popen(command, env={**os.environ, **quiet}, stdout=log, stderr=log)
 
     def __enter__(self) -> str:
-        until = time.monotonic() + 90
+        until = time.monotonic() + 150
         while time.monotonic() < until and self.process.poll() is None:
             try:
                 if httpx2.get(f"http://127.0.0.1:{self.port}/health").status_code == 200:
