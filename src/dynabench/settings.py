@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     hub_url: str = Field(
         "https://huggingface.co", description="Hub that datasets are imported from; empty means that none is called."
     )
+    private_endpoints: str = Field(
+        "", description="Hosts and networks that models may be served from though they are not public, by commas."
+    )
+    spending_per_day: float = Field(0.0, ge=0, description="What served models may cost a day in all; 0 for no limit.")
     answer_seconds: float = Field(2.0, description="How long an annotator waits for a model before being told.")
     reservation_seconds: int = Field(600, description="How long a validator keeps the place of an item handed out.")
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")

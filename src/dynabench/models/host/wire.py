@@ -181,7 +181,7 @@ def outputs(document: Mapping[str, Any]) -> list[Output]:
 
 
 def _tables(tensor: Mapping[str, Any]) -> list[dict[str, float]]:
-    if _is_json(tensor):
+    if is_json(tensor):
         return [{str(text): float(p) for text, p in row.items()} for row in map(_object, _read(tensor))]
     labels, data = tensor["parameters"]["labels"], tensor["data"]
     return [
@@ -192,10 +192,11 @@ def _tables(tensor: Mapping[str, Any]) -> list[dict[str, float]]:
 
 def _read(tensor: Mapping[str, Any]) -> list[Any]:
     data: list[Any] = tensor["data"]
-    return [json.loads(text) for text in data] if _is_json(tensor) else data
+    return [json.loads(text) for text in data] if is_json(tensor) else data
 
 
-def _is_json(tensor: Mapping[str, Any]) -> bool:
+def is_json(tensor: Mapping[str, Any]) -> bool:
+    """Whether each value of a tensor is a JSON document."""
     parameters = tensor.get("parameters")
     return isinstance(parameters, dict) and parameters.get("content_type") == JSON["content_type"]
 

@@ -1,0 +1,1 @@
+"""Models that others serve: one file a protocol."""

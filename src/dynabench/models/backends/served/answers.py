@@ -1,0 +1,165 @@
+"""What endpoints of others answer, read into outputs: labels, indices, tables of probabilities, spans, texts.
+
+Shapes are read as they stand; nothing is guessed from values. What is no answer of the card's kind raises `Broken`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from dynabench.models.backends.base import softmax
+from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.validity import Broken
+
+Scores = Literal["probabilities", "logits"]
+"""What numbers for labels are."""
+Names = Mapping[str, str]
+"""Labels of the card by what the endpoint calls them, an index as its digits."""
+
+
+def read(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores = "probabilities") -> Output:
+    """One output from JSON.
+
+    Labels: a text, an index, one number a label in order, `{label: number}`, `[{label, score}, ...]`,
+    `{labels, scores}`. Spans: `{start, end}` with or without text, lists of them, or a text that stands in the last
+    input. Texts: a text, or `{generated_text}`. Anything: `{<answer>: ..., probabilities: {...}}`.
+    """
+    if isinstance(raw, Mapping) and card.answer in raw and card.answer not in card.labels and "start" not in raw:
+        return _whole(card, names, inputs, raw, scores)
+    return _shaped(card, names, inputs, raw, scores)
+
+
+def _shaped(card: Card, names: Names, inputs: Inputs, raw: Any, scores: Scores) -> Output:
+    if card.returns == "label":
+        return _label(card, names, raw, scores)
+    if card.returns == "text":
+        return Output({card.answer: text(card, raw)})
+    return Output({card.answer: _spans(card, names, inputs, raw)})
+
+
+def label(card: Card, names: Names, raw: Any) -> str:
+    """The card's label that a text or an index means; raises `Broken`."""
+    if isinstance(raw, str | int) and not isinstance(raw, bool):
+        told = names.get(str(raw), raw)
+        if told in card.labels:
+            return str(told)
+        if isinstance(told, int) and 0 <= told < len(card.labels) and not names:
+            return card.labels[told]
+    known = ", ".join(card.labels)
+    raise Broken(f"{card.name} answered {_short(raw)}, which is none of {known}; `labels` may say what it means.")
+
+
+def table(
+    card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores
+) -> dict[str, float] | None:
+    """Probabilities by label, from numbers by what the endpoint calls them or in its order of labels.
+
+    None where not every label has one, as when only the likeliest are told. Raises `Broken` for what are no numbers.
+    """
+    pairs = known.items() if isinstance(known, Mapping) else enumerate(known)
+    found: dict[str, float] = {}
+    for name, value in pairs:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Broken(f"{card.name} answered {_short(value)} where a number for {_short(name)} is needed.")
+        mine = label(card, names, name)
+        if mine in found:
+            raise Broken(f"{card.name} answered two numbers for {mine!r}.")
+        try:
+            found[mine] = float(value)
+        except OverflowError as error:
+            raise Broken(f"{card.name} answered a number for {mine!r} that is too large.") from error
+    if set(found) != set(card.labels):
+        return None
+    if scores == "logits":
+        values = np.array([found[name] for name in card.labels])
+        if not np.isfinite(values).all():
+            raise Broken(f"{card.name} answered logits that are no finite numbers.")
+        return dict(zip(card.labels, map(float, softmax(values)), strict=True))
+    return {name: found[name] for name in card.labels}
+
+
+def best(card: Card, names: Names, known: Mapping[Any, Any] | Sequence[Any], scores: Scores) -> Output:
+    """The likeliest label, the first of equals, with the probabilities if there is one for each."""
+    probabilities = table(card, names, known, scores)
+    if probabilities is not None:
+        return Output({card.answer: max(card.labels, key=probabilities.__getitem__)}, probabilities)
+    pairs = list(known.items() if isinstance(known, Mapping) else enumerate(known))
+    if not pairs:
+        raise Broken(f"{card.name} answered with nothing.")
+    return Output({card.answer: label(card, names, max(pairs, key=lambda pair: pair[1])[0])})
+
+
+def _whole(card: Card, names: Names, inputs: Inputs, raw: Mapping[str, Any], scores: Scores) -> Output:
+    answer = _shaped(card, names, inputs, raw[card.answer], scores).answer
+    known = raw.get("probabilities")
+    if known is None or card.returns != "label":
+        return Output(answer, known)
+    if not isinstance(known, Mapping | list):
+        raise Broken(f"{card.name} answered {_short(known)} as probabilities.")
+    return Output(answer, table(card, names, known, scores))
+
+
+def _label(card: Card, names: Names, raw: Any, scores: Scores) -> Output:
+    if isinstance(raw, list) and len(raw) == 1 and isinstance(raw[0], list | str):
+        raw = raw[0]  # one input of a batch
+    if isinstance(raw, Mapping) and isinstance(raw.get("labels"), list) and isinstance(raw.get("scores"), list):
+        return best(card, names, _paired(card, raw["labels"], raw["scores"]), scores)
+    if isinstance(raw, Mapping) and "label" in raw:
+        raw = [raw]
+    if isinstance(raw, list) and raw and all(isinstance(row, Mapping) for row in raw):
+        numbers = [row.get("score", 1) for row in raw]
+        return best(card, names, _paired(card, [row.get("label") for row in raw], numbers), scores)
+    if isinstance(raw, Mapping | list):
+        return best(card, names, raw, scores)
+    return Output({card.answer: label(card, names, raw)})
+
+
+def _paired(card: Card, labels: list[Any], numbers: list[Any]) -> dict[Any, Any]:
+    if len(labels) != len(numbers) or not all(isinstance(name, str | int) for name in labels):
+        raise Broken(f"{card.name} answered {len(numbers)} scores for the labels {_short(labels)}.")
+    if len(set(labels)) != len(labels):
+        raise Broken(f"{card.name} answered two scores for one label.")
+    return dict(zip(labels, numbers, strict=True))
+
+
+def text(card: Card, raw: Any) -> str:
+    """A written text, alone or as generation pipelines return it; raises `Broken`."""
+    if isinstance(raw, list) and len(raw) == 1:
+        raw = raw[0]
+    if isinstance(raw, Mapping):
+        raw = raw.get("generated_text")
+    if not isinstance(raw, str):
+        raise Broken(f"{card.name} answered {_short(raw)} where a text is needed.")
+    return raw
+
+
+def _spans(card: Card, names: Names, inputs: Inputs, raw: Any) -> list[dict[str, Any]]:
+    passage = str(inputs[card.inputs[-1]])
+    rows = raw if isinstance(raw, list) else [raw]
+    return [_span(card, names, passage, row) for row in rows]
+
+
+def _span(card: Card, names: Names, passage: str, raw: Any) -> dict[str, Any]:
+    if isinstance(raw, str):
+        start = passage.find(raw)
+        if start < 0:
+            raise Broken(f"{card.name} answered {_short(raw)}, which does not stand in {card.inputs[-1]!r}.")
+        raw = {"start": start, "end": start + len(raw)}
+    if not isinstance(raw, Mapping) or not all(type(raw.get(end)) is int for end in ("start", "end")):
+        raise Broken(f"{card.name} answered {_short(raw)} where a span {{start, end, text}} is needed.")
+    start, end = raw["start"], raw["end"]
+    if not 0 <= start <= end <= len(passage):
+        raise Broken(f"{card.name} answered a span from {start} to {end} of {len(passage)} characters.")
+    span = {"start": start, "end": end, "text": passage[start:end]}
+    told = raw.get("text", raw.get("answer", span["text"]))
+    if told != span["text"]:
+        raise Broken(f"{card.name} answered {_short(told)} where {card.inputs[-1]!r} says {_short(span['text'])}.")
+    if card.returns == "tags":
+        span["label"] = label(card, names, raw.get("label", raw.get("entity_group", raw.get("entity"))))
+    return span
+
+
+def _short(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= 80 else f"{told[:77]}..."

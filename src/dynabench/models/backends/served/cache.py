@@ -1,0 +1,96 @@
+"""Answers that endpoints gave, kept under the home folder by model version and input; the least used go first."""
+
+import hashlib
+import json
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dynabench.models.protocol import Inputs, Output
+
+log = logging.getLogger("dynabench.served")
+
+MOST = 64 * 2**20
+"""Bytes of the file."""
+FILE = "responses.sqlite"
+_TABLE = """
+CREATE TABLE IF NOT EXISTS responses (key BLOB PRIMARY KEY, output TEXT NOT NULL, used REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS responses_used ON responses (used);
+"""
+
+
+class Cache:
+    """A file of outputs; several threads and processes may share it. Where it fails, calls are made."""
+
+    def __init__(self, path: Path, most: int = MOST) -> None:
+        self._path = path
+        self._most = most
+        self._lock = threading.Lock()
+        self._file: sqlite3.Connection | None = None
+
+    def get(self, version: str, inputs: Inputs) -> Output | None:
+        """What this model version answered to the same inputs."""
+        key = _key(version, inputs)
+        rows = self._run("UPDATE responses SET used = ? WHERE key = ? RETURNING output", (time.time(), key))
+        return _output(rows[0][0]) if rows else None
+
+    def put(self, version: str, inputs: Inputs, output: Output) -> None:
+        """Remember an output; when the file is full, a tenth of what it holds goes."""
+        text = json.dumps([output.answer, output.probabilities, output.extras], ensure_ascii=False)
+        self._run("INSERT OR REPLACE INTO responses VALUES (?, ?, ?)", (_key(version, inputs), text, time.time()))
+        if self.size() > self._most:
+            least = "SELECT key FROM responses ORDER BY used LIMIT 1 + (SELECT count(*) FROM responses) / 10"
+            self._run(f"DELETE FROM responses WHERE key IN ({least})")  # noqa: S608 - a constant
+
+    def size(self) -> int:
+        """Bytes in use."""
+        pages, free, each = (self._run(f"PRAGMA {name}") for name in ("page_count", "freelist_count", "page_size"))
+        return (pages[0][0] - free[0][0]) * each[0][0] if pages and free and each else 0
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def _run(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        with self._lock:
+            try:
+                return self._opened().execute(statement, values).fetchall()
+            except sqlite3.DatabaseError as error:
+                log.warning("answers of endpoints are not cached: %s: %s", self._path, error)
+                return []
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._file is None:
+            file = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
+            try:
+                file.execute("PRAGMA journal_mode = WAL")
+                file.execute("PRAGMA synchronous = OFF")  # what a power cut loses is asked for again
+                file.executescript(_TABLE)
+            except sqlite3.DatabaseError:
+                file.close()
+                raise
+            self._file = file
+        return self._file
+
+
+@lru_cache
+def cache(folder: Path) -> Cache:
+    """The cache of a home folder."""
+    return Cache(folder / FILE)
+
+
+def _key(version: str, inputs: Mapping[str, Any]) -> bytes:
+    return hashlib.sha256(json.dumps([version, inputs], sort_keys=True).encode()).digest()
+
+
+def _output(text: str) -> Output:
+    answer, probabilities, extras = json.loads(text)
+    return Output(answer, probabilities, extras)

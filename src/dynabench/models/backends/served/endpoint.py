@@ -1,0 +1,190 @@
+"""One endpoint: calls with the token, retries, the breaker, and what its complaints mean."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
+
+from dynabench.errors import Unavailable
+from dynabench.models.backends.served.breaker import breaker
+from dynabench.models.backends.served.tokens import token
+from dynabench.outgoing import Allowed, Client, Interrupted, Refused, Reply, Unreached, checked
+from dynabench.settings import get_settings
+
+FIRST = 0.25
+"""Seconds that the first retry waits at most; each further one twice as long."""
+PASSING = {429, 502, 503, 504}
+"""Statuses of an endpoint that may answer a moment later and has computed nothing."""
+FAILURES = {500, 502, 504}
+JSON = "application/json"
+
+
+class Complaint(Unavailable):
+    """The endpoint answered with an error."""
+
+    def __init__(self, detail: str, status: int, retry_after: int = 2) -> None:
+        super().__init__(detail, retry_after=retry_after)
+        self.remote_status = status
+
+
+class Endpoint:
+    """An address that answers, as `options` of a model name it; usable from several threads at once.
+
+    Raises `Invalid` for an address that is not called or a token that there is not. `seconds` is the time of a call
+    with all its retries, of which there are `retries` at most.
+    """
+
+    def __init__(self, url: str, name: str, seconds: float, retries: int = 2, connections: int = 4) -> None:
+        allowed = Allowed.read(get_settings().private_endpoints)
+        self.url = url.rstrip("/")
+        self.host, port = checked(url, allowed, "options.url")
+        self.seconds = seconds
+        self._retries = retries
+        self._name = name
+        self._token = token(name, self.host)
+        self._client = Client(allowed, connections)
+        self._breaker = breaker(f"{url.partition(':')[0]}://{self.host}:{port}")
+
+    def json(self, method: str, path: str, document: Any = None) -> Any:
+        """The answer as JSON; raises `Complaint`, `Refused`, `Unreached` or `Interrupted`."""
+        return self.call(method, path, None if document is None else packed(document)).json()
+
+    def call(self, method: str, path: str, body: bytes | None = None, content_type: str = JSON) -> Reply:
+        """An answer with a status under 400; errors as for `json`."""
+        until = time.monotonic() + self.seconds
+        return self._complained(self._patiently(lambda: self._once(method, path, body, content_type, until), until))
+
+    @contextmanager
+    def stream(self, path: str, document: Any) -> Iterator[Iterator[bytes]]:
+        """The parts of an answer as they come; not tried again, since parts may have been used."""
+        self._breaker.admit(self.host)
+        headers = {**self._headers(JSON), "Accept": "text/event-stream"}
+        with (
+            self._minding(),
+            self._client.stream("POST", self.url + path, packed(document), headers, self.seconds) as (reply, parts),
+        ):
+            if reply.status >= 400:
+                body = b"".join(parts)
+                self._complained(Reply(reply.host, reply.status, reply.headers, self._clean(body)))
+            yield parts
+            self._breaker.succeeded()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float) -> Reply:
+        self._breaker.admit(self.host)
+        left = max(until - time.monotonic(), 0.001)
+        with self._minding():
+            found = self._client.call(method, self.url + path, body, self._headers(content_type), left)
+        if found.status in FAILURES:
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()
+        return Reply(found.host, found.status, found.headers, self._clean(found.body))
+
+    @contextmanager
+    def _minding(self) -> Iterator[None]:
+        try:
+            yield
+        except (Unreached, Interrupted):
+            self._breaker.failed()
+            raise
+
+    def _patiently(self, once: Callable[[], Reply], until: float) -> Reply:
+        """The first answer that is worth having; others are waited out with full jitter, as long as there is time."""
+        for tried in range(self._retries + 1):
+            wait = random.uniform(0, FIRST * 2**tried)
+            last = tried == self._retries
+            try:
+                found = once()
+            except Unreached:
+                if last or time.monotonic() + wait >= until:
+                    raise
+            else:
+                told = wished(found)
+                if last or found.status not in PASSING or (found.status == 429 and told is None):
+                    return found
+                wait += told or 0
+                if time.monotonic() + wait >= until:
+                    return found
+            time.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    def _headers(self, content_type: str) -> dict[str, str]:
+        headers = {"Content-Type": content_type, "Accept": JSON}
+        return {**headers, "Authorization": f"Bearer {self._token}"} if self._token else headers
+
+    def _clean(self, body: bytes) -> bytes:
+        """What was said without the token, should the endpoint repeat it."""
+        return body.replace(self._token.encode(), b"...") if self._token else body
+
+    def _complained(self, reply: Reply) -> Reply:
+        """The reply unless it is a complaint; raises `Complaint`."""
+        if reply.status < 400:
+            return reply
+        told = {
+            401: self._token_told(),
+            403: self._token_told(),
+            404: "knows nothing at this address: check `url` and the model's name and version.",
+            405: "takes no such call at this address: check `url`.",
+            429: "gets too many calls. Try again later, or ask it less at once (`at_once`).",
+            503: "is not ready, and may be loading the model.",
+        }.get(reply.status, "gave no answer.")
+        said = excerpt(reply)
+        after = wished(reply)
+        if after:
+            told += f" It asks to be tried again in {after:.0f} s."
+        retry = min(max(round(after), 1), 86_400) if after is not None else 2
+        raise Complaint(f"{self.host} {told} (status {reply.status}{said})", reply.status, retry)
+
+    def _token_told(self) -> str:
+        if self._name:
+            return f"does not accept the token {self._name}; the operator sets it."
+        return "wants a token: name one as `token`, and have the operator set it."
+
+
+def packed(document: Any) -> bytes:
+    """A document as JSON."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def segment(name: str) -> str:
+    """A name as one part of a path."""
+    return quote(name, safe="")
+
+
+def wished(reply: Reply) -> float | None:
+    """Seconds after which the endpoint asks to be tried again: `Retry-After`, or a `loading` with its estimate."""
+    told = reply.headers.get("retry-after", "")
+    if told.isdigit():
+        return float(told[:6])
+    if told:
+        try:
+            return max(parsedate_to_datetime(told).timestamp() - time.time(), 0.0)
+        except (ValueError, TypeError, OverflowError):
+            return None
+    estimate = _member(reply, "estimated_time") if reply.status == 503 else None
+    return min(float(estimate), 86_400.0) if isinstance(estimate, int | float) and estimate >= 0 else None
+
+
+def excerpt(reply: Reply) -> str:
+    """The beginning of what an endpoint said, for messages; empty for web pages."""
+    said = _member(reply, "error") or _member(reply, "message") or _member(reply, "detail")
+    if isinstance(said, Mapping):
+        said = said.get("message")
+    text = " ".join(said.split()) if isinstance(said, str) else ""
+    return f": {text[:200]}" if text else ""
+
+
+def _member(reply: Reply, name: str) -> Any:
+    try:
+        document = reply.json()
+    except Refused:
+        return None
+    return document.get(name) if isinstance(document, dict) else None

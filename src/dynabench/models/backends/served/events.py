@@ -1,0 +1,39 @@
+"""Server-sent events with a JSON document each, as streaming chat APIs send them (WHATWG HTML, section 9.2)."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dynabench.outgoing import Interrupted
+
+LONGEST = 2**20
+"""Bytes of one line."""
+END = b"[DONE]"
+
+
+def documents(parts: Iterable[bytes], host: str) -> Iterator[Any]:
+    """The document of each event up to the end mark; raises `Interrupted` for lines that are none."""
+    for line in _lines(parts, host):
+        name, _, value = line.partition(b":")
+        if name != b"data":
+            continue  # comments keep connections open; other fields say nothing here
+        value = value.strip()
+        if value == END:
+            return
+        try:
+            document = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise Interrupted(f"{host} streams something that is no JSON.") from error
+        if isinstance(document, dict) and document.get("error"):
+            raise Interrupted(f"{host} broke its answer off with an error.")
+        yield document
+
+
+def _lines(parts: Iterable[bytes], host: str) -> Iterator[bytes]:
+    rest = b""
+    for part in parts:
+        *lines, rest = (rest + part).replace(b"\r\n", b"\n").split(b"\n")
+        yield from lines
+        if len(rest) > LONGEST:
+            raise Interrupted(f"{host} streams a line without an end.")
+    yield rest

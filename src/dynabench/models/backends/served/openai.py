@@ -1,0 +1,200 @@
+"""Language models behind an OpenAI-compatible chat API, asked by a prompt template."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from dynabench.errors import Invalid
+from dynabench.models.backends.served import events, odds, prompt, written
+from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
+from dynabench.models.backends.served.endpoint import Complaint, packed, segment
+from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.validity import Broken
+
+log = logging.getLogger("dynabench.served")
+
+MILLION = 1_000_000
+OVERHEAD = 64
+"""Tokens that a chat template adds to a message, at most."""
+PICTURE = 4096
+"""Tokens that a picture counts for, at most."""
+
+Messages = Sequence[Mapping[str, Any]]
+"""`{role, content}` each, as the API takes them."""
+
+
+class Options(EndpointOptions):
+    """Which model, what it is told, how its answer is read, and what tokens cost."""
+
+    model: str = Field(min_length=1, description="Its name there.")
+    prompt: str = Field("", description="The template: {field} stands for an input, {labels} for the options.")
+    system: str = Field("", description="What it is told first; the same places.")
+    answers: Literal["auto", "json", "plain"] = Field(
+        "auto", description="By JSON schema; as plain text; or by schema until the server refuses schemas."
+    )
+    max_tokens: int = Field(64, ge=1, le=32_768, description="Tokens of an answer at most.")
+    limit: Literal["max_tokens", "max_completion_tokens"] = Field("max_tokens", description="What it calls that limit.")
+    temperature: float | None = Field(0.0, ge=0, le=2, description="None leaves it to the server.")
+    seed: int | None = None
+    probabilities: bool = Field(False, description="Ask for log-probabilities and read the options' from them.")
+    price_in: float = Field(0.0, ge=0, description="What a million tokens of a prompt cost.")
+    price_out: float = Field(0.0, ge=0, description="What a million tokens of an answer cost.")
+
+    def priced(self) -> bool:
+        """Whether calls or tokens cost anything."""
+        return super().priced() or self.price_in > 0 or self.price_out > 0
+
+
+class ChatModel(Served):
+    """A language model that answers by chat."""
+
+    options: Options
+
+    def __init__(self, card: Card, options: Options, seconds: float = SECONDS) -> None:
+        super().__init__(card, options, seconds)
+        self._structured = options.answers != "plain"
+
+    def fits(self) -> None:
+        """Raise `Invalid` where options and card do not fit each other."""
+        super().fits()
+        if self.card.returns not in ("label", "text"):
+            raise Invalid({"returns": "A chat model answers with a label or a text."})
+        prompt.check(self.card, self.options.prompt)
+        prompt.check(self.card, self.options.system, "options.system")
+
+    def ask(self, batch: Sequence[Inputs]) -> list[Output]:
+        """One output for the one input."""
+        (inputs,) = batch
+        if not self._structured:
+            return [self._answer(inputs, structured=False)]
+        try:
+            return [self._answer(inputs, structured=True)]
+        except Complaint as complaint:
+            if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
+                raise
+        self._structured = False
+        try:
+            output = self._answer(inputs, structured=False)
+        except Complaint:
+            self._structured = True  # it was not the schema that it complained about
+            raise
+        log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
+        return [output]
+
+    def stream(self, messages: Messages) -> Iterator[str]:
+        """What it writes to the messages, piece by piece; raises as `predict` does, also in the middle."""
+        body = self._body(messages) | {"stream": True}
+        with self.paid(self._most(messages)) as bill, self.endpoint.stream("/chat/completions", body) as parts:
+            for event in events.documents(parts, self.endpoint.host):
+                if usage := _usage(event):
+                    bill.cost = self._cost(usage)
+                if piece := _piece(event):
+                    yield piece
+
+    def probe(self) -> str:
+        """What the server calls the model, by its page of the model or, where it has none, its list."""
+        try:
+            told = self.endpoint.json("GET", f"/models/{segment(self.options.model)}")
+        except Complaint as complaint:
+            if complaint.remote_status not in (404, 405, 500, 501):
+                raise
+            return ""  # it answers; not every server has such pages
+        return str(told.get("id") or "") if isinstance(told, Mapping) else ""
+
+    def _answer(self, inputs: Inputs, structured: bool) -> Output:
+        messages = self._messages(inputs)
+        body = self._body(messages)
+        if structured:
+            named = {"name": "answer", "strict": True, "schema": written.schema(self.card)}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        if self.options.probabilities and self.card.returns == "label":
+            body |= {"logprobs": True, "top_logprobs": odds.MOST}
+        with self.paid(self._most(messages)) as bill:
+            document = self.endpoint.json("POST", "/chat/completions", body)
+            usage = _usage(document)
+            if usage:
+                bill.cost = self._cost(usage)
+        return self._read(document, usage, bill.cost, structured)
+
+    def _read(self, document: Any, usage: Mapping[str, int], cost: float | None, structured: bool) -> Output:
+        choice = _choice(document)
+        message = choice.get("message")
+        text = message.get("content") if isinstance(message, Mapping) else None
+        if not isinstance(text, str):
+            refusal = message.get("refusal") if isinstance(message, Mapping) else None
+            raise Broken(f"{self.card.name} wrote no text{f' but refused: {refusal!s:.120}' if refusal else ''}.")
+        if choice.get("finish_reason") == "length" and self.card.returns == "label":
+            raise Broken(
+                f"{self.card.name} was cut off after {self.options.max_tokens} tokens: allow more `max_tokens`."
+            )
+        if structured:
+            answer: str = written.structured(self.card, text)
+        else:
+            answer = written.output(self.card, text).answer[self.card.answer]
+        extras: dict[str, Any] = {"generated": text}
+        if usage:
+            extras["tokens"] = dict(usage)
+        if cost is not None:
+            extras["cost"] = cost
+        start = text.lower().rfind(answer.lower())
+        known = odds.probabilities(self.card, choice, start) if self.options.probabilities else None
+        version = document.get("system_fingerprint") or document.get("model")
+        return self.noted(Output({self.card.answer: answer}, known, extras), version)
+
+    def _messages(self, inputs: Inputs) -> list[dict[str, Any]]:
+        text = prompt.filled(self.options.prompt or prompt.plain(self.card), self.card, inputs)
+        pictures = [{"type": "image_url", "image_url": {"url": inputs[name]}} for name in self.card.images]
+        content = [{"type": "text", "text": text}, *pictures] if pictures else text
+        told = prompt.filled(self.options.system, self.card, inputs)
+        first = [{"role": "system", "content": told}] if told else []
+        return [*first, {"role": "user", "content": content}]
+
+    def _body(self, messages: Messages) -> dict[str, Any]:
+        body = {"model": self.options.model, "messages": list(messages), self.options.limit: self.options.max_tokens}
+        if self.options.temperature is not None:
+            body["temperature"] = self.options.temperature
+        return body if self.options.seed is None else body | {"seed": self.options.seed}
+
+    def _most(self, messages: Messages) -> float:
+        """What an answer may cost at most: a token has one byte of text at least."""
+        texts = packed([_without_pictures(message) for message in messages])
+        pictures = PICTURE * len(self.card.images)
+        return self._cost({"in": len(texts) + OVERHEAD * len(messages) + pictures, "out": self.options.max_tokens})
+
+    def _cost(self, usage: Mapping[str, int]) -> float:
+        by_token = (usage["in"] * self.options.price_in + usage["out"] * self.options.price_out) / MILLION
+        return self.options.price_per_call + by_token
+
+
+def _choice(document: Any) -> Mapping[str, Any]:
+    choices = document.get("choices") if isinstance(document, Mapping) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise Broken("The chat API answered without `choices`.")
+    return choices[0]
+
+
+def _piece(event: Any) -> str:
+    choices = event.get("choices") if isinstance(event, Mapping) else None
+    delta = (
+        choices[0].get("delta") if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else None
+    )
+    piece = delta.get("content") if isinstance(delta, Mapping) else None
+    return piece if isinstance(piece, str) else ""
+
+
+def _usage(document: Any) -> dict[str, int]:
+    """Tokens read and written, `{in, out}`; empty where the server does not say."""
+    usage = document.get("usage") if isinstance(document, Mapping) else None
+    if not isinstance(usage, Mapping):
+        return {}
+    read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if type(read) is not int or type(wrote) is not int or not 0 <= read < 10**9 or not 0 <= wrote < 10**9:
+        return {}
+    return {"in": read, "out": wrote}
+
+
+def _without_pictures(message: Mapping[str, Any]) -> Any:
+    content = message.get("content")
+    return [part for part in content if part.get("type") == "text"] if isinstance(content, list) else content

@@ -1,0 +1,259 @@
+"""The one client for addresses that users name: checked addresses, no redirect, no proxy, limits on time and size."""
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpcore2
+
+from dynabench import __version__
+from dynabench.errors import Unavailable
+from dynabench.outgoing.addresses import Allowed, Refused, checked, resolved
+
+MOST = 8 * 2**20
+"""Bytes of an answer."""
+QUIET = 30.0
+"""Seconds between two parts of an answer; the first may take as long as there is time."""
+
+
+class Unreached(Unavailable):
+    """No connection came about, or it was gone before any answer: nothing was computed that is now lost."""
+
+
+class Interrupted(Unavailable):
+    """The answer did not come, or not to its end, in time or in size."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer read to its end; names of headers are in small letters."""
+
+    host: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON; raises `Refused` for anything else, NaN and Infinity included."""
+        try:
+            return json.loads(self.body, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"{self.host} did not answer with JSON{self._instead(error)}") from error
+
+    def _instead(self, error: Exception) -> str:
+        kind = self.headers.get("content-type", "").partition(";")[0]
+        if kind == "text/html" or self.body.lstrip()[:1] == b"<":
+            return " but with a web page: check `url`, it may lead to a log-in or to documentation."
+        if not self.body.strip():
+            return " but with nothing."
+        return f": {error}."
+
+
+class Client:
+    """Keeps connections; usable from several threads at once. Close it."""
+
+    def __init__(self, allowed: Allowed, connections: int = 8) -> None:
+        self._allowed = allowed
+        self._network = _Checked(allowed)
+        self._connections = connections
+        self._pool: httpcore2.ConnectionPool | None = None
+        self._making = threading.Lock()
+
+    def call(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], seconds: float, most: int = MOST
+    ) -> Reply:
+        """The answer within `seconds` and `most` bytes.
+
+        Raises `Refused`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
+        """
+        host, _ = checked(url, self._allowed)
+        until = time.monotonic() + seconds
+        with self._exchange(method, url, body, headers, until, host) as response:
+            named = _headers(response)
+            _check(host, response.status, named, most)
+            read = bytearray()
+            for part in self._parts(response, until, host):
+                read += part
+                if len(read) > most:
+                    raise Interrupted(f"{host} answered more than {most // 2**20} MiB; an answer is smaller.")
+            return Reply(host, response.status, named, bytes(read))
+
+    @contextmanager
+    def stream(
+        self, method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int = MOST
+    ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
+        """An answer without its body, and its parts as they come; limits and errors as for `call`."""
+        host, _ = checked(url, self._allowed)
+        until = time.monotonic() + seconds
+        with self._exchange(method, url, body, headers, until, host) as response:
+            named = _headers(response)
+            _check(host, response.status, named, most)
+            yield Reply(host, response.status, named, b""), self._limited(response, until, host, most)
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._making:
+            if self._pool is not None:
+                self._pool.close()
+                self._pool = None
+
+    def _limited(self, response: httpcore2.Response, until: float, host: str, most: int) -> Iterator[bytes]:
+        size = 0
+        for part in self._parts(response, until, host):
+            size += len(part)
+            if size > most:
+                raise Interrupted(f"{host} answered more than {most // 2**20} MiB; an answer is smaller.")
+            yield part
+
+    def _parts(self, response: httpcore2.Response, until: float, host: str) -> Iterator[bytes]:
+        stream = response.iter_stream()
+        while True:
+            self._network.until(until, QUIET)
+            if time.monotonic() > until:
+                raise _late(host)
+            try:
+                part = next(stream)
+            except StopIteration:
+                return
+            yield part
+
+    @contextmanager
+    def _exchange(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], until: float, host: str
+    ) -> Iterator[httpcore2.Response]:
+        self._network.until(until)
+        left = max(until - time.monotonic(), 0.001)
+        sent = [("User-Agent", f"dynabench/{__version__}"), ("Accept-Encoding", "identity"), *headers.items()]
+        wait = dict.fromkeys(("connect", "read", "write", "pool"), left)
+        begun = False
+        try:
+            pool = self._opened()
+            with pool.stream(method, url, headers=_bytes(sent), content=body, extensions={"timeout": wait}) as response:
+                begun = True
+                yield response
+        except (httpcore2.TimeoutException, TimeoutError) as error:
+            raise _late(host) from error
+        except httpcore2.ConnectError as error:
+            raise Unreached(f"{host} cannot be reached: {error}.") from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            if begun:
+                raise Interrupted(f"{host} closed the connection in the middle of its answer.") from error
+            if isinstance(error, httpcore2.ProtocolError) and "disconnected" not in str(error):
+                raise Refused(f"{host} does not answer in HTTP: check the port and the scheme in `url`.") from error
+            raise Unreached(f"{host} closed the connection without an answer.") from error
+
+    def _opened(self) -> httpcore2.ConnectionPool:
+        with self._making:
+            if self._pool is None:
+                import ssl  # certificates take 30 ms to read, and not every model is asked
+
+                self._pool = httpcore2.ConnectionPool(
+                    ssl_context=ssl.create_default_context(),
+                    max_connections=self._connections,
+                    max_keepalive_connections=self._connections,
+                    keepalive_expiry=30,
+                    network_backend=self._network,
+                )
+            return self._pool
+
+
+class _Checked(httpcore2.NetworkBackend):
+    """Connects to the very address that was checked, so that a second look-up can lead nowhere else.
+
+    Each thread has one exchange under way; `until` says when that ends.
+    """
+
+    def __init__(self, allowed: Allowed) -> None:
+        self._allowed = allowed
+        self._plain = httpcore2.SyncBackend()
+        self._now = threading.local()
+
+    def until(self, end: float, quiet: float = float("inf")) -> None:
+        """When this thread's exchange ends, and how long one read may take."""
+        self._now.end, self._now.quiet = end, quiet
+
+    def left(self) -> float:
+        """Seconds that the next step of this thread may take; raises TimeoutError without any."""
+        left: float = min(self._now.end - time.monotonic(), self._now.quiet)
+        if left <= 0:
+            raise httpcore2.ReadTimeout("no time is left")
+        return left
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        try:
+            addresses = resolved(host, port, self._allowed, self.left())
+        except OSError as error:
+            if isinstance(error, TimeoutError):
+                raise httpcore2.ConnectTimeout(str(error)) from error
+            raise httpcore2.ConnectError(f"its name leads nowhere ({error.strerror or error})") from error
+        for address in addresses[:-1]:
+            try:
+                return self._connected(address, port, self.left() / 2)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return self._connected(addresses[-1], port, self.left())
+
+    def _connected(self, address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
+        return _Timed(self._plain.connect_tcp(address, port, timeout), self)
+
+
+class _Timed(httpcore2.NetworkStream):
+    """A connection of which no single read outlasts its exchange, so that dripping headers end as well."""
+
+    def __init__(self, inner: httpcore2.NetworkStream, network: _Checked) -> None:
+        self._inner = inner
+        self._network = network
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, self._network.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, self._network.left())
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        return _Timed(self._inner.start_tls(ssl_context, server_hostname, self._network.left()), self._network)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def _bytes(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes | str, bytes | str]]:
+    return [(name.encode("ascii"), value.encode("ascii")) for name, value in headers]
+
+
+def _headers(response: httpcore2.Response) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+
+
+def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> None:
+    if 300 <= status < 400:
+        raise Refused(f"{host} answered with a redirect ({status}), and none is followed. Give the final address.")
+    if headers.get("content-encoding", "identity") != "identity":
+        raise Refused(f"{host} packed its answer although it was asked not to. Turn compression off there.")
+    length = headers.get("content-length", "0")
+    if length.isdigit() and int(length) > most:
+        raise Interrupted(f"{host} answered {int(length) // 2**20} MiB; up to {most // 2**20} MiB are read.")
+
+
+def _late(host: str) -> Interrupted:
+    return Interrupted(f"{host} has not answered in time. Try again in a moment, or allow it more `seconds`.")
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
