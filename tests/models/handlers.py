@@ -1,0 +1,58 @@
+"""Folders of handlers for tests."""
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any
+
+import pytest
+import yaml
+
+from dynabench.errors import Unavailable
+from dynabench.models.sandbox.available import sandbox
+
+NLI = {
+    "name": "builders-own",
+    "task": "nli",
+    "kind": "handler",
+    "inputs": ["premise", "hypothesis"],
+    "answer": "label",
+    "labels": ["entailment", "neutral", "contradiction"],
+    "licence": "MIT",
+}
+PAIR = {"premise": "A dog runs.", "hypothesis": "An animal moves."}
+ANSWERS = """
+class Model:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def predict(self, batch):
+        return [self.one(**row) for row in batch]
+
+    def one(self, premise, hypothesis):
+{body}
+        return {{"label": "neutral"}}
+"""
+
+Write = Callable[..., Path]
+
+
+def write(folder: Path, source: str, **spec: Any) -> Path:
+    """A model folder around `handler.py`; files whose mode is not said can be read by everybody."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.yaml").write_text(yaml.safe_dump(NLI | spec))
+    (folder / "handler.py").write_text(dedent(source))
+    return folder
+
+
+def doing(body: str) -> str:
+    """A handler that does this for each row, with `premise` and `hypothesis`, before it answers `neutral`."""
+    return ANSWERS.format(body=indent(dedent(body).strip(), " " * 8))
+
+
+def need_sandbox() -> None:
+    """Skip, with the reason, where nothing can confine a handler."""
+    try:
+        sandbox()
+    except Unavailable as lacking:
+        pytest.skip(lacking.detail)
