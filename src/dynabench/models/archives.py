@@ -6,6 +6,7 @@ and bytes while they are inflated.
 
 import shutil
 import stat
+import struct
 import tempfile
 import unicodedata
 import zipfile
@@ -28,6 +29,7 @@ TOO_MUCH = f"An archive may have {FILES} files and {LARGEST // 2**30} GiB."
 UNTOUCHED = (1980, 1, 1, 0, 0, 0)
 """The earliest time a zip file can hold; the same for every file, so that equal folders make equal archives."""
 JUNK = {"__MACOSX", spec.CACHE}
+UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OSError, NotImplementedError)
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -45,7 +47,7 @@ def unpack(archive: Path, folder: Path) -> Path:
                 zips.look_at_end(file)
                 with zipfile.ZipFile(file) as opened:
                     _write(opened, fresh, archive.stat().st_size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+        except UNREADABLE as error:
             raise Invalid(
                 {"archive": f"This archive cannot be read: {error}. `dynabench model pack` makes one."}
             ) from error

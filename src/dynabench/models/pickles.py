@@ -7,6 +7,7 @@ import bz2
 import gzip
 import lzma
 import pickletools
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
@@ -73,7 +74,7 @@ def _told_archive(file: IO[bytes]) -> str:
                 with opened.open(entry) as inner:
                     if told := _told(entry.filename, inner, inside=True):
                         return f"In it lies {entry.filename[:80]!r}: {told}"
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError) as error:
         return f"This archive cannot be looked into: {error}."
     return ""
 

@@ -50,9 +50,12 @@ class Bubblewrap:
         start = bubblewrap.command()
         if start is None:
             raise FileNotFoundError("bwrap is not installed")
+        # Where all runs as one user, a first process of bubblewrap's own could be taken over, which no limit binds.
+        alone = () if box.started_by_root() else ("--as-pid-1",)
         hidden = ["--ro-bind", "/dev/null", f"{box.HOME}/{box.UNVERSIONED}"]
         return [
             *start,
+            *alone,
             *("--ro-bind-try", PROCESSORS, PROCESSORS, "--ro-bind", str(folder.resolve()), box.HOME),
             *(hidden if (folder / box.UNVERSIONED).is_file() else ()),
             *("--perms", "1777", "--size", str(options.disk_mb * MIB), "--tmpfs", "/tmp"),  # noqa: S108 - inside

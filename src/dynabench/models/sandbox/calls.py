@@ -17,7 +17,8 @@ OTHER_ABI = 0x40000000  # x32 numbers begin here
 
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1), "arm64": (0xC00000B7, 1)}
 """By name the AUDIT_ARCH of a machine and which of a call's numbers is its own."""
-CLONE, CLONE3 = (56, 220), (435, 435)
+CLONE, CLONE3, PRCTL = (56, 220), (435, 435), (157, 167)
+END_WITH_PARENT = 1  # PR_SET_PDEATHSIG, by which the handler ends when we do
 DENIED = """
 mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, open_tree 428 428, move_mount 429 429,
 fsopen 430 430, fsconfig 431 431, fsmount 432 432, fspick 433 433, mount_setattr 442 442, unshare 272 97,
@@ -45,7 +46,7 @@ def program() -> bytes:
     takes the older call.
     """
     audit, column = MACHINES[platform.machine()]
-    refuse = _step(RETURN, ERROR | errno.EPERM)
+    refuse, allow = _step(RETURN, ERROR | errno.EPERM), _step(RETURN, ALLOW)
     steps = [
         *(_step(LOAD, MACHINE), _step(EQUAL, audit, 1, 0), refuse),
         *(_step(LOAD, NUMBER), _step(AT_LEAST, OTHER_ABI, 0, 1), refuse),
@@ -53,8 +54,15 @@ def program() -> bytes:
     ]
     for call in DENIED.split(","):
         steps += [_step(EQUAL, int(call.split()[1 + column]), 0, 1), refuse]
-    steps += [_step(EQUAL, CLONE[column], 0, 3), _step(LOAD, FIRST_ARGUMENT), _step(ANY_BIT, NEW_NAMESPACE, 0, 1)]
-    return b"".join([*steps, refuse, _step(RETURN, ALLOW)])
+    steps += [
+        _step(EQUAL, PRCTL[column], 0, 3),
+        _step(LOAD, FIRST_ARGUMENT),
+        _step(EQUAL, END_WITH_PARENT, 0, 4),
+        refuse,
+    ]
+    for number, check in ((PRCTL[column], (EQUAL, END_WITH_PARENT)), (CLONE[column], (ANY_BIT, NEW_NAMESPACE))):
+        steps += [_step(EQUAL, number, 0, 4), _step(LOAD, FIRST_ARGUMENT), _step(*check, 0, 1), refuse, allow]
+    return b"".join([*steps, allow])
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

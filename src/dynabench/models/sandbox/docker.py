@@ -23,7 +23,10 @@ class Docker:
 
     def start(self, name: str, folder: Path, options: Options, stream: int, log: int) -> subprocess.Popen[bytes]:
         """See `Box.start`."""
-        _make_image()
+        try:
+            _make_image()
+        except subprocess.CalledProcessError as error:
+            raise OSError(error.stderr.decode(errors="replace").strip()) from error
         return subprocess.Popen(
             [*self._command(name, folder, options), IMAGE, *box.python(options)],
             stdin=stream,
