@@ -349,9 +349,10 @@ def test_no_length_of_a_safetensors_header_is_taken_for_a_pickle(tmp_path):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(max_size=300))
-def test_no_text_is_taken_for_a_pickle_that_does_something(text):
-    assert not pickles._told("notes.txt", io.BytesIO(text.encode(errors="replace"))) or "\n" in text
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300).filter(lambda text: text.count("\n") < 2))
+def test_no_line_of_text_is_taken_for_a_pickle(text):
+    """To name code an old pickle needs two lines' ends."""
+    assert not pickles._told("notes.txt", io.BytesIO(text.encode()))
 
 
 def test_an_archive_needs_its_model_yaml_at_the_top(archive, target):

@@ -21,8 +21,8 @@ from dynabench.models import zips
 
 SUFFIXES = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".ckpt", ".dill", ".p7", ".mar"}
 REMEDY = "Save the weights as safetensors, or the model as ONNX."
-CALLS = {"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD", "EXT1", "EXT2", "EXT4"}
-"""What makes a pickle more than data; without it texts that happen to read as old pickles are let pass."""
+NAMES = {"GLOBAL", "STACK_GLOBAL", "INST", "EXT1", "EXT2", "EXT4"}
+"""What names code, without which a pickle is but data: so texts that happen to read as old pickles are let pass."""
 HEAD = 1 << 16
 PACKED: dict[bytes, Callable[[BytesIO], Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -120,11 +120,11 @@ def _pickled(name: str, head: bytes) -> bool:
     """
     if head[:1] == b"\x80" and len(head) > 2 and head[1] in PROTOCOLS:
         return bytes(head[2:3]) in OPCODES and not (name.endswith(".safetensors") and head[8:10] == b'{"')
-    calls, count = False, 0
+    names, count = False, 0
     try:
         for code, _, _ in pickletools.genops(head):
-            calls |= code.name in CALLS
+            names |= code.name in NAMES
             count += 1
     except Exception:
-        return calls and count > ENOUGH
-    return calls
+        return names and count > ENOUGH
+    return names
