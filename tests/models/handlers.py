@@ -10,6 +10,8 @@ import yaml
 
 from dynabench.errors import Unavailable
 from dynabench.models.sandbox.available import sandbox
+from dynabench.models.sandbox.box import Box
+from dynabench.models.sandbox.bubblewrap import Bubblewrap
 
 NLI = {
     "name": "builders-own",
@@ -50,9 +52,15 @@ def doing(body: str) -> str:
     return ANSWERS.format(body=indent(dedent(body).strip(), " " * 8))
 
 
-def need_sandbox() -> None:
+def need_sandbox() -> Box:
     """Skip, with the reason, where nothing can confine a handler."""
     try:
-        sandbox()
+        return sandbox()
     except Unavailable as lacking:
         pytest.skip(lacking.detail)
+
+
+def need_bubblewrap() -> None:
+    """Skip, with the reason, where it is not bubblewrap that confines a handler."""
+    if not isinstance(need_sandbox(), Bubblewrap):
+        pytest.skip("bubblewrap does not work here, and what is refused by Docker is told in other words")

@@ -25,7 +25,7 @@ from dynabench.models.protocol import Attributable
 from dynabench.models.sandbox import available
 from dynabench.models.sandbox.docker import Docker
 from dynabench.models.training import rows
-from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write
+from tests.models.handlers import NLI, PAIR, doing, need_bubblewrap, need_sandbox, write
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/how-to/handlers.md").read_text()
@@ -342,7 +342,7 @@ def test_docker_confines_where_a_daemon_answers(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="the other tests run as an ordinary user")
 def test_an_ordinary_user_s_handlers_are_confined_as_well(tmp_path):
-    need_sandbox()
+    need_bubblewrap()
     code = dedent(f"""
     import os, sys
     sys.path[:0] = {[str(ROOT / "src"), str(ROOT)]!r}

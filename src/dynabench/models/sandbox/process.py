@@ -114,7 +114,7 @@ class Process:
             self.close("it closed what it answers on")
         self._stream.close()
         if self._reason or self._child is None:
-            return self._reason
+            return self._reason or "it could not be started"
         code = self._child.returncode
         number = -code if code < 0 else code - 128
         if number == signal.SIGKILL:
