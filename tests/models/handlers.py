@@ -1,4 +1,4 @@
-"""Folders of handlers for tests."""
+"""Folders and archives of handlers for tests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from dynabench.errors import Unavailable
+from dynabench.errors import Invalid, Unavailable
+from dynabench.models import archives
 from dynabench.models.sandbox.available import sandbox
 from dynabench.models.sandbox.box import Box
 from dynabench.models.sandbox.bubblewrap import Bubblewrap
@@ -22,6 +23,8 @@ NLI = {
     "labels": ["entailment", "neutral", "contradiction"],
     "licence": "MIT",
 }
+SMALL = {"memory_mb": 200, "disk_mb": 4, "processes": 12, "predict_seconds": 5, "load_seconds": 20}
+"""Little of everything."""
 PAIR = {"premise": "A dog runs.", "hypothesis": "An animal moves."}
 ANSWERS = """
 class Model:
@@ -64,3 +67,12 @@ def need_bubblewrap() -> None:
     """Skip, with the reason, where it is not bubblewrap that confines a handler."""
     if not isinstance(need_sandbox(), Bubblewrap):
         pytest.skip("bubblewrap does not work here, and what is refused by Docker is told in other words")
+
+
+def refused(path: Path, target: Path) -> str:
+    """The fields and messages that reading is refused with; nothing is left behind."""
+    before = set(target.parent.iterdir())
+    with pytest.raises(Invalid) as raised:
+        archives.unpack(path, target)
+    assert set(target.parent.iterdir()) == before
+    return raised.value.detail
