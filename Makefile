@@ -20,7 +20,7 @@ run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://
 	$(BIN)/dynabench serve --demo --port $(PORT)
 
 test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real browser
-	$(BIN)/python scripts/chromium.py
+	$(BIN)/python scripts/programs.py
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
@@ -51,7 +51,7 @@ docs: $(VENV)/.test ## Build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 screenshots: $(VENV)/.test ## Take pictures of every page, wide and narrow, light and dark, into docs/screenshots
-	$(BIN)/python scripts/chromium.py
+	$(BIN)/python scripts/programs.py
 	$(BIN)/python scripts/screenshots.py
 
 lock: ## Write requirements/*.txt from the versions in .venv

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.running import operate, platform
 from dynabench.client import Client
 from scripts import screenshots_owner
-from scripts.chromium import find
+from scripts.programs import find
 from scripts.screenshots_people import PASSWORD, PEOPLE, SAID, ask_questions, check, hand_out, people, write
 
 ROOT = Path(__file__).parent.parent

@@ -4,18 +4,24 @@ import os
 import shutil
 import threading
 import time
+import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
 import uvicorn
 
+from dynabench.errors import Problem
+from dynabench.models.backends.handler import HandlerModel
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host.serve import bind
+from tests.models.handlers import PAIR, SMALL, doing, need_bubblewrap, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,3 +80,66 @@ def serve_models(tmp_path: Path) -> Callable[..., AbstractContextManager[str]]:
         return served(app, f"unix:{tmp_path / 'host.sock'}")
 
     return serve
+
+
+@pytest.fixture
+def small_handler(tmp_path: Path) -> Iterator[Callable[..., HandlerModel]]:
+    """`small_handler(source)` is a loaded handler with little of everything; all are closed in the end."""
+    need_bubblewrap()
+    models = []
+
+    def load(source, **options):
+        folder = write(tmp_path / f"model-{len(models)}", source, options=SMALL | options)
+        models.append(HandlerModel.open(folder))
+        return models[-1]
+
+    yield load
+    for model in models:
+        model.close()
+
+
+@pytest.fixture
+def attempt(small_handler: Callable[..., HandlerModel]) -> Callable[..., Any]:
+    """What `body` leads to when it is run for a row: the label, or the message; and the handler answers again after."""
+
+    def run(body, **options):
+        calm = "if premise == 'stay calm': return {'label': 'entailment'}\n"
+        model = small_handler(doing(calm + dedent(body)), **options)
+        try:
+            told = model.predict([PAIR])[0].extras.get("seen", "it went on")
+        except Problem as problem:
+            told = problem.detail
+        model._keeper._next = 0
+        assert model.predict([PAIR | {"premise": "stay calm"}])[0].answer == {"label": "entailment"}
+        return told
+
+    return run
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Callable[..., Path]:
+    """`archive({name: content}, ...)` is a zip file of these entries beside what a handler needs."""
+
+    def make(entries: Any = (), needed: bool = True, method: int = zipfile.ZIP_DEFLATED, **changed: Any) -> Path:
+        path = tmp_path / "handed-in.zip"
+        source = write(tmp_path / "source", doing("pass"))
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w", method) as made:
+            warnings.simplefilter("ignore")  # zipfile warns of names that are there twice
+            for name in ("model.yaml", "handler.py") if needed else ():
+                made.writestr(name, (source / name).read_bytes())
+            for name, content in dict(entries).items() if isinstance(entries, dict) else entries:
+                entry = zipfile.ZipInfo("x")
+                entry.filename, entry.compress_type = name, method
+                for key, value in changed.items():
+                    setattr(entry, key, value)
+                made.writestr(entry, content)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where to unpack, in a folder of its own."""
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models" / "new"

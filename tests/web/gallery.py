@@ -22,7 +22,7 @@ from starlette.routing import Mount, Route
 from dynabench.security import HEADERS
 from dynabench.settings import Settings
 from dynabench.web import render, static_files
-from scripts.chromium import find
+from scripts.programs import find
 from tests.web.pages import PAGES
 from tests.web.samples import ANSWERED, BOX_ANSWERED, STRIP
 

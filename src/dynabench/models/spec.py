@@ -17,6 +17,8 @@ ONLY_LABELS = {"adapter", "ngram", "linear"}
 ENCODED = {"adapter", "extractor", "ngram", "linear"}
 UNVERSIONED = {"README.md"}
 """The card explains a model and is no part of what it answers."""
+CACHE = "__pycache__"
+"""What Python leaves behind; no part of a model."""
 
 
 class Score(BaseModel):
@@ -147,4 +149,9 @@ def card(folder: Path) -> Card:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not hidden(path.relative_to(folder)))
+
+
+def hidden(path: Path) -> bool:
+    """Whether a file, by its path within the folder, is no part of the model."""
+    return any(part.startswith(".") or part == CACHE for part in path.parts)

@@ -10,7 +10,6 @@ only a machine that can be thrown away helps.
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,10 +21,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from dynabench.evaluate.programs import bubblewrap
+from dynabench.evaluate.programs.bubblewrap import NOBODY
+
 GRACE = 5.0  # seconds that starting Python may take on a busy machine, and that a program may resist its alarm
-SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")
 STOPPED = (signal.SIGALRM, signal.SIGXCPU)
-NOBODY = 65534
 SILENT = "failed: it ended before its end was reached"
 
 
@@ -113,15 +113,6 @@ def _source() -> str:
 
 def _bubblewrap() -> tuple[str, ...] | None:
     """Bubblewrap's command, or None without it: Python and its libraries to read, an empty folder to write."""
-    found = shutil.which("bwrap")
-    if found is None:
-        return None
-    places = dict.fromkeys((*SYSTEM, sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parents[1])))
-    shown = [part for place in places for part in ("--ro-bind-try", place, place)]
-    # As root no user namespace is made, for in it root would stay root and have no limit of processes.
-    apart = "--unshare-net --unshare-pid --unshare-ipc --unshare-uts" if os.getuid() == 0 else "--unshare-all"
-    return (
-        *(found, *apart.split(), "--die-with-parent", "--new-session", *shown),
-        *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--perms", "0777", "--dir", "/tmp/own"),  # noqa: S108 - inside
-        *("--chdir", "/tmp/own"),  # noqa: S108 - inside
-    )
+    start = bubblewrap.command()
+    own = "--tmpfs /tmp --perms 0777 --dir /tmp/own --chdir /tmp/own"
+    return None if start is None else (*start, *own.split())

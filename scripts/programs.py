@@ -1,0 +1,43 @@
+"""See that tests have the programs that pip does not install: a Chromium for the pages, bubblewrap for handlers.
+
+A Chromium is one that is installed, Debian's package, or Playwright's download. Without bubblewrap the tests that need
+it are skipped with the reason.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find() -> str | None:
+    """Path of an installed Chromium, if there is one; `CHROMIUM` names one explicitly."""
+    named = os.environ.get("CHROMIUM")
+    return named or next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def debian(*packages: str) -> bool:
+    """Install packages of Debian and its like; True when that worked."""
+    if not shutil.which("apt-get"):
+        return False
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    try:
+        subprocess.run([*sudo, "apt-get", "update", "-qq"], check=False)
+        install = [*sudo, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+        return subprocess.run(install, check=False).returncode == 0
+    except FileNotFoundError:  # no sudo
+        return False
+
+
+def download() -> bool:
+    """Have Playwright fetch a Chromium; True when that worked."""
+    return subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    if sys.platform == "linux" and not shutil.which("bwrap") and not debian("bubblewrap"):
+        print("No bubblewrap could be installed; tests of handlers are skipped.")
+    if not find() and not debian("chromium", "fonts-dejavu") and not download():
+        sys.exit("No Chromium could be installed. Install one and set CHROMIUM to its path.")
