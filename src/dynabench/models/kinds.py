@@ -79,7 +79,7 @@ _SHIPPED = (
     _kind("ngram", "NgramModel", ("exact",), extra="platform"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}),
-    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx"}, extra="onnx"),
+    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
     _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
     _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),

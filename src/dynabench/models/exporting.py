@@ -1,0 +1,216 @@
+"""ONNX folders made of our models over the shared encoder, and of transformers folders.
+
+The graph computes what the network does, with its adapter merged; the folder's options make texts into the same pieces
+as before. With `int8`, weights are whole numbers of 8 bits and activations are quantised as they come (ONNX Runtime's
+dynamic quantisation): a quarter of the size, and answers that may differ where two were nearly tied.
+"""
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dynabench.errors import Invalid
+from dynabench.models import encoder, runtime, spec
+from dynabench.models.backends import graph, plain
+from dynabench.models.spec import Spec
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+LONGEST = 512
+"""Pieces that an encoder reads at most."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is exported: `network` maps arrays of the named `inputs`, each (texts, pieces), to `outputs`.
+
+    `options` are those of the ONNX folder; `save` writes the tokenizer to a path.
+    """
+
+    network: Any
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    options: dict[str, Any]
+    save: Callable[[Path], Any]
+
+
+def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
+    """Make the ONNX folder `target` of the model folder `source`; raises `Invalid` for models that cannot be exported.
+
+    `target` exists and is empty; labels, licence and limits are those of the source, scores are left to be measured.
+    """
+    details = spec.read(source)
+    with _quietly():
+        found = _source(source, details)
+        found.save(target / plain.FILE)
+        _write_graph(found, target / graph.FILE, int8)
+    kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
+    made = f"{spec.card(source).name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
+    told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}
+    told |= {"options": found.options, "summary": made}
+    Spec.model_validate(told)
+    (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+@contextmanager
+def draft(target: Path) -> Iterator[Path]:
+    """A folder that becomes `target` when all went well and vanishes otherwise; raises `Invalid` if `target` exists."""
+    if target.exists():
+        raise Invalid({"out": f"{target} is there already; name a folder that is not."})
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as place:
+        folder = Path(place) / target.name
+        folder.mkdir()
+        yield folder
+        folder.rename(target)
+
+
+def _source(folder: Path, details: Spec) -> Source:
+    makers = {"adapter": _ours, "extractor": _ours, "transformers": _theirs}
+    if details.kind not in makers:
+        told = f"Models of kind {details.kind!r} have no network to export; these have: {', '.join(makers)}."
+        raise Invalid({"name": told})
+    return makers[details.kind](folder, details)
+
+
+def _ours(folder: Path, details: Spec) -> Source:
+    """A model over the shared encoder: words are found and emoji named as before."""
+    import torch
+
+    from dynabench.models.backends.adapter import AdapterModel
+    from dynabench.models.backends.extractor import ExtractorModel
+    from dynabench.models.backends.merged import Merged
+
+    pool = Merged(quick=False)
+    model = (AdapterModel if details.kind == "adapter" else ExtractorModel).load(folder, pool)
+    body, head = pool.whole(model)
+    body.set_attn_implementation("eager")
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.head = body, head
+
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+            states = self.body(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+            said: torch.Tensor = self.head(states, mask)
+            return said
+
+    return Source(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
+
+
+def _copy_tokenizer(path: Path) -> None:
+    path.write_bytes((encoder.find() / plain.FILE).read_bytes())
+
+
+def _theirs(folder: Path, details: Spec) -> Source:
+    """A transformers folder that classifies one or two texts, or marks spans: safetensors only, never their code."""
+    import transformers
+    from torch import Tensor, nn
+
+    if not (folder / "config.json").is_file():
+        raise Invalid({"name": f"{folder.name} lacks config.json; only weights that lie in the folder are exported."})
+    classifies = details.returns == "label"
+    name = "AutoModelForSequenceClassification" if classifies else "AutoModelForQuestionAnswering"
+    if details.returns not in ("label", "spans"):
+        raise Invalid({"name": f"Models that return {details.returns} are not exported, only label or spans."})
+    runtime.quiet()
+    known = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **known)
+        model = getattr(transformers, name).from_pretrained(
+            str(folder), use_safetensors=True, attn_implementation="eager", dtype="float32", **known
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise Invalid({"name": f"transformers cannot load {folder.name}: {error}"}) from error
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise Invalid({"name": "Its tokenizer is not a fast one, of which there would be a tokenizer.json."})
+    inputs = [each for each in INPUTS if each in tokenizer.model_input_names]
+    outputs = ("logits",) if classifies else ("start_logits", "end_logits")
+    columns = _columns(model.config.id2label, details) if classifies else []
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *given: Tensor) -> Any:
+            said = self.model(**dict(zip(inputs, given, strict=True)))
+            return said.logits[:, columns] if classifies else (said.start_logits, said.end_logits)
+
+    options = {"pad": tokenizer.pad_token_id or 0}
+    return Source(Network().eval(), inputs, outputs, options, lambda path: tokenizer.backend_tokenizer.save(str(path)))
+
+
+def _columns(own: dict[int, str], details: Spec) -> list[int]:
+    """For each label of the card the column of the network's; names are told apart by more than case."""
+    said = details.options.get("labels", {})
+    place = {str(said.get(label, label)).casefold(): int(column) for column, label in own.items()}
+    missing = [label for label in details.labels if label.casefold() not in place]
+    if missing or len(place) != len(details.labels) or len(own) != len(place):
+        told = f"The network's labels are {', '.join(own.values())}, the card's {', '.join(details.labels)}."
+        raise Invalid({"options.labels": f"{told} Say which is which, one for one."})
+    return [place[label.casefold()] for label in details.labels]
+
+
+def _write_graph(source: Source, path: Path, int8: bool) -> None:
+    import onnx
+    import torch
+
+    axes = {0: torch.export.Dim("texts", min=1, max=4096), 1: torch.export.Dim("pieces", min=2, max=LONGEST)}
+    given = tuple(
+        torch.full((2, 9), int(name != "token_type_ids")) for name in source.inputs
+    )  # one each: none is another
+    program = torch.onnx.export(
+        source.network,
+        given,
+        dynamo=True,
+        dynamic_shapes=_shapes(source, axes),
+        input_names=list(source.inputs),
+        output_names=list(source.outputs),
+        verbose=False,
+    )
+    if program is None:
+        raise Invalid({"name": "PyTorch made no graph of it."})
+    model = program.model_proto
+    del model.graph.value_info[:]  # shapes of the traced sample, some of which quantisation would trip over
+    onnx.save(model, str(path))
+    if int8:
+        _quantise(path)
+
+
+def _shapes(source: Source, axes: dict[int, Any]) -> Any:
+    """A module that takes `*given` has its inputs' shapes in a tuple within the tuple."""
+    import inspect
+
+    each = tuple(axes for _ in source.inputs)
+    kinds = [found.kind for found in inspect.signature(source.network.forward).parameters.values()]
+    return (each,) if inspect.Parameter.VAR_POSITIONAL in kinds else each
+
+
+def _quantise(path: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    whole = path.with_name("whole.onnx")
+    path.rename(whole)
+    quantize_dynamic(str(whole), str(path), weight_type=QuantType.QInt8)
+    whole.unlink()
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what the exporters say about their own internals."""
+    known = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(known)
