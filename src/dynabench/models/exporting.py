@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from dynabench.errors import Invalid
 from dynabench.models import encoder, runtime, spec
@@ -47,15 +48,46 @@ def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
     """
     details = spec.read(source)
     with _quietly():
-        found = _source(source, details)
-        found.save(target / plain.FILE)
-        _write_graph(found, target / graph.FILE, int8)
+        options = _quantised(source, target, details, int8) if details.kind == "onnx" else None
+        if options is None:
+            options = _traced(_source(source, details), target, int8)
     kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
-    made = f"{spec.card(source).name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
+    made = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
     told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}
-    told |= {"options": found.options, "summary": made}
-    Spec.model_validate(told)
+    told |= {"options": options, "summary": made}
+    try:
+        Spec.model_validate(told)
+    except ValidationError as error:
+        raise Invalid({"out": f"The folder's name is the model's: {error.errors()[0]['msg']}."}) from error
     (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[str, Any]:
+    """A graph that is there already, in 8 bits; its options stay."""
+    if not int8 or graph.inspect(source).live:
+        raise Invalid({"name": f"{details.name} is {'an int8' if int8 else 'an ONNX'} graph already."})
+    quantise(source / graph.FILE, target / graph.FILE)
+    (target / plain.FILE).write_bytes((source / plain.FILE).read_bytes())
+    return details.options
+
+
+def _traced(source: Source, target: Path, int8: bool) -> dict[str, Any]:
+    """A network written as a graph, beside its tokenizer."""
+    source.save(target / plain.FILE)
+    path = target / graph.FILE
+    whole = path.with_name("whole.onnx") if int8 else path
+    _write_graph(source, whole)
+    if int8:
+        quantise(whole, path)
+        whole.unlink()
+    return source.options
+
+
+def quantise(whole: Path, path: Path) -> None:
+    """Write the graph `whole` to `path` with weights in 8 bits, scaled for each column, activations quantised live."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(str(whole), str(path), per_channel=True, weight_type=QuantType.QInt8)
 
 
 @contextmanager
@@ -74,7 +106,7 @@ def draft(target: Path) -> Iterator[Path]:
 def _source(folder: Path, details: Spec) -> Source:
     makers = {"adapter": _ours, "extractor": _ours, "transformers": _theirs}
     if details.kind not in makers:
-        told = f"Models of kind {details.kind!r} have no network to export; these have: {', '.join(makers)}."
+        told = f"Models of kind {details.kind!r} have no network to export; these have: {', '.join([*makers, 'onnx'])}."
         raise Invalid({"name": told})
     return makers[details.kind](folder, details)
 
@@ -159,7 +191,7 @@ def _columns(own: dict[int, str], details: Spec) -> list[int]:
     return [place[label.casefold()] for label in details.labels]
 
 
-def _write_graph(source: Source, path: Path, int8: bool) -> None:
+def _write_graph(source: Source, path: Path) -> None:
     import onnx
     import torch
 
@@ -181,8 +213,6 @@ def _write_graph(source: Source, path: Path, int8: bool) -> None:
     model = program.model_proto
     del model.graph.value_info[:]  # shapes of the traced sample, some of which quantisation would trip over
     onnx.save(model, str(path))
-    if int8:
-        _quantise(path)
 
 
 def _shapes(source: Source, axes: dict[int, Any]) -> Any:
@@ -192,15 +222,6 @@ def _shapes(source: Source, axes: dict[int, Any]) -> Any:
     each = tuple(axes for _ in source.inputs)
     kinds = [found.kind for found in inspect.signature(source.network.forward).parameters.values()]
     return (each,) if inspect.Parameter.VAR_POSITIONAL in kinds else each
-
-
-def _quantise(path: Path) -> None:
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    whole = path.with_name("whole.onnx")
-    path.rename(whole)
-    quantize_dynamic(str(whole), str(path), weight_type=QuantType.QInt8)
-    whole.unlink()
 
 
 @contextmanager

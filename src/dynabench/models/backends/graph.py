@@ -43,14 +43,13 @@ class Inspected:
 def inspect(folder: Path) -> Inspected:
     """Look through the folder's graph; raises `Invalid` with what is not taken and what to do."""
     import onnx
-    from google.protobuf.message import DecodeError
 
     path = folder / FILE
     if not path.is_file():
         raise Invalid({FILE: "The folder lacks it."})
     try:
         model = onnx.load_model(str(path), load_external_data=False)
-    except (DecodeError, OSError, ValueError) as error:
+    except Exception as error:  # protobuf's own, among others
         raise Invalid({FILE: f"This is no ONNX file, or a part of one is missing: {error}"}) from error
     nodes = list(_nodes(model.graph))
     _check_operators(model, nodes)

@@ -66,7 +66,8 @@ class Plain:
 
     def texts(self, *texts: str) -> Pieces:
         """One or two texts in one row; of two, the longer one is cut first."""
-        found = self._cut.encode(*(self._clean(text) for text in texts))
+        first, *second = (self._clean(text) for text in texts)
+        found = self._cut.encode(first, *second[:1])
         return Pieces(tuple(found.ids), tuple(found.type_ids), (), ())
 
     def passage(self, question: str, passage: str) -> Reading:
