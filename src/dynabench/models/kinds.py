@@ -65,6 +65,11 @@ class Kind:
             wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
             raise Invalid(wrong) from error
 
+    def explains(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """The methods of a model with these options: what the options' `methods()` says, where they have one."""
+        own = getattr(self.read(options), "methods", None)
+        return tuple(own()) if callable(own) else self.methods
+
 
 def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **other: Any) -> Kind:
     module = f"{_HERE}.{other.pop('module', name)}"

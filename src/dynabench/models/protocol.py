@@ -82,13 +82,15 @@ class Attribution:
     """Weights of all words of all input fields towards `label`, scaled so that the largest magnitude is 1.
 
     `completeness_error` is |sum of raw attributions - (F(input) - F(baseline))| / |F(input) - F(baseline)|,
-    None for methods that do not claim completeness.
+    None for methods that do not claim completeness. `maps` holds, for inputs that are pictures, rows x columns of
+    weights in [-1, 1] from the picture's top left, each map scaled by itself.
     """
 
     method: str
     label: str
     fields: dict[str, list[WordWeight]]
     completeness_error: float | None = None
+    maps: dict[str, list[list[float]]] = field(default_factory=dict, kw_only=True)
 
 
 @runtime_checkable

@@ -216,6 +216,7 @@ def attribution_json(found: Attribution, version: str) -> Json:
             name: [{"text": w.text, "start": w.start, "end": w.end, "weight": round(w.weight, 4)} for w in words]
             for name, words in found.fields.items()
         },
+        "maps": {name: [[round(cell, 4) for cell in row] for row in rows] for name, rows in found.maps.items()},
         "completeness_error": found.completeness_error,
     }
 
@@ -231,4 +232,5 @@ def attribution_of(raw: Mapping[str, Any]) -> Attribution:
             for name, words in raw["fields"].items()
         },
         None if error is None else float(error),
+        maps={str(name): [[float(cell) for cell in row] for row in rows] for name, rows in raw.get("maps", {}).items()},
     )
