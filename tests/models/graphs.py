@@ -16,7 +16,7 @@ VOCABULARY = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3} | {word: at + 4 fo
 
 def tokenizer() -> Tokenizer:
     """Words of a small vocabulary, each a piece, in BERT's template."""
-    made = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))  # noqa: S106 - no secret
+    made = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
     made.normalizer = normalizers.NFC()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.post_processor = processors.TemplateProcessing(

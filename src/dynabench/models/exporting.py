@@ -18,7 +18,7 @@ import yaml
 from pydantic import ValidationError
 
 from dynabench.errors import Invalid
-from dynabench.models import encoder, runtime, spec
+from dynabench.models import encoder, spec
 from dynabench.models.backends import graph, plain
 from dynabench.models.spec import Spec
 
@@ -142,30 +142,26 @@ def _copy_tokenizer(path: Path) -> None:
 
 
 def _theirs(folder: Path, details: Spec) -> Source:
-    """A transformers folder that classifies one or two texts, or marks spans: safetensors only, never their code."""
-    import transformers
+    """A model of transformers that classifies one or two texts, or marks spans."""
     from torch import Tensor, nn
 
-    if not (folder / "config.json").is_file():
-        raise Invalid({"name": f"{folder.name} lacks config.json; only weights that lie in the folder are exported."})
-    classifies = details.returns == "label"
-    name = "AutoModelForSequenceClassification" if classifies else "AutoModelForQuestionAnswering"
-    if details.returns not in ("label", "spans"):
-        raise Invalid({"name": f"Models that return {details.returns} are not exported, only label or spans."})
-    runtime.quiet()
-    known = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **known)
-        model = getattr(transformers, name).from_pretrained(
-            str(folder), use_safetensors=True, attn_implementation="eager", dtype="float32", **known
-        )
-    except (OSError, ValueError, ImportError) as error:
-        raise Invalid({"name": f"transformers cannot load {folder.name}: {error}"}) from error
+    from dynabench.models.backends.architectures import labels, weights
+    from dynabench.models.backends.transformers import Options
+
+    options = Options.model_validate(details.options)
+    autos = {"label": "AutoModelForSequenceClassification", "spans": "AutoModelForQuestionAnswering"}
+    if details.returns not in autos or details.images:
+        raise Invalid({"name": "Of transformers, models that read texts and return a label or spans are exported."})
+    model, tokenizer, _ = weights.load(
+        folder, options.model_copy(update={"precision": "fp32"}), autos[details.returns], "AutoTokenizer"
+    )
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise Invalid({"name": "Its tokenizer is not a fast one, of which there would be a tokenizer.json."})
+    model.to("cpu").set_attn_implementation("eager")
     inputs = [each for each in INPUTS if each in tokenizer.model_input_names]
-    outputs = ("logits",) if classifies else ("start_logits", "end_logits")
-    columns = _columns(model.config.id2label, details) if classifies else []
+    classifies = details.returns == "label"
+    own = [str(model.config.id2label[column]) for column in range(model.config.num_labels)] if classifies else []
+    meant = labels.matched(own, details.labels, options.labels) if classifies else []
 
     class Network(nn.Module):
         def __init__(self) -> None:
@@ -174,21 +170,13 @@ def _theirs(folder: Path, details: Spec) -> Source:
 
         def forward(self, *given: Tensor) -> Any:
             said = self.model(**dict(zip(inputs, given, strict=True)))
-            return said.logits[:, columns] if classifies else (said.start_logits, said.end_logits)
+            if classifies:
+                return labels.gathered(said.logits, meant, len(details.labels))
+            return said.start_logits, said.end_logits
 
-    options = {"pad": tokenizer.pad_token_id or 0}
-    return Source(Network().eval(), inputs, outputs, options, lambda path: tokenizer.backend_tokenizer.save(str(path)))
-
-
-def _columns(own: dict[int, str], details: Spec) -> list[int]:
-    """For each label of the card the column of the network's; names are told apart by more than case."""
-    said = details.options.get("labels", {})
-    place = {str(said.get(label, label)).casefold(): int(column) for column, label in own.items()}
-    missing = [label for label in details.labels if label.casefold() not in place]
-    if missing or len(place) != len(details.labels) or len(own) != len(place):
-        told = f"The network's labels are {', '.join(own.values())}, the card's {', '.join(details.labels)}."
-        raise Invalid({"options.labels": f"{told} Say which is which, one for one."})
-    return [place[label.casefold()] for label in details.labels]
+    outputs = ("logits",) if classifies else ("start_logits", "end_logits")
+    found = {"pad": tokenizer.pad_token_id or 0}
+    return Source(Network().eval(), inputs, outputs, found, lambda path: tokenizer.backend_tokenizer.save(str(path)))
 
 
 def _write_graph(source: Source, path: Path) -> None:
