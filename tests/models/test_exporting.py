@@ -67,10 +67,10 @@ def test_an_export_answers_as_the_model_does_on_rows_it_is_tested_on(name, expor
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", EQUAL)
 def test_an_export_reads_words_and_emoji_as_the_model_does(name, exported):
     model, again = catalog.open_model(BUILTIN / name), catalog.open_model(exported(name))
-    texts = [*(text[:300] for text in HARD), "😡 my flight was 🤮 again", "👍🏽 it works"]
+    texts = [*(text[:200] for text in HARD), "😡 my flight was 🤮 again", "👍🏽 it works"]
     batch = [dict.fromkeys(model.card.inputs, text) for text in texts]
     found = agreement.compare(model, again, batch)
     assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))
@@ -167,7 +167,7 @@ def test_samples_are_texts_of_the_task_for_every_input():
         assert all(set(row) == set(card.inputs) and all(row.values()) for row in found)
 
 
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+SIZES = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
 
 
 def network(folder, cls, architecture, names=(), **card):

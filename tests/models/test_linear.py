@@ -41,7 +41,7 @@ VECTORISERS = {
     "characters": lambda: TfidfVectorizer(
         analyzer="char", ngram_range=(1, 3), sublinear_tf=True, strip_accents="ascii"
     ),
-    "characters of words": lambda: TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 6), norm="l1", min_df=2),
+    "characters of words": lambda: TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 5), norm="l1", min_df=5),
     "no case": lambda: CountVectorizer(lowercase=False, binary=True, token_pattern=r"(?u)[^\s]+", ngram_range=(2, 3)),
     "bare": lambda: TfidfVectorizer(strip_accents="unicode", use_idf=False, norm=None, token_pattern=r"\w+"),
 }
@@ -51,7 +51,7 @@ VECTORISERS = {
 def reviews(data):
     """Texts and three-way labels; some with emoji and accents, of our own making."""
     recipe = recipes.load("sentiment-minilm")
-    found = rows.of_source(recipe.test[0], data, recipe)[:500]
+    found = rows.of_source(recipe.test[0], data, recipe)[:400]
     texts = [*(row.inputs["statement"] for row in found), *HARD]
     return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]
 
@@ -95,12 +95,12 @@ def same(pipeline, model, texts, asked=None):
 @pytest.mark.parametrize("two", [False, True])
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_every_classifier_answers_as_scikit_learn_does(classifier, two, stored, reviews):
-    same(*stored("tf-idf", classifier, two), [*reviews[0][:100], *HARD])
+    same(*stored("tf-idf", classifier, two), reviews[0][:50])
 
 
 @pytest.mark.parametrize("vectoriser", VECTORISERS)
 def test_every_vectoriser_counts_as_scikit_learn_does(vectoriser, stored, reviews):
-    same(*stored(vectoriser, "logistic"), [*reviews[0][:100], *HARD])
+    same(*stored(vectoriser, "sgd logistic"), [*reviews[0][:50], *HARD])
 
 
 TEXT = st.lists(
@@ -117,7 +117,7 @@ TEXT = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(TEXT, st.sampled_from(list(VECTORISERS)))
 def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
-    pipeline, model = stored(vectoriser, "logistic")
+    pipeline, model = stored(vectoriser, "sgd logistic")
     text = text.encode("utf-8", "replace").decode()
     same(pipeline, model, [text])
     found = model.attribute({"statement": text}, "negative", "exact")
@@ -147,7 +147,7 @@ WAYS = st.fixed_dictionaries(
 @pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
 def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):
     vectoriser = TfidfVectorizer(**ways)
-    vectoriser.fit([*texts, "a good film is what 'a' b c d e #one two three four"])
+    vectoriser.fit([*texts, "a good film of 'cats' b c d e and #dogs, trees, houses, gardens"])
     part = fitted._parts([vectoriser], ["statement"], " ", ["statement"])[0]
     counted = terms.Terms(part.how, {term: at for at, term in enumerate(part.terms)}, part.idf)
     columns, amounts = counted.amounts(counted.counts(text))
@@ -193,7 +193,7 @@ def test_inputs_joined_or_each_with_a_vectoriser_of_its_own(pairs, tmp_path):
     each = Pipeline(
         [
             ("v", ColumnTransformer([("first", CountVectorizer(binary=True), 0), ("second", both, 1)])),
-            ("c", LogisticRegression(max_iter=300)),
+            ("c", SGDClassifier(loss="modified_huber", random_state=0)),
         ]
     )
     each.fit(np.array(texts, object), labels)
@@ -250,10 +250,15 @@ def test_what_cannot_be_stored_is_refused_and_nothing_written(name, tmp_path):
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"(a+)+$", r"a+b", r"\w+\w+", r"[a-z]*x?", r"(?=a)b", r"(a)\1", r"a|b", r"\w{1,99}\w{1,99}x", r"a+?", r"[a-", ""]
-    + [r"\w+\b\b", r"\S+\b", r"a{5,2}", r"x{9999}"],
+    [r"(a+)+$", r"a+b", r"\w+\w+", r"[a-z]*x?", r"(?=a)b", r"(a)\1", r"a|b", r"\w{1,99}\w{1,99}x", r"a+?"],
 )
 def test_token_patterns_that_might_take_for_ever_are_refused(pattern):
+    with pytest.raises(ValueError, match="token pattern"):
+        terms.check(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["", r"[a-", r"a{5,2}", r"x{9999}", r"\w+\b\b", r"\S+\b", r"\q"])
+def test_token_patterns_that_are_none_are_refused(pattern):
     with pytest.raises(ValueError, match="token pattern"):
         terms.check(pattern)
 

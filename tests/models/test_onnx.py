@@ -108,6 +108,17 @@ def with_node(op, domain="", **attributes):
     return model
 
 
+def with_all_memory():
+    """Scores to which the sum of a hundred billion numbers is added."""
+    model = graph(GOOD, outputs=("some",))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([10**7, 10**7], np.int64), "huge"))
+    model.graph.node.append(helper.make_node("ConstantOfShape", ["huge"], ["zeros"]))
+    model.graph.node.append(helper.make_node("ReduceSum", ["zeros"], ["nothing"], keepdims=0))
+    model.graph.node.append(helper.make_node("Add", ["some", "nothing"], ["logits"]))
+    model.graph.output[0].name = "logits"
+    return model
+
+
 def with_function():
     model = graph(GOOD)
     node = helper.make_node("Identity", ["x"], ["y"])
@@ -145,6 +156,7 @@ HOSTILE = {
     "own operators in a branch": (within_a_branch(helper.make_node("Evil", [], ["v"], domain="x.y")), "x.y:Evil"),
     "functions": (with_function(), "inline"),
     "a loop": (with_node("Loop"), "never end"),
+    "more memory than there is": (with_all_memory(), "cannot load|failed"),
     "weights above": (with_weights_at("../secret.data"), "outside the folder"),
     "weights anywhere": (with_weights_at("/etc/passwd"), "outside the folder"),
     "weights of a constant above": (

@@ -57,8 +57,8 @@ def save(
     arrays |= {f"idf.{number}": part.idf for number, part in enumerate(parts) if part.idf is not None}
     options = Options(vectorisers=[part.how for part in parts], probabilities=how)
     names = [_name(each, labels) for each in classifier.classes_.tolist()]
-    told = {"name": folder.name, "task": task, "kind": "linear", "inputs": list(inputs), "answer": answer}
-    told |= {"labels": names, "licence": licence, **more, "options": options.model_dump(mode="json")}
+    told: dict[str, Any] = {"name": folder.name, "task": task, "kind": "linear", "inputs": list(inputs)}
+    told |= {"answer": answer, "labels": names, "licence": licence, **more, "options": options.model_dump(mode="json")}
     try:
         spec.Spec.model_validate(told)
     except ValidationError as error:

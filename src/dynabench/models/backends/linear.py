@@ -151,13 +151,13 @@ def _arrays(path: Path) -> dict[str, Array]:
 def _check(card: Card, options: Options, listed: Sequence[Sequence[str]], arrays: dict[str, Array]) -> None:
     """Raise `Invalid` where arrays lack, are of another shape than terms and labels ask for, or hold no numbers."""
     k = len(card.labels)
-    alone = k == 2 and np.shape(arrays.get("intercept")) == (1,)
+    alone = k == 2 and "intercept" in arrays and arrays["intercept"].shape == (1,)
     wanted: dict[str, tuple[int, ...]] = {"weights": (sum(map(len, listed)), 1 if alone else k)}
     wanted["intercept"] = wanted["weights"][1:]
     for number, (how, own) in enumerate(zip(options.vectorisers, listed, strict=True)):
         wanted |= {f"idf.{number}": (len(own),)} if how.idf else {}
     for name, shape in wanted.items():
-        given = np.shape(arrays[name]) if name in arrays else "nothing"
+        given = arrays[name].shape if name in arrays else "nothing"
         if given != shape:
             raise Invalid({WEIGHTS: f"{name} is {given} where {shape} is needed."})
         if not np.isfinite(arrays[name]).all():

@@ -67,7 +67,7 @@ class Plain:
     def texts(self, *texts: str) -> Pieces:
         """One or two texts in one row; of two, the longer one is cut first."""
         first, *second = (self._clean(text) for text in texts)
-        found = self._cut.encode(first, *second[:1])
+        found = self._cut.encode(first, second[0] if second else None)
         return Pieces(tuple(found.ids), tuple(found.type_ids), (), ())
 
     def passage(self, question: str, passage: str) -> Reading:
