@@ -139,6 +139,11 @@ def test_what_cannot_be_exported_is_refused_with_the_reason(name, more, told, tm
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_whose_name_no_model_may_have_is_refused_at_once(tmp_path):
+    assert "the model's name" in str(run("sentiment-minilm", tmp_path / "My Model").exception)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_is_there_is_left_alone(tmp_path):
     (tmp_path / "kept").write_text("mine")
     assert "is there already" in str(run("sentiment-minilm", tmp_path).exception)

@@ -119,6 +119,13 @@ def with_all_memory():
     return model
 
 
+def with_scores_of_all_texts_together():
+    model = graph(GOOD)
+    model.graph.node[-1].input[1] = "first"
+    model.graph.initializer.append(numpy_helper.from_array(np.array([0], np.int64), "first"))
+    return model
+
+
 def with_function():
     model = graph(GOOD)
     node = helper.make_node("Identity", ["x"], ["y"])
@@ -167,6 +174,7 @@ HOSTILE = {
     "an operator that is none": (with_node("NoSuchThing"), "cannot load"),
     "too few scores": (graph(GOOD[:, :2]), r"shape \(texts, 2\).*needed: \(texts, 3\)"),
     "scores by piece": (graph(GOOD, "spans"), "needed: .*positive, negative, neutral"),
+    "scores of all texts together": (with_scores_of_all_texts_together(), "of 2 texts it gave .* must be theirs"),
     "always NaN": (graph(GOOD * np.nan), "no numbers"),
     "two outputs of no known name": (graph(ENDS, "spans", outputs=("a", "b")), "outputs are a, b"),
     "three dimensions": (graph(GOOD, shape=("texts", "pieces", 4)), "two dimensions|cannot load"),

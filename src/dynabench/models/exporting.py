@@ -47,19 +47,27 @@ def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
     `target` exists and is empty; labels, licence and limits are those of the source, scores are left to be measured.
     """
     details = spec.read(source)
+    told = _described(source, details, name, int8)
     with _quietly():
-        options = _quantised(source, target, details, int8) if details.kind == "onnx" else None
-        if options is None:
-            options = _traced(_source(source, details), target, int8)
+        if details.kind == "onnx":
+            told["options"] = _quantised(source, target, details, int8)
+        else:
+            told["options"] = _traced(_source(source, details), target, int8)
+    (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, Any]:
+    """What `model.yaml` will say, but for the options; raises `Invalid` for a name that is none."""
     kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
     made = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
     told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}
-    told |= {"options": options, "summary": made}
     try:
         Spec.model_validate(told)
     except ValidationError as error:
-        raise Invalid({"out": f"The folder's name is the model's: {error.errors()[0]['msg']}."}) from error
-    (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        raise Invalid(
+            {"out": f"Its last part is the model's name, in lower case: {error.errors()[0]['msg']}."}
+        ) from error
+    return told | {"summary": made}
 
 
 def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[str, Any]:

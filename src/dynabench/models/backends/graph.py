@@ -142,7 +142,7 @@ class Graph:
     def run(self, rows: Sequence[Pieces], outputs: Sequence[str], least: int = 0) -> list[list[Array]]:
         """For each row what each of `outputs` says of it, padding included; rows are padded to `least` pieces or more.
 
-        Raises whatever ONNX Runtime does.
+        Raises whatever ONNX Runtime does, and ValueError for outputs that are not for each row.
         """
         if not self._alone:
             order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
@@ -155,6 +155,9 @@ class Graph:
         )
         found: dict[int, list[Array]] = {}
         for part, arrays in zip(parts, said, strict=True):
+            if any(np.shape(array)[:1] != (len(part),) for array in arrays):
+                given = " and ".join(str(np.shape(array)) for array in arrays)
+                raise ValueError(f"of {len(part)} texts it gave {given}; the first dimension must be theirs")
             found.update((row, [array[at] for array in arrays]) for at, row in enumerate(part))
         return [found[row] for row in range(len(rows))]
 
