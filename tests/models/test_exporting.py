@@ -84,7 +84,7 @@ def test_in_8_bits_it_is_a_quarter_of_the_size_and_answers_much_the_same(name, e
     inputs = tested(name, 20 if name == "qa-minilm" else 60)
     found = agreement.compare(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
     assert EQUAL[name] <= found.equal <= 1
-    assert found.largest < 0.35
+    assert found.largest < 0.5
 
 
 @pytest.mark.models
@@ -110,7 +110,15 @@ def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported
     assert (told["name"], told["version"]) == ("sentiment-minilm", spec.version(folder))
     assert (told["rows"], told["equal"], told["differing"]) == (12, 1.0, [])
     assert min(*told["first"].values(), *told["second"].values()) > 0
-    assert sorted(file.name for file in folder.iterdir()) == ["model.onnx", "model.yaml", "tokenizer.json"]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "README.md",
+        "model.onnx",
+        "model.yaml",
+        "tokenizer.json",
+    ]
+    card = (folder / "README.md").read_text()
+    assert f"sentiment-minilm {spec.version(BUILTIN / 'sentiment-minilm')} as ONNX." in card
+    assert "Of 12 inputs: 100.0% of the answers are the same" in card
 
 
 @pytest.mark.models

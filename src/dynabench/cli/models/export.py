@@ -45,6 +45,7 @@ def export(
         exporting.write(folder, made, out.name, int8)
         found = agreement.compare(catalog.open_model(folder), catalog.open_model(made), inputs)
         new = spec.card(made)
+        (made / "README.md").write_text(_card(new.name, new.summary, found), encoding="utf-8")
         if as_json:
             typer.echo(json.dumps({"name": new.name, "version": new.version, **asdict(found)}))
         else:
@@ -68,6 +69,12 @@ def _table(names: tuple[str, str], sizes: tuple[int, int], found: "Agreement") -
     for name, size, speed in zip(names, sizes, (found.first, found.second), strict=True):
         table.add_row(name, f"{size / 1e6:.1f}", f"{speed.alone:.0f}", f"{speed.together:.0f}")
     return table
+
+
+def _card(name: str, summary: str, found: "Agreement") -> str:
+    """The new model's card: where it comes from, and how far it answers as its source does."""
+    speed = f"Asked one at a time it gave {found.second.alone:.0f} answers a second, its source {found.first.alone:.0f}"
+    return f"# {name}\n\n{summary}\n\nOf {found.rows} inputs: {_told(found)} {speed}, on the machine of the export.\n"
 
 
 def _told(found: "Agreement") -> str:

@@ -120,11 +120,13 @@ class Graph:
     answer would depend on what shares its batch. One by one, as many run at once as there are threads.
     """
 
-    def __init__(self, folder: Path, names: dict[str, str], threads: int | None = None) -> None:
-        """Load the folder's graph; `names` says which of its inputs is `ids`, `mask`, `types` where that is unusual.
+    def __init__(self, folder: Path, names: dict[str, str], threads: int | None = None, pad: int = 0) -> None:
+        """Load the folder's graph; `names` says which of its inputs is `ids`, `mask`, `types` where that is unusual,
+        `pad` is the piece that rows are filled up with.
 
         Raises `Invalid` when the graph is not taken or cannot be loaded.
         """
+        self._pad = pad
         self._threads = threads or min(runtime.cores(), 4)
         self._alone = inspect(folder).live
         self._session = _session(folder / FILE, 1 if self._alone else self._threads)
@@ -170,13 +172,10 @@ class Graph:
         longest = self.length or max(least, *(len(row) for row in batch))
         made = {role: np.zeros((len(batch), longest), np.int64) for role in USUAL}
         for at, row in enumerate(batch):
-            made["ids"][at, : len(row)], made["ids"][at, len(row) :] = row.ids, self.pad
+            made["ids"][at, : len(row)], made["ids"][at, len(row) :] = row.ids, self._pad
             made["types"][at, : len(row)] = row.types
             made["mask"][at, : len(row)] = 1
         return {name: made[role].astype(kind) for role, (name, kind) in self._feeds.items()}
-
-    pad = 0
-    """The id that fills up rows."""
 
 
 def _session(path: Path, threads: int) -> Any:

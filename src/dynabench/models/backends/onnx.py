@@ -72,8 +72,8 @@ class OnnxModel(Alone):
         options = Options.model_validate(details.options)
         _check_card(card)
         tokenizer = plain.tokenizer(folder)
-        graph = Graph(folder, {name: getattr(options, name) for name in ("ids", "mask", "types")}, options.threads)
-        graph.pad = options.pad
+        names = {name: getattr(options, name) for name in ("ids", "mask", "types")}
+        graph = Graph(folder, names, options.threads, options.pad)
         longest = min(details.max_length, graph.length or details.max_length)
         reader = plain.Words(tokenizer, longest) if options.reader == "words" else None
         least = longest if options.padding == "max_length" else 0
