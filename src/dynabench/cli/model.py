@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.pack import pack
+from dynabench.cli.models.export import export
 from dynabench.errors import Invalid
 from dynabench.models.protocol import SPAN_PARTS
 
 app = typer.Typer(help="List models, ask them, measure them.", no_args_is_help=True)
 app.command("pack")(pack)
+app.command("export")(export)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

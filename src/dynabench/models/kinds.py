@@ -67,6 +67,11 @@ class Kind:
             wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
             raise Invalid(wrong) from error
 
+    def explains(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """The methods of a model with these options: what the options' `methods()` says, where they have one."""
+        own = getattr(self.read(options), "methods", None)
+        return tuple(own()) if callable(own) else self.methods
+
 
 def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **other: Any) -> Kind:
     module = f"{_HERE}.{other.pop('module', name)}"
@@ -81,7 +86,7 @@ _SHIPPED = (
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}),
-    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx"}, extra="onnx"),
+    _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
     _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
     _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),

@@ -83,6 +83,8 @@ class Attribution:
 
     `completeness_error` is |sum of raw attributions - (F(input) - F(baseline))| / |F(input) - F(baseline)|,
     None for methods that do not claim completeness. `cut_short` says that time ran out: this is the best so far.
+    `maps` holds, for inputs that are pictures, rows x columns of weights in [-1, 1] from the picture's top left, each
+    map scaled by itself.
     """
 
     method: str
@@ -90,6 +92,7 @@ class Attribution:
     fields: dict[str, list[WordWeight]]
     completeness_error: float | None = None
     cut_short: bool = False
+    maps: dict[str, list[list[float]]] = field(default_factory=dict, kw_only=True)
 
 
 @runtime_checkable

@@ -139,7 +139,7 @@ def card(folder: Path) -> Card:
         languages=tuple(spec.languages),
         licence=spec.licence,
         size_bytes=folder_size(folder),
-        methods=kind.methods,
+        methods=kind.explains(spec.options),
         summary=spec.summary,
         returns=spec.returns or "label",
         images=tuple(spec.images),

@@ -40,6 +40,11 @@ class Encoded(ABC):
 
         return cls.load(folder, Merged())
 
+    @property
+    def key(self) -> str:
+        """The name of its adapter within the pool."""
+        return self._key
+
     @abstractmethod
     def windows(self, prepared: Prepared) -> Sequence[Pieces]:
         """What the encoder has to read for one call."""

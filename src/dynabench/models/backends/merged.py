@@ -7,7 +7,7 @@ there is asked again in fp32. So answers are those of fp32; probabilities differ
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,9 @@ from dynabench.models import runtime
 from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool, Shape
+
+if TYPE_CHECKING:
+    from dynabench.models.backends.encoded import Encoded
 
 BATCH = 32
 TIED = 0.3
@@ -42,6 +45,10 @@ class Merged(Pool):
                 self._short[key] = copy.deepcopy(body).to(torch.bfloat16)
         finally:
             self._body = None
+
+    def whole(self, model: "Encoded") -> tuple[Any, nn.Module]:
+        """The encoder with the adapter of one of this pool's models merged into it, and the model's head."""
+        return self._whole[model.key]
 
     def remove(self, key: str) -> None:
         """Forget a model."""

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynabench.models import encoder
 from dynabench.models.words import Word, first_words, spoken
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 CLS, SEP, MASK, PAD = 101, 102, 103, 0
 """The marks of BERT's vocabulary."""
@@ -30,11 +33,17 @@ class Pieces:
         return len(self.ids)
 
 
-def encode(batch: Sequence[Mapping[str, Any]], fields: Sequence[str], max_length: int) -> list[Pieces]:
-    """Pieces of each input's fields in order, each field closed by `[SEP]`, cut to `max_length` pieces."""
+def encode(
+    batch: Sequence[Mapping[str, Any]], fields: Sequence[str], max_length: int, tokenizer: "Tokenizer | None" = None
+) -> list[Pieces]:
+    """Pieces of each input's fields in order, each field closed by `[SEP]`, cut to `max_length` pieces.
+
+    `tokenizer` is by default the shared encoder's; another one must have its marks.
+    """
+    tokenizer = tokenizer or encoder.tokenizer()
     words = [tuple(tuple(first_words(str(inputs[name]), max_length)) for name in fields) for inputs in batch]
     texts = [[spoken(word.text) for word in field] for row in words for field in row]
-    encodings = encoder.tokenizer().encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
+    encodings = tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
     flat = [(encoding.ids, [word or 0 for word in encoding.word_ids]) for encoding in encodings]
     count = len(fields)
     return [_join(flat[i * count : (i + 1) * count], row, max_length) for i, row in enumerate(words)]

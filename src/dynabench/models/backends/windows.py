@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dynabench.models import encoder
 from dynabench.models.backends.pieces import CLS, SEP, Pieces
 from dynabench.models.words import Word, first_words, spoken
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 QUESTION = 96
 """Pieces of a question that are read."""
@@ -41,16 +45,20 @@ class Reading:
         return sum(len(window.pieces) for window in self.windows)
 
 
-def read(question: str, passage: str, max_length: int) -> Reading:
-    """The windows over a passage, each with the question before it, of at most `max_length` pieces."""
+def read(question: str, passage: str, max_length: int, tokenizer: "Tokenizer | None" = None) -> Reading:
+    """The windows over a passage, each with the question before it, of at most `max_length` pieces.
+
+    `tokenizer` is by default the shared encoder's; another one must have its marks.
+    """
+    tokenizer = tokenizer or encoder.tokenizer()
     asked = tuple(first_words(question, max_length))
     words = tuple(answerable(passage, WORDS))
-    (question_ids, question_word), (ids, word) = _pieces(asked), _pieces(words)
+    (question_ids, question_word), (ids, word) = _pieces(asked, tokenizer), _pieces(words, tokenizer)
     head = min(len(question_ids), QUESTION, max_length // 3)
     question_ids, question_word = question_ids[:head], question_word[:head]
     room = max_length - head - 3
     windows = []
-    for first in _starts(len(ids), room, min(OVERLAP, room // 2)):
+    for first in starts(len(ids), room, min(OVERLAP, room // 2)):
         part = slice(first, first + room)
         count = len(ids[part])
         pieces = Pieces(
@@ -74,15 +82,13 @@ def answerable(passage: str, limit: int) -> Iterator[Word]:
             yield word
 
 
-def _pieces(words: tuple[Word, ...]) -> tuple[list[int], list[int]]:
+def _pieces(words: tuple[Word, ...], tokenizer: "Tokenizer") -> tuple[list[int], list[int]]:
     """Ids of all pieces, and each piece's word."""
-    encoding = encoder.tokenizer().encode(
-        [spoken(word.text) for word in words], is_pretokenized=True, add_special_tokens=False
-    )
+    encoding = tokenizer.encode([spoken(word.text) for word in words], is_pretokenized=True, add_special_tokens=False)
     return encoding.ids, [word or 0 for word in encoding.word_ids]
 
 
-def _starts(length: int, room: int, overlap: int) -> list[int]:
+def starts(length: int, room: int, overlap: int) -> list[int]:
     """Where windows of `room` pieces begin; the last one ends where the passage does."""
     if length <= room:
         return [0]

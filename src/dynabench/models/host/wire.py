@@ -217,6 +217,7 @@ def attribution_json(found: Attribution, version: str) -> Json:
             name: [{"text": w.text, "start": w.start, "end": w.end, "weight": round(w.weight, 4)} for w in words]
             for name, words in found.fields.items()
         },
+        "maps": {name: [[round(cell, 4) for cell in row] for row in rows] for name, rows in found.maps.items()},
         "completeness_error": found.completeness_error,
         "cut_short": found.cut_short,
     }
@@ -234,4 +235,5 @@ def attribution_of(raw: Mapping[str, Any]) -> Attribution:
         },
         None if error is None else float(error),
         bool(raw.get("cut_short", False)),
+        maps={str(name): [[float(cell) for cell in row] for row in rows] for name, rows in raw.get("maps", {}).items()},
     )

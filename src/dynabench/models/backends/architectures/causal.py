@@ -1,0 +1,164 @@
+"""Causal language models: the answer is what they write after a prompt, or the label that they find likeliest there."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dynabench.errors import Invalid
+from dynabench.evaluate.evaluator.predictors.chooser import Chooser
+from dynabench.evaluate.evaluator.predictors.writer import Continuer
+from dynabench.models.backends.architectures import decoding, llm, prompts, weights
+from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
+from dynabench.models.backends.base import output
+from dynabench.models.backends.transformers import Options
+from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.spec import Spec
+
+NORMALISATIONS = {"raw": "sum", "token": "token", "byte": "byte"}
+
+
+class Continues(Continuer):
+    """Continues prompts; in a chat, the template has written the special tokens already."""
+
+    chat = False
+
+    def encoded(self, *texts: Sequence[str] | None, **options: Any) -> list[dict[str, Any]]:
+        """See `Network`."""
+        return super().encoded(*texts, **{"add_special_tokens": not self.chat, **options})
+
+
+class CausalLanguageModel(Architecture):
+    """A prompt in; the text behind it, or the log-likelihood of each label behind it, out.
+
+    Decoding is greedy. Likelihoods compare as they are, per token or per byte (Brown et al., NeurIPS 2020, section
+    2.4).
+    """
+
+    auto = "AutoModelForCausalLM"
+    predictor = Continues
+    room = 4096
+
+    def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
+        super().__init__(card, details, options, parts)
+        template = getattr(self.run.processor, "chat_template", None)
+        told = "The tokenizer has no chat template; set chat: false, or add chat_template.jinja to the folder."
+        refuse(options.chat and not template, **{"options.chat": told})
+        self.run.chat = options.chat  # type: ignore[attr-defined]
+        self.run.generation = decoding.settings(self.model, options.max_new_tokens)  # type: ignore[attr-defined]
+        self.prompt = prompts.Prompt(options.prompt, card)
+        self.system = prompts.Prompt(options.system, card, "options.system")
+        self.chooser = Chooser(self.model, self.run.processor, self.run.device)
+        self.chooser.normalization = NORMALISATIONS[options.normalisation]
+
+    @classmethod
+    def fits(cls, card: Card, options: Options) -> None:
+        """See `Architecture`."""
+        prompts.fits(card, options)
+        refuse(not options.prompt, **{"options.prompt": "Say what the model is asked, with {field} for each input."})
+        refuse(bool(options.system) and not options.chat, **{"options.system": "Only a chat has a system's turn."})
+        wrong = options.answer == "likelihood" and card.returns != "label"
+        refuse(wrong, **{"options.answer": "Only labels can be compared by likelihood."})
+
+    def encode(self, inputs: Inputs) -> tuple[Any, int]:
+        """See `Architecture`; raises `Invalid` for a prompt that leaves no room to answer."""
+        text = self.asked(self.said(inputs))
+        more = (
+            max(map(self._tokens, self.choices)) if self.options.answer == "likelihood" else self.options.max_new_tokens
+        )
+        limit = self.run.limit()
+        row = self.run.encoded([text], truncation=False, max_length=None)[0]
+        size = len(row["input_ids"])
+        if not size or (limit is not None and size + more > limit):
+            told = (
+                f"The prompt has {size} tokens; with {more} for the answer the model reads {limit}. Shorten the text."
+            )
+            raise Invalid({self.card.inputs[-1]: told})
+        return {**row, "text": text, "number": 0}, size + more
+
+    def asked(self, said: Mapping[str, str]) -> str:
+        """The whole prompt around the texts, in a chat with the template's marks."""
+        prompt = self.prompt.fill(said)
+        if not self.options.chat:
+            return prompt
+        system = self.system.fill(said)
+        turns = [{"role": "system", "content": system}] if system else []
+        turns.append({"role": "user", "content": prompt})
+        try:
+            rendered = self.run.processor.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        except Exception as error:  # a template is a program of its author's, and raises what it likes
+            raise Invalid({"options.chat": f"The chat template cannot be filled: {error}"}) from error
+        return str(rendered)
+
+    def said(self, inputs: Inputs) -> dict[str, str]:
+        """The inputs without anything that the tokenizer would take for a mark of its own."""
+        return {name: prompts.harmless(inputs[name], self.marks) for name in self.card.inputs}
+
+    @cached_property
+    def marks(self) -> list[str]:
+        """What the tokenizer takes for a mark of its own."""
+        tokenizer = self.run.processor
+        return sorted({*tokenizer.all_special_tokens, *getattr(tokenizer, "get_added_vocab", dict)()})
+
+    @cached_property
+    def choices(self) -> dict[str, str]:
+        """For each label the text that is tried after the prompt: what `options.labels` says means it, or itself."""
+        known = {name: text for text, name in self.options.labels.items()}
+        space = "" if self.options.chat or self.options.prompt[-1:].isspace() else " "
+        return {known.get(name, f"{space}{name}"): name for name in self.card.labels}
+
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+        """See `Architecture`."""
+        if self.options.answer == "likelihood":
+            return self._likeliest(rows)
+        more = self.options.max_new_tokens
+        sizes = [len(row["input_ids"]) + more for row in rows]
+        found: dict[int, Output] = {}
+        for part in portions(sizes, self.room):
+            with computed(len(part), sizes[part[0]]):
+                written = self.run.predict([rows[row] for row in part]).answers  # type: ignore[attr-defined]
+            for row, texts in zip(part, written, strict=True):
+                found[row] = prompts.meant(self.card, self.options, texts[0], batch[row])
+        return [found[row] for row in range(len(rows))]
+
+    def _likeliest(self, rows: Sequence[Any]) -> list[Output]:
+        texts = list(self.choices)
+        order = [list(self.card.labels).index(self.choices[text]) for text in texts]
+        found = []
+        for row in rows:
+            with computed(len(texts), len(row["input_ids"])):
+                [scores] = self.chooser.predict([{"text": row["text"], "classes": texts}]).answers
+            logits = np.zeros(len(order))
+            logits[order] = scores
+            found.append(output(self.card, logits))
+        return found
+
+    def _tokens(self, text: str) -> int:
+        return len(self.run.processor(text, add_special_tokens=False)["input_ids"])
+
+    def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
+        """Towards the log-probability of the text that was written; of labels, against the likeliest of the others."""
+        if method not in llm.METHODS:
+            return None
+        row, _ = self.encode(inputs)
+        if self.card.returns != "label":
+            refuse(label != self.card.answer, label=f"It is {self.card.answer}.")
+            targets = [self.answer([row], [inputs])[0].extras["generated"]]
+        else:
+            refuse(label not in self.card.labels, label=f"One of {', '.join(self.card.labels)}.")
+            chances = self._likeliest([row])[0].probabilities or {}
+            rival = max((name for name in self.card.labels if name != label), key=lambda name: chances[name])
+            texts = {name: text for text, name in self.choices.items()}
+            targets = [texts[label], texts[rival]]
+        return llm.explain(self.twin, self.run.processor, self._prompted(inputs, row), targets, label, method)
+
+    def _prompted(self, inputs: Inputs, row: Mapping[str, Any]) -> llm.Prompted:
+        said = self.said(inputs)
+        text, starts = llm.places(self.asked(llm.marked(said)), self.prompt.order)
+        if text != row["text"]:  # the template trims what stands in it
+            text = row["text"]
+            starts = {name: max(text.find(one.strip()) - len(one) + len(one.lstrip()), 0) for name, one in said.items()}
+        found = self.run.encoded([text], truncation=False, max_length=None, return_offsets_mapping=True)[0]
+        known = {name: one for name, one in said.items() if name in starts}
+        return llm.Prompted(text, found["input_ids"], found["offset_mapping"], inputs, known, starts)

@@ -1,0 +1,123 @@
+"""Image classification: a picture in, one of several labels out."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from dynabench.evaluate.evaluator.predictors.network import Network
+from dynabench.models import pictures
+from dynabench.models.attribution import patches
+from dynabench.models.attribution.gradient import log_odds
+from dynabench.models.backends.architectures import gradients, labels, weights
+from dynabench.models.backends.architectures.base import Architecture, computed, refuse
+from dynabench.models.backends.base import output
+from dynabench.models.backends.transformers import Options
+from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
+from dynabench.models.spec import Spec
+
+TOKENS = 196
+"""What a picture counts as: the patches of the usual size in the usual picture."""
+
+
+class Sees(Network):
+    """A model of pictures, with what scales them."""
+
+    def predict(self, rows: list[Any]) -> Any:
+        """See `Predictor`; the architecture asks the model itself."""
+        raise NotImplementedError
+
+    def limit(self) -> int | None:
+        """Pictures have no length."""
+        return None
+
+
+class ImageClassifier(Architecture):
+    """The probability of each label, by softmax."""
+
+    auto = "AutoModelForImageClassification"
+    processor = "AutoImageProcessor"
+    predictor = Sees
+    room = 16 * TOKENS
+
+    def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
+        super().__init__(card, details, options, parts)
+        self.meant = labels.matched(self.run.labels, card.labels, options.labels)
+
+    @classmethod
+    def fits(cls, card: Card, options: Options) -> None:
+        """See `Architecture`."""
+        refuse(card.returns != "label", returns="An image-classification model returns a label.")
+        refuse(len(card.inputs) != 1 or card.images != card.inputs, images="It reads one picture: name it here, too.")
+
+    def encode(self, inputs: Inputs) -> tuple[Any, int]:
+        """See `Architecture`: tensors of one row, as the model reads them."""
+        name = self.card.images[0]
+        found = self.run.processor(images=[pictures.opened(inputs[name], name)], return_tensors="pt")
+        return dict(found), TOKENS
+
+    def answer(self, rows: Sequence[Any], batch: Sequence[Inputs]) -> list[Output]:
+        """See `Architecture`."""
+        found: list[Output] = []
+        step = max(1, self.room // TOKENS)
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            with computed(len(part), TOKENS):
+                logits = self.model(**self.joined(part)).logits.float()
+                logits = labels.gathered(logits, self.meant, len(self.card.labels)).cpu().numpy()
+            found += [output(self.card, row) for row in logits]
+        return found
+
+    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """One batch of rows."""
+        return {
+            name: torch.cat([row[name] for row in rows]).to(self.model.device, self._dtype(rows[0][name]))
+            for name in rows[0]
+        }
+
+    def _dtype(self, value: torch.Tensor) -> torch.dtype:
+        return self.model.dtype if value.is_floating_point() else value.dtype  # type: ignore[no-any-return]
+
+    def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
+        """By gradients with respect to pixels from a grey picture, or by covering one part after the other."""
+        refuse(label not in self.card.labels, label=f"One of {', '.join(self.card.labels)}.")
+        if method == patches.METHOD:
+            return Attribution(method, label, {})
+        row, _ = self.encode(inputs)
+        return gradients.explain(self.twin, self._asked(inputs, row, label), method)
+
+    def _asked(self, inputs: Inputs, row: Any, label: str) -> gradients.Asked:
+        name = self.card.images[0]
+        picture = pictures.opened(inputs[name], name)
+        covered = seen(getattr(self.run.processor, "image_processor", self.run.processor), picture.size)
+        value = partial(self._value, number=self.card.labels.index(label))
+        return gradients.Asked(label, self.joined([row]), value, picture=name, covered=covered)
+
+    def _value(self, said: Any, number: int) -> torch.Tensor:
+        return log_odds(labels.gathered(said.logits.float(), self.meant, len(self.card.labels)), number)
+
+    def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
+        """With a map by covering, where that was asked for."""
+        return patches.added(model, found, inputs) if found.method == patches.METHOD else found
+
+
+def seen(processor: Any, size: tuple[int, int]) -> tuple[float, float]:
+    """The share (height, width) around its middle that is left of a picture of `size` (width, height) when it has been
+    scaled and cut.
+    """
+    crop = getattr(processor, "crop_size", None)
+    scaled = getattr(processor, "size", None) if getattr(processor, "do_resize", False) else None
+    if not getattr(processor, "do_center_crop", False) or not crop:
+        return 1.0, 1.0
+    width, height = float(size[0]), float(size[1])
+    if scaled and (edge := _of(scaled, "shortest_edge")):
+        width, height = (side * edge / min(size) for side in size)
+    elif scaled and _of(scaled, "height"):
+        width, height = float(_of(scaled, "width") or 1), float(_of(scaled, "height") or 1)
+    return min(1.0, (_of(crop, "height") or height) / height), min(1.0, (_of(crop, "width") or width) / width)
+
+
+def _of(sizes: Any, name: str) -> float | None:
+    found = sizes.get(name) if isinstance(sizes, Mapping) else getattr(sizes, name, None)
+    return None if found is None else float(found)

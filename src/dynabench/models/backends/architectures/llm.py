@@ -1,0 +1,194 @@
+"""Which words of its prompt made a language model answer so, by Captum's attribution for language models.
+
+What is explained is the log-probability of the answer's first tokens, or by how much that of one label exceeds that of
+another. `gradient` and `layer_integrated_gradients`
+integrate over the word embeddings from a prompt whose inputs are blank (two points, or as many as there is time for);
+`occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dynabench.evaluate.networks.token_scores import Row, summed
+from dynabench.models.attribution.fields import by_word
+from dynabench.models.backends.architectures import gradients
+from dynabench.models.backends.pieces import Owner, Pieces
+from dynabench.models.protocol import Attribution, Inputs
+from dynabench.models.words import Word, first_words
+
+METHODS = ("gradient", "layer_integrated_gradients", "occlusion", "shapley")
+ANSWER = 8
+"""Tokens of an answer that are explained."""
+WORDS = 256
+"""Words of an input that are looked at."""
+TOKENS = 6400
+"""Tokens of all passes of integrated gradients together."""
+STEPS = 24
+SHAPLEY = 5
+"""Orders in which words appear."""
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """A prompt (its token ids and their places in the text), and where in the text each input stands.
+
+    `inputs` are as they were given, `said` as they stand in the prompt, which may have more spaces; `starts` are
+    characters of the prompt.
+    """
+
+    text: str
+    ids: Sequence[int]
+    offsets: Sequence[tuple[int, int]]
+    inputs: Inputs
+    said: dict[str, str]
+    starts: dict[str, int]
+
+    def pieces(self) -> Pieces:
+        """The prompt's tokens by the words of the inputs."""
+        names = list(self.said)
+        words = tuple(tuple(first_words(self.inputs[name], WORDS)) for name in names)
+        spoken = [
+            [_moved(word, _aligned(self.inputs[name], self.said[name]), self.starts[name]) for word in said]
+            for name, said in zip(names, words, strict=True)
+        ]
+        owner: list[Owner] = [None] * len(self.ids)
+        for number, name in enumerate(names):
+            first, last = self.starts[name], self.starts[name] + len(self.said[name])
+            inside = [0 if end > first and start < last else None for start, end in self.offsets]
+            mine = gradients.owners(self.offsets, inside, [spoken[number]])
+            owner = [(number, found[1]) if found else known for found, known in zip(mine, owner, strict=True)]
+        return Pieces(tuple(self.ids), (0,) * len(self.ids), tuple(owner), words)
+
+
+def explain(
+    twin: Any, tokenizer: Any, prompted: Prompted, targets: Sequence[str], label: str, method: str
+) -> Attribution:
+    """Weights of the inputs' words towards the first of the texts behind the prompt, and against the second, if any.
+
+    `twin` is a model on which hooks may be set.
+    """
+    pieces = prompted.pieces()
+    ours = [at for at, owner in enumerate(pieces.owner) if owner is not None]
+    ids = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"][:ANSWER] for text in targets]
+    if not ours or not all(ids):
+        return Attribution(method, label, by_word(pieces, list(prompted.said), [0.0] * len(pieces)))
+    blank = _blank(tokenizer)
+    given = _tokens(pieces, ours, blank, tokenizer, twin.device)
+    total, gained = torch.zeros(len(ours)), 0.0
+    for sign, one in zip((1, -1), ids, strict=False):
+        if method in ("gradient", "layer_integrated_gradients"):
+            found = _by_gradients(twin, tokenizer, given, torch.tensor(one), method)
+        else:
+            found = _by_removal(twin, tokenizer, given, torch.tensor(one), pieces, ours, method)
+        total += sign * found
+        if method == "layer_integrated_gradients":
+            gained += sign * _gained(twin, pieces, ours, blank, one)
+    error = None
+    if method == "layer_integrated_gradients":
+        error = round(abs(float(total.sum()) - gained) / max(abs(gained), 1e-6), 6)
+    weights = [0.0] * len(pieces)
+    for at, weight in zip(ours, total.tolist(), strict=True):
+        weights[at] = weight
+    return Attribution(method, label, by_word(pieces, list(prompted.said), weights), error)
+
+
+def _by_gradients(twin: Any, tokenizer: Any, given: Any, ids: Tensor, method: str) -> Tensor:
+    from captum.attr import LayerIntegratedGradients, LLMGradientAttribution
+
+    size = given.inp_tensor.shape[1] * len(ids)
+    steps = gradients.AT_ONCE if method == "gradient" else max(4, min(STEPS, TOKENS // size))
+    explainer = LLMGradientAttribution(LayerIntegratedGradients(twin, twin.get_input_embeddings()), tokenizer)
+    with torch.enable_grad():
+        found = explainer.attribute(given, ids, n_steps=steps, method="gausslegendre", internal_batch_size=4)
+    return found.seq_attr.detach().float().cpu()
+
+
+def _by_removal(
+    twin: Any, tokenizer: Any, given: Any, ids: Tensor, pieces: Pieces, ours: Sequence[int], method: str
+) -> Tensor:
+    from captum.attr import FeatureAblation, LLMAttribution, ShapleyValueSampling
+
+    owners = [pieces.owner[at] for at in ours]
+    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
+    groups = torch.tensor([[numbers[owner] for owner in owners]], device=twin.device)
+    several = method == "shapley"
+    explainer = LLMAttribution((ShapleyValueSampling if several else FeatureAblation)(twin), tokenizer)
+    more = {"n_samples": SHAPLEY} if several else {}
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(0)
+        found = explainer.attribute(given, ids, forward_in_tokens=False, feature_mask=groups, **more)
+    sizes = torch.bincount(groups[0])[groups[0]].float().cpu()
+    return found.seq_attr.detach().float().cpu() / sizes  # each token has its whole word's weight
+
+
+def _gained(twin: Any, pieces: Pieces, ours: Sequence[int], blank: int, target: Sequence[int]) -> float:
+    """What the inputs add to the target's log-probability, compared with blank ones."""
+    mine = set(ours)
+    emptied = tuple(blank if at in mine else token for at, token in enumerate(pieces.ids))
+    whole, none = summed(twin, [Row(pieces.ids, tuple(target)), Row(emptied, tuple(target))])
+    return float(whole - none)
+
+
+def _tokens(pieces: Pieces, ours: Sequence[int], blank: int, tokenizer: Any, device: Any) -> Any:
+    """The prompt as Captum takes it: only tokens of the inputs are features, the template stays."""
+    from captum.attr import TextTokenInput
+
+    class Tokens(TextTokenInput):
+        """Of ids, since a prompt with a template's marks is not to be tokenised once more."""
+
+        def __init__(self) -> None:
+            self.inp_tensor = torch.tensor([pieces.ids], device=device)
+            self.itp_mask = torch.zeros_like(self.inp_tensor, dtype=torch.bool)
+            self.itp_mask[0, list(ours)] = True
+            self.itp_tensor = self.inp_tensor[self.itp_mask].unsqueeze(0)
+            self.values = tokenizer.convert_ids_to_tokens(self.itp_tensor[0].tolist())
+            self.n_itp_features = len(self.values)
+            self.tokenizer, self.baselines, self.skip_tokens = tokenizer, blank, None
+
+    return Tokens()
+
+
+def _blank(tokenizer: Any) -> int:
+    """A space, where that is a token; a mark of the end would tell the model that something ended."""
+    found = tokenizer(" ", add_special_tokens=False, verbose=False)["input_ids"]
+    return int(found[0]) if len(found) == 1 else gradients.blank_of(tokenizer)
+
+
+def _aligned(given: str, said: str) -> list[int]:
+    """For each character of `given`, and its end, the place in `said`, which has spaces besides."""
+    places, at = [], 0
+    for character in given:
+        while at < len(said) and said[at] != character:
+            at += 1
+        places.append(at)
+        at += 1
+    return [*places, len(said)]
+
+
+def _moved(word: Word, places: Sequence[int], start: int) -> Word:
+    return Word(word.text, start + places[word.start], start + places[word.end - 1] + 1)
+
+
+MARK = ("\ue0f0", "\ue0f1")
+"""Characters for private use, around inputs while their places in a prompt are looked for."""
+
+
+def marked(said: dict[str, str]) -> dict[str, str]:
+    """The texts with marks around them."""
+    return {name: f"{MARK[0]}{text}{MARK[1]}" for name, text in said.items()}
+
+
+def places(rendered: str, order: Iterable[str]) -> tuple[str, dict[str, int]]:
+    """The prompt without the marks, and where each input stood between its marks, the first time."""
+    text, starts = "", {}
+    names = list(order)
+    for part in rendered.split(MARK[0]):
+        inside, _, behind = part.partition(MARK[1])
+        if MARK[1] in part and (name := names.pop(0) if names else ""):
+            starts.setdefault(name, len(text))
+        text += inside + behind
+    return text, starts

@@ -1,0 +1,113 @@
+"""Prompts: a template with the inputs in it, and what a model that writes means by what it wrote."""
+
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dynabench.errors import Invalid
+from dynabench.models.backends.transformers import Options
+from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.validity import LONGEST, Broken
+
+LABELS = "labels"
+"""A placeholder for all labels, besides the inputs."""
+SHOWN = 200
+
+
+class Prompt:
+    """A template such as `{premise} Does it follow that {hypothesis}?`; double braces stand for braces.
+
+    Placeholders are names of inputs, or `labels`; nothing else is looked up in them.
+    """
+
+    def __init__(self, template: str, card: Card, name: str = "options.prompt") -> None:
+        """Raises `Invalid` for a template that cannot be filled."""
+        self._labels = ", ".join(card.labels)
+        fields = {field for field in card.inputs if field not in card.images}
+        try:
+            self._parts = list(string.Formatter().parse(template))
+        except ValueError as error:
+            raise Invalid({name: f"{error}. Write {{{{ and }}}} for braces that are meant."}) from error
+        for _, field, how, conversion in self._parts:
+            if field is not None and (how or conversion or field not in fields | {LABELS}):
+                known = ", ".join(f"{{{one}}}" for one in sorted(fields | {LABELS}))
+                raise Invalid({name: f"{{{field}}} is none of {known}. Write {{{{ and }}}} for braces that are meant."})
+
+    @property
+    def order(self) -> list[str]:
+        """The inputs in the order in which they stand in the template."""
+        return [field for _, field, _, _ in self._parts if field not in (None, LABELS)]
+
+    def fill(self, texts: Mapping[str, str]) -> str:
+        """The template with these texts in it."""
+        known = {LABELS: self._labels, **texts}
+        return "".join(literal + (known[field] if field is not None else "") for literal, field, _, _ in self._parts)
+
+
+def harmless(text: str, special: Iterable[str]) -> str:
+    """The text with a space inside everything that the tokenizer would take for a mark of its own, such as the end of a
+    turn: whoever writes an input must not be able to speak for the system.
+    """
+    marks = sorted((mark for mark in special if len(mark) > 1 and mark in text), key=len, reverse=True)
+    for mark in marks:
+        text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+    return text
+
+
+def meant(card: Card, options: Options, written: str, inputs: Inputs) -> Output:
+    """The answer that a model wrote, strictly read; raises `Broken`, with the text, for what is none.
+
+    A label is meant when the text begins with it and no other label occurs in it; case, quotes and punctuation around
+    it do not count. A span is meant when the whole text stands in the last input.
+    """
+    extras = {"generated": written[:LONGEST]}
+    if card.returns == "text":
+        return Output({card.answer: written.strip()[:LONGEST]}, None, extras)
+    if card.returns == "label":
+        return Output({card.answer: label(written, card.labels, options.labels)}, None, extras)
+    return Output({card.answer: spans(written, inputs[card.inputs[-1]])}, None, extras)
+
+
+def label(written: str, wanted: Sequence[str], said: Mapping[str, str]) -> str:
+    """The label that is meant; `said` maps the model's words to labels. Raises `Broken`."""
+    names = {name.casefold(): name for name in wanted} | {word.strip().casefold(): name for word, name in said.items()}
+    longest = sorted(names, key=len, reverse=True)
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in longest)
+    places = list(re.finditer(pattern, written.casefold()))
+    found = {names[place.group()] for place in places}
+    if len(found) != 1 or re.search(r"\w", written.casefold()[: places[0].start()]):
+        told = f"It wrote {_short(written)}, which is not one of the labels {', '.join(wanted)}"
+        raise Broken(f"{told}. Ask in the prompt for the label alone, or set answer: likelihood.")
+    return found.pop()
+
+
+def spans(written: str, passage: str) -> list[dict[str, Any]]:
+    """Where the passage says what was written, the first time; nothing for nothing. Raises `Broken`."""
+    text = written.strip().strip("\"'“”‘’").strip()
+    for one in (text, text.rstrip(".")):
+        at = passage.find(one)
+        if at >= 0:
+            return [{"start": at, "end": at + len(one), "text": one}] if one else []
+    raise Broken(f"It wrote {_short(written)}, which the passage does not say. Ask in the prompt to copy from it.")
+
+
+def fits(card: Card, options: Options) -> None:
+    """Raise `Invalid` for a card that no model that writes can serve."""
+    wrong: dict[str, str] = {}
+    if card.returns == "tags":
+        wrong["returns"] = "A model that writes returns a label, spans or text."
+    if card.images:
+        wrong["images"] = "It reads texts alone."
+    strangers = sorted(set(options.labels.values()) - set(card.labels)) if card.returns == "label" else []
+    if strangers:
+        wrong["options.labels"] = f"{', '.join(strangers)} are none of the labels {', '.join(card.labels)}."
+    if wrong:
+        raise Invalid(wrong)
+    if options.prompt:
+        Prompt(options.prompt, card)
+        Prompt(options.system, card, "options.system")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...")

@@ -1,0 +1,149 @@
+"""Models of the transformers library: a folder with `config.json` and safetensors, a GGUF file, or a hub's repository.
+
+What a model computes decides how it answers; `architectures` has one file for each way.
+"""
+
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dynabench.errors import Invalid
+from dynabench.models import kinds, spec, validity
+from dynabench.models.backends.alone import Alone
+from dynabench.models.backends.base import Backend, Prepared
+from dynabench.models.protocol import Attribution, Card, Inputs, Output
+
+if TYPE_CHECKING:
+    from dynabench.models.backends.architectures.base import Architecture
+
+_TEXT = (*kinds.GRADIENTS, *kinds.REMOVALS)
+_PIXELS = ("gradient", "integrated_gradients")
+_HERE = "dynabench.models.backends.architectures"
+ARCHITECTURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "text-classification": ("sequence:SequenceClassifier", _TEXT),
+    "question-answering": ("questions:Extractor", _TEXT),
+    "token-classification": ("tokens:TokenClassifier", kinds.REMOVALS),
+    "text-generation": ("causal:CausalLanguageModel", _TEXT),
+    "text2text-generation": ("text2text:TextToText", kinds.REMOVALS),
+    "image-classification": ("images:ImageClassifier", (*_PIXELS, "occlusion")),
+    "visual-question-answering": ("image_text:VisualQuestions", (*_PIXELS, *kinds.REMOVALS)),
+}
+"""By the hub's name of what a model does: the class that answers so, and what it can explain."""
+
+
+class Options(BaseModel):
+    """What `model.yaml` says under `options`; `docs/how-to/transformers.md` explains each."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    architecture: Literal[
+        "text-classification",
+        "question-answering",
+        "token-classification",
+        "text-generation",
+        "text2text-generation",
+        "image-classification",
+        "visual-question-answering",
+    ]
+    hub: str = Field("", description="Repository of the hub that holds the weights; empty for this folder.")
+    revision: str = Field("", description="Its commit.")
+    gguf: str = Field("", max_length=200, description="The GGUF file, where there are several.")
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    labels: dict[str, str] = Field({}, max_length=10_000, description="From the model's labels to the task's.")
+    prompt: str = Field("", max_length=20_000, description="What a model that writes is given, with {field} in it.")
+    system: str = Field("", max_length=20_000, description="The system's turn before it, in a chat.")
+    chat: bool = Field(False, description="Wrap the prompt in the tokenizer's chat template.")
+    answer: Literal["parse", "likelihood"] = "parse"
+    normalisation: Literal["raw", "token", "byte"] = "raw"
+    max_new_tokens: int = Field(64, ge=1, le=1024)
+    no_answer: bool = Field(False, description="An extractive model may find that there is no answer.")
+
+    @model_validator(mode="after")
+    def _names_a_commit(self) -> "Options":
+        if self.hub and not re.fullmatch(r"[0-9a-f]{40}", self.revision):
+            told = "is the commit, 40 hex digits; `dynabench model hub` writes it: a branch's content changes."
+            raise ValueError(f"The revision of {self.hub} {told}")
+        if self.revision and not self.hub:
+            raise ValueError("A revision needs the repository that it is one of: hub.")
+        if self.answer == "likelihood" and self.architecture != "text-generation":
+            raise ValueError("answer: likelihood is for text-generation; the others have probabilities or write.")
+        return self
+
+    def methods(self) -> tuple[str, ...]:
+        """What a model of this architecture can explain, the quickest first."""
+        return ARCHITECTURES[self.architecture][1]
+
+
+@dataclass(frozen=True)
+class Read:
+    """Inputs and what the model reads of them; as long as their tokens."""
+
+    inputs: Inputs
+    row: Any
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+class TransformersModel(Alone):
+    """A model of the transformers library, answering as its architecture does."""
+
+    def __init__(self, card: Card, network: "Architecture") -> None:
+        super().__init__(card)
+        self.room = network.room
+        self._network = network
+        self._explaining = threading.Lock()
+
+    @classmethod
+    def open(cls, folder: Path, bulk: bool = False) -> Self:
+        """Load the folder's weights, or those of its hub repository; raises `Invalid` or `Unavailable`."""
+        from dynabench.models import runtime
+
+        details, card = spec.read(folder), spec.card(folder)
+        options = Options.model_validate(details.options)
+        module, _, name = ARCHITECTURES[options.architecture][0].partition(":")
+        runtime.quiet()
+        try:
+            network = getattr(import_module(f"{_HERE}.{module}"), name)
+        except ModuleNotFoundError as error:
+            told = f"Models of kind 'transformers' need {error.name}: pip install 'dynabench[models]'."
+            raise Invalid({"kind": told}) from error
+        return cls(card, network.load(card, details, options, folder, bulk))
+
+    def prepare(self, inputs: Inputs) -> Any:
+        """The fields of the card as the model reads them; raises `Invalid` for what it cannot read."""
+        taken = super().prepare(inputs).inputs
+        row, size = self._network.encode(taken)
+        return Read(taken, row, size)
+
+    def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
+        """One checked output per call, in order; raises `Broken` for what is no answer."""
+        read = [prepared for _, prepared in calls]
+        batch = [one.inputs for one in read]
+        return validity.checked(self.card, batch, self._network.answer([one.row for one in read], batch))
+
+    def predict(self, batch: Sequence[Inputs]) -> list[Output]:
+        """One output per input, in order."""
+        return self.answer([(self, self.prepare(inputs)) for inputs in batch])
+
+    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
+        """Weights of words, and of places of pictures, towards `label`."""
+        if method not in self.card.methods:
+            raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
+        taken = super().prepare(inputs).inputs
+        with self._explaining:
+            found = self._network.explain(taken, label, method)
+        if found is None:
+            found = super().attribute(taken, label, method)
+        return self._network.drawn(self, found, taken)
+
+    def close(self) -> None:
+        """Free the weights."""
+        self._network.close()

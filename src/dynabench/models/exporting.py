@@ -1,0 +1,233 @@
+"""ONNX folders made of our models over the shared encoder, and of transformers folders.
+
+The graph computes what the network does, with its adapter merged; the folder's options make texts into the same pieces
+as before. With `int8`, weights are whole numbers of 8 bits and activations are quantised as they come (ONNX Runtime's
+dynamic quantisation): a quarter of the size, and answers that may differ where two were nearly tied.
+"""
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from dynabench.errors import Invalid
+from dynabench.models import encoder, spec
+from dynabench.models.backends import graph, plain
+from dynabench.models.spec import Spec
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+LONGEST = 512
+"""Pieces that an encoder reads at most."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is exported: `network` maps arrays of the named `inputs`, each (texts, pieces), to `outputs`.
+
+    `options` are those of the ONNX folder; `save` writes the tokenizer to a path.
+    """
+
+    network: Any
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    options: dict[str, Any]
+    save: Callable[[Path], Any]
+
+
+def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
+    """Make the ONNX folder `target` of the model folder `source`; raises `Invalid` for models that cannot be exported.
+
+    `target` exists and is empty; labels, licence and limits are those of the source, scores are left to be measured.
+    """
+    details = spec.read(source)
+    told = _described(source, details, name, int8)
+    with _quietly():
+        if details.kind == "onnx":
+            told["options"] = _quantised(source, target, details, int8)
+        else:
+            told["options"] = _traced(_source(source, details), target, int8)
+    (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, Any]:
+    """What `model.yaml` will say, but for the options; raises `Invalid` for a name that is none."""
+    kept = details.model_dump(exclude={"scores", "options", "kind", "name", "summary"}, exclude_defaults=True)
+    made = f"{details.name} {spec.version(source)} as ONNX{', int8' if int8 else ''}."
+    told = {"name": name, "kind": "onnx", **kept, "returns": details.returns, "max_length": details.max_length}
+    try:
+        Spec.model_validate(told)
+    except ValidationError as error:
+        raise Invalid(
+            {"out": f"Its last part is the model's name, in lower case: {error.errors()[0]['msg']}."}
+        ) from error
+    return told | {"summary": made}
+
+
+def _quantised(source: Path, target: Path, details: Spec, int8: bool) -> dict[str, Any]:
+    """A graph that is there already, in 8 bits; its options stay."""
+    if not int8 or graph.inspect(source).live:
+        raise Invalid({"name": f"{details.name} is {'an int8' if int8 else 'an ONNX'} graph already."})
+    quantise(source / graph.FILE, target / graph.FILE)
+    (target / plain.FILE).write_bytes((source / plain.FILE).read_bytes())
+    return details.options
+
+
+def _traced(source: Source, target: Path, int8: bool) -> dict[str, Any]:
+    """A network written as a graph, beside its tokenizer."""
+    source.save(target / plain.FILE)
+    path = target / graph.FILE
+    whole = path.with_name("whole.onnx") if int8 else path
+    _write_graph(source, whole)
+    if int8:
+        quantise(whole, path)
+        whole.unlink()
+    return source.options
+
+
+def quantise(whole: Path, path: Path) -> None:
+    """Write the graph `whole` to `path` with weights in 8 bits, scaled for each column, activations quantised live."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(str(whole), str(path), per_channel=True, weight_type=QuantType.QInt8)
+
+
+@contextmanager
+def draft(target: Path) -> Iterator[Path]:
+    """A folder that becomes `target` when all went well and vanishes otherwise; raises `Invalid` if `target` exists."""
+    if target.exists():
+        raise Invalid({"out": f"{target} is there already; name a folder that is not."})
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as place:
+        folder = Path(place) / target.name
+        folder.mkdir()
+        yield folder
+        folder.rename(target)
+
+
+def _source(folder: Path, details: Spec) -> Source:
+    makers = {"adapter": _ours, "extractor": _ours, "transformers": _theirs}
+    if details.kind not in makers:
+        told = f"Models of kind {details.kind!r} have no network to export; these have: {', '.join([*makers, 'onnx'])}."
+        raise Invalid({"name": told})
+    return makers[details.kind](folder, details)
+
+
+def _ours(folder: Path, details: Spec) -> Source:
+    """A model over the shared encoder: words are found and emoji named as before."""
+    import torch
+
+    from dynabench.models.backends.adapter import AdapterModel
+    from dynabench.models.backends.extractor import ExtractorModel
+    from dynabench.models.backends.merged import Merged
+
+    pool = Merged(quick=False)
+    model = (AdapterModel if details.kind == "adapter" else ExtractorModel).load(folder, pool)
+    body, head = pool.whole(model)
+    body.set_attn_implementation("eager")
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.head = body, head
+
+        def forward(self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+            states = self.body(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+            said: torch.Tensor = self.head(states, mask)
+            return said
+
+    return Source(Network().eval(), INPUTS, ("logits",), {"reader": "words"}, lambda path: _copy_tokenizer(path))
+
+
+def _copy_tokenizer(path: Path) -> None:
+    path.write_bytes((encoder.find() / plain.FILE).read_bytes())
+
+
+def _theirs(folder: Path, details: Spec) -> Source:
+    """A model of transformers that classifies one or two texts, or marks spans."""
+    from torch import Tensor, nn
+
+    from dynabench.models.backends.architectures import labels, weights
+    from dynabench.models.backends.transformers import Options
+
+    options = Options.model_validate(details.options)
+    autos = {"label": "AutoModelForSequenceClassification", "spans": "AutoModelForQuestionAnswering"}
+    if details.returns not in autos or details.images:
+        raise Invalid({"name": "Of transformers, models that read texts and return a label or spans are exported."})
+    model, tokenizer, _ = weights.load(
+        folder, options.model_copy(update={"precision": "fp32"}), autos[details.returns], "AutoTokenizer"
+    )
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        raise Invalid({"name": "Its tokenizer is not a fast one, of which there would be a tokenizer.json."})
+    model.to("cpu").set_attn_implementation("eager")
+    inputs = [each for each in INPUTS if each in tokenizer.model_input_names]
+    classifies = details.returns == "label"
+    own = [str(model.config.id2label[column]) for column in range(model.config.num_labels)] if classifies else []
+    meant = labels.matched(own, details.labels, options.labels) if classifies else []
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *given: Tensor) -> Any:
+            said = self.model(**dict(zip(inputs, given, strict=True)))
+            if classifies:
+                return labels.gathered(said.logits, meant, len(details.labels))
+            return said.start_logits, said.end_logits
+
+    outputs = ("logits",) if classifies else ("start_logits", "end_logits")
+    found = {"pad": tokenizer.pad_token_id or 0}
+    return Source(Network().eval(), inputs, outputs, found, lambda path: tokenizer.backend_tokenizer.save(str(path)))
+
+
+def _write_graph(source: Source, path: Path) -> None:
+    import onnx
+    import torch
+
+    axes = {0: torch.export.Dim("texts", min=1, max=4096), 1: torch.export.Dim("pieces", min=2, max=LONGEST)}
+    given = tuple(
+        torch.full((2, 9), int(name != "token_type_ids")) for name in source.inputs
+    )  # one each: none is another
+    program = torch.onnx.export(
+        source.network,
+        given,
+        dynamo=True,
+        dynamic_shapes=_shapes(source, axes),
+        input_names=list(source.inputs),
+        output_names=list(source.outputs),
+        verbose=False,
+    )
+    if program is None:
+        raise Invalid({"name": "PyTorch made no graph of it."})
+    model = program.model_proto
+    del model.graph.value_info[:]  # shapes of the traced sample, some of which quantisation would trip over
+    onnx.save(model, str(path))
+
+
+def _shapes(source: Source, axes: dict[int, Any]) -> Any:
+    """A module that takes `*given` has its inputs' shapes in a tuple within the tuple."""
+    import inspect
+
+    each = tuple(axes for _ in source.inputs)
+    kinds = [found.kind for found in inspect.signature(source.network.forward).parameters.values()]
+    return (each,) if inspect.Parameter.VAR_POSITIONAL in kinds else each
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what the exporters say about their own internals."""
+    known = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(known)

@@ -1,0 +1,330 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.svm import LinearSVC
+
+from dynabench.errors import Invalid
+from dynabench.models import catalog, fitted
+from dynabench.models.backends import terms
+from dynabench.models.backends.linear import LinearModel
+from dynabench.models.protocol import Attributable
+from dynabench.models.training import recipes, rows
+
+from .texts import HARD
+
+CARD = {"task": "sentiment", "inputs": ["statement"], "answer": "label", "licence": "CC0-1.0"}
+PAIRS = CARD | {"task": "nli", "inputs": ["premise", "hypothesis"]}
+TWO = ("negative", "positive")
+
+CLASSIFIERS = {
+    "logistic": lambda: LogisticRegression(C=3, max_iter=200),
+    "logistic without intercept": lambda: LogisticRegression(fit_intercept=False, max_iter=200),
+    "support vectors": lambda: LinearSVC(),
+    "ridge": lambda: RidgeClassifier(),
+    "sgd hinge": lambda: SGDClassifier(random_state=0),
+    "sgd logistic": lambda: SGDClassifier(loss="log_loss", random_state=0),
+    "sgd huber": lambda: SGDClassifier(loss="modified_huber", random_state=0),
+}
+VECTORISERS = {
+    "tf-idf": lambda: TfidfVectorizer(),
+    "counts": lambda: CountVectorizer(ngram_range=(1, 2), stop_words="english", max_features=3000),
+    "characters": lambda: TfidfVectorizer(
+        analyzer="char", ngram_range=(1, 3), sublinear_tf=True, strip_accents="ascii"
+    ),
+    "characters of words": lambda: TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 5), norm="l1", min_df=5),
+    "no case": lambda: CountVectorizer(lowercase=False, binary=True, token_pattern=r"(?u)[^\s]+", ngram_range=(2, 3)),
+    "bare": lambda: TfidfVectorizer(strip_accents="unicode", use_idf=False, norm=None, token_pattern=r"\w+"),
+}
+
+
+@pytest.fixture(scope="session")
+def reviews(data):
+    """Texts and three-way labels; some with emoji and accents, of our own making."""
+    recipe = recipes.load("sentiment-minilm")
+    found = rows.of_source(recipe.test[0], data, recipe)[:400]
+    texts = [*(row.inputs["statement"] for row in found), *HARD]
+    return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]
+
+
+@pytest.fixture(scope="session")
+def stored(reviews, tmp_path_factory):
+    """A fitted pipeline and its folder, opened; made once each."""
+    made = {}
+
+    def pair(vectoriser, classifier, two=False):
+        key = vectoriser, classifier, two
+        if key not in made:
+            texts, labels = reviews
+            kept = [at for at, label in enumerate(labels) if label in TWO or not two]
+            pipeline = Pipeline([("v", VECTORISERS[vectoriser]()), ("c", CLASSIFIERS[classifier]())])
+            pipeline.fit([texts[at] for at in kept], [labels[at] for at in kept])
+            folder = fitted.save(tmp_path_factory.mktemp("linear") / "model", pipeline, **CARD)
+            made[key] = pipeline, LinearModel.open(folder)
+        return made[key]
+
+    return pair
+
+
+def same(pipeline, model, texts, asked=None):
+    """Whether both answer alike; `asked` is what the pipeline is given for the texts' inputs."""
+    inputs = [{"statement": text} for text in texts] if asked is None else texts
+    outputs, given = model.predict(inputs), (texts if asked is None else asked)
+    margins = np.atleast_2d(np.asarray(pipeline.decision_function(given)).reshape(len(inputs), -1))
+    sure = np.abs(margins[:, 0]) > 1e-9 if margins.shape[1] == 1 else np.ptp(np.sort(margins)[:, -2:], axis=1) > 1e-9
+    said = pipeline.predict(given)
+    assert [str(each) for each in said[sure]] == [
+        one.answer["label"] for one, known in zip(outputs, sure, strict=True) if known
+    ]
+    if hasattr(pipeline, "predict_proba"):
+        found = np.array([[one.probabilities[label] for label in model.card.labels] for one in outputs])
+        assert found == pytest.approx(pipeline.predict_proba(given), abs=1e-6)
+    else:
+        assert all(one.probabilities is None for one in outputs)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_every_classifier_answers_as_scikit_learn_does(classifier, two, stored, reviews):
+    same(*stored("tf-idf", classifier, two), reviews[0][:50])
+
+
+@pytest.mark.parametrize("vectoriser", VECTORISERS)
+def test_every_vectoriser_counts_as_scikit_learn_does(vectoriser, stored, reviews):
+    same(*stored(vectoriser, "sgd logistic"), [*reviews[0][:50], *HARD])
+
+
+TEXT = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ["good", "bad film", "İΣ ΑΣ", "ﬁne", "e\u0301", "Ç\u0327\u0301", "\u0085", "\x1f", "  ", "한글"]
+        ),
+        st.text(max_size=12),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXT, st.sampled_from(list(VECTORISERS)))
+def test_on_any_text_too_and_the_words_shares_add_up(stored, text, vectoriser):
+    pipeline, model = stored(vectoriser, "sgd logistic")
+    text = text.encode("utf-8", "replace").decode()
+    same(pipeline, model, [text])
+    found = model.attribute({"statement": text}, "negative", "exact")
+    assert all(text[word.start : word.end] == word.text for word in found.fields["statement"])
+    if found.fields["statement"]:
+        assert found.completeness_error < 1e-5
+
+
+WAYS = st.fixed_dictionaries(
+    {
+        "analyzer": st.sampled_from(["word", "char", "char_wb"]),
+        "ngram_range": st.tuples(st.integers(1, 4), st.integers(0, 3)).map(lambda pair: (pair[0], sum(pair))),
+        "lowercase": st.booleans(),
+        "strip_accents": st.sampled_from([None, "ascii", "unicode"]),
+        "token_pattern": st.sampled_from([terms.WORD, r"\b\w+\b", r"[a-z']+", r"\S+", r"#?\w{2,9}", r"."]),
+        "stop_words": st.sampled_from([None, "english", ["good", "a"]]),
+        "binary": st.booleans(),
+        "use_idf": st.booleans(),
+        "sublinear_tf": st.booleans(),
+        "norm": st.sampled_from([None, "l1", "l2"]),
+    }
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(WAYS, st.lists(TEXT, min_size=2, max_size=6), TEXT)
+@pytest.mark.filterwarnings("ignore:.*token_pattern.*:UserWarning", "ignore:.*stop_words.*:UserWarning")
+def test_amounts_are_scikit_learns_whatever_the_settings(ways, texts, text):
+    vectoriser = TfidfVectorizer(**ways)
+    vectoriser.fit([*texts, "a good film of 'cats' b c d e and #dogs, trees, houses, gardens"])
+    part = fitted._parts([vectoriser], ["statement"], " ", ["statement"])[0]
+    counted = terms.Terms(part.how, {term: at for at, term in enumerate(part.terms)}, part.idf)
+    columns, amounts = counted.amounts(counted.counts(text))
+    found = np.zeros(len(part.terms))
+    found[columns] = amounts
+    assert found == pytest.approx(vectoriser.transform([text]).toarray()[0], abs=1e-9)
+
+
+def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
+    _, model = stored("tf-idf", "logistic")
+    assert isinstance(model, Attributable)
+    assert model.card.methods == ("exact",)
+    inputs = {"statement": "A touching, wonderful film, but never too long."}
+    found = model.attribute(inputs, "positive", "exact")
+    weights = {word.text: word.weight for word in found.fields["statement"]}
+    assert max(map(abs, weights.values())) == 1
+    assert weights["A"] == 0
+    with pytest.raises(Invalid, match="label"):
+        model.attribute(inputs, "good", "exact")
+    with pytest.raises(Invalid, match="method"):
+        model.attribute(inputs, "positive", "gradient")
+    with pytest.raises(Invalid, match="A text is needed"):
+        model.predict([{"statement": 3}])
+
+
+@pytest.fixture(scope="module")
+def pairs(data):
+    recipe = recipes.load("nli-minilm")
+    found = rows.of_source(recipe.test[0], data, recipe)[:300]
+    return [list(row.inputs.values()) for row in found], [row.label for row in found]
+
+
+def test_inputs_joined_or_each_with_a_vectoriser_of_its_own(pairs, tmp_path):
+    texts, labels = pairs
+    asked = [dict(zip(PAIRS["inputs"], pair, strict=True)) for pair in texts]
+    joined = Pipeline([("v", CountVectorizer()), ("w", TfidfTransformer(sublinear_tf=True)), ("c", LinearSVC())])
+    joined.fit([" || ".join(pair) for pair in texts], labels)
+    folder = fitted.save(tmp_path / "joined", joined, separator=" || ", **PAIRS)
+    same(joined, LinearModel.open(folder), asked[:50], [" || ".join(pair) for pair in texts[:50]])
+
+    characters = Pipeline([("n", CountVectorizer(analyzer="char", ngram_range=(2, 3))), ("w", TfidfTransformer())])
+    both = FeatureUnion([("words", TfidfVectorizer(ngram_range=(1, 2))), ("letters", characters)])
+    each = Pipeline(
+        [
+            ("v", ColumnTransformer([("first", CountVectorizer(binary=True), 0), ("second", both, 1)])),
+            ("c", SGDClassifier(loss="modified_huber", random_state=0)),
+        ]
+    )
+    each.fit(np.array(texts, object), labels)
+    model = LinearModel.open(fitted.save(tmp_path / "each", each, **PAIRS))
+    same(each, model, asked[:50], np.array(texts[:50], object))
+    for inputs in asked[:10]:
+        found = model.attribute(inputs, "neutral", "exact")
+        assert found.completeness_error < 1e-6
+        assert all(found.fields[name] for name in PAIRS["inputs"])
+
+
+def test_classes_get_the_tasks_labels(reviews, tmp_path):
+    texts, labels = reviews
+    numbers = [TWO.index(label) if label in TWO else 2 for label in labels]
+    pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(texts, numbers)
+    named = dict(enumerate((*TWO, "neutral")))
+    model = LinearModel.open(fitted.save(tmp_path / "named", pipeline, labels=named, summary="Of reviews.", **CARD))
+    assert model.card.labels == (*TWO, "neutral")
+    assert model.card.summary == "Of reviews."
+    assert [named[each] for each in pipeline.predict(texts[:30])] == [
+        one.answer["label"] for one in model.predict([{"statement": text} for text in texts[:30]])
+    ]
+    with pytest.raises(Invalid, match="class 2 has no name"):
+        fitted.save(tmp_path / "unnamed", pipeline, labels={0: "no", 1: "yes"}, **CARD)
+
+
+def fit(*steps):
+    return Pipeline([(str(at), step) for at, step in enumerate(steps)]).fit(["a good film", "a bad film"], [0, 1])
+
+
+UNSTORABLE = {
+    "a tokenizer": (lambda: fit(CountVectorizer(tokenizer=str.split, token_pattern=None), LinearSVC()), "is code"),
+    "an analyzer": (lambda: fit(CountVectorizer(analyzer=str.split), LinearSVC()), "is code"),
+    "a preprocessor": (lambda: fit(CountVectorizer(preprocessor=str.lower), LinearSVC()), "is code"),
+    "groups": (lambda: fit(CountVectorizer(token_pattern=r"(?u)\b(\w\w)+\b"), LinearSVC()), "without groups"),
+    "a scaler": (lambda: fit(CountVectorizer(), MaxAbsScaler(), LinearSVC()), "MaxAbsScaler"),
+    "another classifier": (lambda: fit(CountVectorizer(), MultinomialNB()), "MultinomialNB, which lacks coef_"),
+    "no vectoriser": (lambda: Pipeline([("c", LinearSVC())]), "NoneType|lacks"),
+    "nothing fitted": (lambda: Pipeline([("v", CountVectorizer()), ("c", LinearSVC())]), "not fitted"),
+    "a weighted union": (
+        lambda: fit(FeatureUnion([("a", CountVectorizer())], transformer_weights={"a": 2}), LinearSVC()),
+        "with weights",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSTORABLE)
+def test_what_cannot_be_stored_is_refused_and_nothing_written(name, tmp_path):
+    make, told = UNSTORABLE[name]
+    with pytest.raises(Invalid, match=told):
+        fitted.save(tmp_path / "model", make(), **CARD)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(a+)+$", r"a+b", r"\w+\w+", r"[a-z]*x?", r"(?=a)b", r"(a)\1", r"a|b", r"\w{1,99}\w{1,99}x", r"a+?"],
+)
+def test_token_patterns_that_might_take_for_ever_are_refused(pattern):
+    with pytest.raises(ValueError, match="token pattern"):
+        terms.check(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["", r"[a-", r"a{5,2}", r"x{9999}", r"\w+\b\b", r"\S+\b", r"\q"])
+def test_token_patterns_that_are_none_are_refused(pattern):
+    with pytest.raises(ValueError, match="token pattern"):
+        terms.check(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", [terms.WORD, r"\b\w+\b", r"[^\W\d_]{2,}", r"(?ui)#?[a-z'-]+", r"\d{1,3}", r"\w{2,20}"]
+)
+def test_usual_token_patterns_are_taken(pattern):
+    terms.check(pattern)
+
+
+def spoil(folder, name, change):
+    path = folder / "linear.safetensors"
+    arrays = load_file(path)
+    arrays[name] = change(arrays[name])
+    save_file(arrays, path)
+
+
+def listing(change):
+    def spoilt(folder):
+        path = folder / "terms.json"
+        path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+    return spoilt
+
+
+SPOILT = {
+    "noise": (lambda folder: (folder / "linear.safetensors").write_bytes(b"\x80\x04noise"), "cannot be read"),
+    "no weights": (lambda folder: (folder / "linear.safetensors").unlink(), "cannot be read"),
+    "NaN": (lambda folder: spoil(folder, "weights", lambda a: a * np.nan), "weights holds what is no number"),
+    "infinite": (lambda folder: spoil(folder, "idf.0", lambda a: a + np.inf), "idf.0 holds what is no number"),
+    "too few": (lambda folder: spoil(folder, "weights", lambda a: a[:-1].copy()), "weights is .* is needed"),
+    "one label": (lambda folder: spoil(folder, "intercept", lambda a: a[:1].copy()), "intercept is .* is needed"),
+    "terms of nothing": (listing(lambda old: []), "a list with 1 lists"),
+    "terms of numbers": (listing(lambda old: [[1, 2]]), "a list with 1 lists"),
+    "a term twice": (listing(lambda old: [[*old[0][:-1], old[0][0]]]), "listed twice"),
+    "a term too many": (listing(lambda old: [[*old[0], "new term"]]), "is needed"),
+    "deep": (lambda folder: (folder / "terms.json").write_text("[" * 200_000), "cannot be read"),
+    "a pickle": (lambda folder: (folder / "model.pkl").write_bytes(b""), r"not model\.pkl"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_damaged_folder_is_refused_with_the_reason(name, reviews, tmp_path):
+    pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
+    folder = fitted.save(tmp_path / "model", pipeline, **CARD)
+    spoil_it, told = SPOILT[name]
+    spoil_it(folder)
+    with pytest.raises(Invalid, match=told):
+        catalog.open_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("- statement\n    separator", "- premise\n    separator", "premise are no inputs"),
+        ("(?u)\\b\\w\\w+\\b", "(\\w+)+", "token pattern"),
+        ("analyzer: word", "analyzer: exec", "word"),
+        ("lowercase: true", "lowercase: true\n    code: rm", "code"),
+    ],
+)
+def test_settings_that_are_none_are_refused_by_name(old, new, told, reviews, tmp_path):
+    pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
+    path = fitted.save(tmp_path / "model", pipeline, **CARD) / "model.yaml"
+    text = path.read_text()
+    assert old in text, text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(Invalid, match=told):
+        LinearModel.open(path.parent)

@@ -1,0 +1,268 @@
+"""Small models of the transformers library, trained within seconds on real rows: their answers are real ones."""
+
+import gzip
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+from PIL import Image
+from transformers import (
+    AutoTokenizer,
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertPreTrainedModel,
+    PreTrainedTokenizerFast,
+    ResNetConfig,
+    ResNetForImageClassification,
+    T5Config,
+    T5ForConditionalGeneration,
+    ViltConfig,
+    ViltForQuestionAnswering,
+    ViltImageProcessor,
+    ViltProcessor,
+    ViTImageProcessor,
+)
+
+from dynabench.models import encoder, pictures
+from dynabench.models.words import words
+
+SENTIMENT = ("negative", "positive")
+MONTHS = "January February March April May June July August September October November December".split()
+TAGS = ("O", "B-NUMBER", "I-NUMBER", "B-MONTH", "I-MONTH")
+
+
+def described(folder: Path, architecture: str, **spec: Any) -> Path:
+    """Write the folder's `model.yaml`; `options` are those beside the architecture."""
+    options = {"architecture": architecture, **spec.pop("options", {})}
+    told = {"name": folder.name, "task": "any", "kind": "transformers", "licence": "Apache-2.0", "options": options}
+    (folder / "model.yaml").write_text(yaml.safe_dump({**told, **spec}))
+    return folder
+
+
+def rows(path: Path, count: int) -> list[dict[str, Any]]:
+    """The first rows of a gzipped file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in islice(lines, count)]
+
+
+def tokenizer() -> Any:
+    """The encoder's."""
+    return AutoTokenizer.from_pretrained(encoder.find())
+
+
+def shallow(layers: int = 2, **more: Any) -> BertConfig:
+    """The encoder's configuration with few layers and no dropout."""
+    none = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    return BertConfig.from_pretrained(encoder.find(), num_hidden_layers=layers, **none, **more)
+
+
+def sentiment(folder: Path, data: Path) -> Path:
+    """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
+    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:1024]
+    named = {"id2label": dict(enumerate(SENTIMENT)), "label2id": {name: at for at, name in enumerate(SENTIMENT)}}
+    read = tokenizer()
+    torch.manual_seed(0)
+    model = BertForSequenceClassification.from_pretrained(encoder.find(), config=shallow(**named))
+
+    def batches() -> Iterator[dict[str, Any]]:
+        for start in range(0, len(found), 32):
+            part = found[start : start + 32]
+            marks = torch.tensor([SENTIMENT.index(row["label"]) for row in part])
+            yield {**read([row["text"] for row in part], padding=True, return_tensors="pt"), "labels": marks}
+
+    trained(model, batches, 5e-4).save_pretrained(folder)
+    read.save_pretrained(folder)
+    return described(folder, "text-classification", inputs=["text"], answer="label", labels=list(SENTIMENT))
+
+
+def trained(
+    model: Any, batches: Callable[[], Iterator[dict[str, Any]]], rate: float = 1e-3, enough: float = 0.02
+) -> Any:
+    """The model after some steps, as many as it needs to have a small loss."""
+    torch.manual_seed(0)
+    for one in (
+        model.get_input_embeddings() if isinstance(model, BertPreTrainedModel) else torch.nn.Module()
+    ).parameters():
+        one.requires_grad_(False)  # the encoder's words are known already
+    optimiser = torch.optim.AdamW([one for one in model.parameters() if one.requires_grad], lr=rate)
+    model.train()
+    for batch in batches():
+        loss = model(**batch).loss
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        if float(loss.detach()) < enough:
+            break
+    return model.eval()
+
+
+def asked(data: Path, count: int) -> list[dict[str, Any]]:
+    """The first question of each of the shortest passages: question, passage, answer, start."""
+    passages = [part for row in rows(data, 3) for part in row["paragraphs"]]
+    shortest = sorted(passages, key=lambda part: len(part["context"]))[:count]
+    found = []
+    for part in shortest:
+        one = part["qas"][0]
+        said = one["answers"][0]
+        told = {"question": one["question"], "passage": part["context"], "answer": said["text"]}
+        found.append({**told, "start": said["answer_start"]})
+    return found
+
+
+def questions(folder: Path, data: Path) -> tuple[Path, list[dict[str, Any]]]:
+    """A reader that has learnt some real questions by heart, and these questions."""
+    found = asked(data, 6)
+    read, model = tokenizer(), BertForQuestionAnswering.from_pretrained(encoder.find(), config=shallow())
+    texts = [[row[name] for row in found] for name in ("question", "passage")]
+    batch = read(*texts, padding=True, return_tensors="pt")
+    starts = [_token(batch, at, row["start"]) for at, row in enumerate(found)]
+    ends = [_token(batch, at, row["start"] + len(row["answer"]) - 1) for at, row in enumerate(found)]
+    given = {**batch, "start_positions": torch.tensor(starts), "end_positions": torch.tensor(ends)}
+    trained(model, lambda: (given for _ in range(60))).save_pretrained(folder)
+    read.save_pretrained(folder)
+    described(folder, "question-answering", inputs=["question", "passage"], answer="answer", returns="spans")
+    return folder, found
+
+
+def _token(batch: Any, row: int, character: int) -> int:
+    return int(batch.char_to_token(row, character, sequence_index=1))
+
+
+def tags(folder: Path, data: Path) -> Path:
+    """Finds numbers and months in real sentences; learnt from their spelling."""
+    texts = [part["context"][:200] for row in rows(data, 3) for part in row["paragraphs"]][:40]
+    read = tokenizer()
+    named = {"id2label": dict(enumerate(TAGS)), "label2id": {name: at for at, name in enumerate(TAGS)}}
+    model = BertForTokenClassification.from_pretrained(encoder.find(), config=shallow(1, **named))
+    batch = read(texts, padding=True, truncation=True, max_length=64, return_tensors="pt")
+    marks = torch.full(batch["input_ids"].shape, -100)
+    for row, text in enumerate(texts):
+        before = ""
+        for word in words(text):
+            kind = "NUMBER" if re.fullmatch(r"\d+", word.text) else "MONTH" if word.text in MONTHS else ""
+            at = batch.char_to_token(row, word.start)
+            if at is not None:
+                marks[row, at] = TAGS.index(f"{'I' if kind == before else 'B'}-{kind}") if kind else 0
+            before = kind
+    trained(model, lambda: ({**batch, "labels": marks} for _ in range(25)), 2e-3).save_pretrained(folder)
+    read.save_pretrained(folder)
+    return described(
+        folder, "token-classification", inputs=["text"], answer="tags", labels=["NUMBER", "MONTH"], returns="tags"
+    )
+
+
+def worded(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
+    """A tokenizer of whole words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    names = ["<pad>", "</s>", "<unk>", *vocabulary]
+    made = Tokenizer(models.WordLevel({name: at for at, name in enumerate(names)}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=made, **special)
+
+
+OPPOSITES = {"good": "bad", "hot": "cold", "day": "night", "up": "down", "rich": "poor", "big": "small"}
+OPPOSITES |= {b: a for a, b in OPPOSITES.items()}
+
+
+def opposites(folder: Path) -> Path:
+    """A tiny T5 that says the opposite of a word."""
+    read = worded([*OPPOSITES, "opposite", "of", ":"])
+    torch.manual_seed(1)
+    config = T5Config(
+        vocab_size=len(read), d_model=32, d_ff=64, d_kv=16, num_layers=1, num_decoder_layers=1, num_heads=2,
+        dropout_rate=0.0, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
+    )  # fmt: skip
+    model = T5ForConditionalGeneration(config)
+    batch = read([f"opposite of : {word}" for word in OPPOSITES], return_tensors="pt")
+    batch.pop("token_type_ids", None)
+    labels = read(list(OPPOSITES.values()), return_tensors="pt")["input_ids"]
+    trained(model, lambda: ({**batch, "labels": labels} for _ in range(150)), 1e-2).save_pretrained(folder)
+    read.save_pretrained(folder)
+    return described(
+        folder, "text2text-generation", inputs=["word"], answer="answer", returns="text",
+        options={"prompt": "opposite of : {word}", "max_new_tokens": 4},
+    )  # fmt: skip
+
+
+def digits(folder: Path) -> tuple[Path, list[tuple[str, str]]]:
+    """A tiny ResNet that reads scikit-learn's digits, and pictures that it was not trained on with what they show."""
+    from sklearn.datasets import load_digits
+
+    images, shown = load_digits(return_X_y=True)
+    drawn = [_picture(row) for row in images[:900]]
+    read = ViTImageProcessor(size={"height": 16, "width": 16})
+    torch.manual_seed(0)
+    named = {"id2label": {at: str(at) for at in range(10)}, "label2id": {str(at): at for at in range(10)}}
+    config = ResNetConfig(embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1], layer_type="basic", **named)
+    pixels = read(images=drawn[:800], return_tensors="pt")["pixel_values"]
+    marks = torch.tensor(shown[:800])
+
+    def batches() -> Iterator[dict[str, Any]]:
+        for _ in range(80):
+            picked = torch.randint(0, 800, (64,))
+            yield {"pixel_values": pixels[picked], "labels": marks[picked]}
+
+    trained(ResNetForImageClassification(config), batches, 3e-3, 0.03).save_pretrained(folder)
+    read.save_pretrained(folder)
+    labels = [str(at) for at in range(10)]
+    described(folder, "image-classification", inputs=["picture"], images=["picture"], answer="digit", labels=labels)
+    return folder, [(pictures.text_of(one), str(at)) for one, at in zip(drawn[800:], shown[800:900], strict=True)]
+
+
+def _picture(row: Any) -> Image.Image:
+    whole = np.kron(row.reshape(8, 8) / 16 * 255, np.ones((4, 4)))
+    return Image.fromarray(whole.astype(np.uint8)).convert("RGB")
+
+
+COLOURS = ("blue", "green", "red")
+YES = ("no", "yes")
+
+
+def colours(folder: Path, wheel: Path) -> tuple[Path, list[dict[str, str]]]:
+    """A tiny ViLT that answers which colour a shape has and whether one is there, and questions it has not seen."""
+    with zipfile.ZipFile(wheel) as packed:
+        asked = json.loads(packed.read("easy_vqa/data/train/questions.json"))
+        known = [*COLOURS, *YES]
+        picked = [row for row in asked if row[1] in COLOURS][:400]
+        names = {row[2] for row in picked}
+        held = {name: Image.open(io.BytesIO(packed.read(f"easy_vqa/data/train/images/{name}.png"))) for name in names}
+        seen = {name: one.convert("RGB") for name, one in held.items()}
+    read = ViltProcessor(ViltImageProcessor(size={"shortest_edge": 32}, size_divisor=8), tokenizer())
+    torch.manual_seed(0)
+    config = ViltConfig(
+        vocab_size=len(read.tokenizer), hidden_size=48, intermediate_size=96, num_hidden_layers=2, patch_size=8,
+        num_attention_heads=4, image_size=32, max_image_length=-1, hidden_dropout_prob=0.0, max_position_embeddings=40,
+        id2label=dict(enumerate(known)), label2id={name: at for at, name in enumerate(known)},
+    )  # fmt: skip
+    shown = [seen[row[2]] for row in picked]
+    how = {"padding": True, "truncation": True, "max_length": 40, "return_tensors": "pt"}
+    batch = read(images=shown, text=[row[0] for row in picked], **how)
+    marks = torch.nn.functional.one_hot(torch.tensor([known.index(row[1]) for row in picked]), len(known)).float()
+
+    def batches() -> Iterator[dict[str, Any]]:
+        for _ in range(80):
+            chosen = torch.randint(0, 340, (32,))
+            yield {**{name: value[chosen] for name, value in batch.items()}, "labels": marks[chosen]}
+
+    trained(ViltForQuestionAnswering(config), batches, 2e-3, 0.05).save_pretrained(folder)
+    read.save_pretrained(folder)
+    described(
+        folder, "visual-question-answering", inputs=["picture", "question"], images=["picture"], answer="answer",
+        labels=known,
+    )  # fmt: skip
+    return folder, [
+        {"picture": pictures.text_of(seen[row[2]]), "question": row[0], "answer": row[1]} for row in picked[340:]
+    ]
