@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dynabench.cli.pack import pack
 from dynabench.cli.models.export import export
+from dynabench.cli.pack import pack
 from dynabench.errors import Invalid
 from dynabench.models.protocol import SPAN_PARTS
 
