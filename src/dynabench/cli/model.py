@@ -7,10 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from dynabench.cli.models.check import check
+from dynabench.cli.models.kinds import kinds
 from dynabench.errors import Invalid
 from dynabench.models.protocol import SPAN_PARTS
 
-app = typer.Typer(help="List models, ask them, measure them.", no_args_is_help=True)
+app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
+app.command("check")(check)
+app.command("kinds")(kinds)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
