@@ -9,10 +9,12 @@ import typer
 
 from dynabench.cli.models.check import check
 from dynabench.cli.models.kinds import kinds
+from dynabench.cli.models.new import new
 from dynabench.errors import Invalid
 from dynabench.models.protocol import SPAN_PARTS
 
 app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
+app.command("new")(new)
 app.command("check")(check)
 app.command("kinds")(kinds)
 

@@ -68,6 +68,14 @@ class Kind:
     def _needs(self, module: str) -> str:
         return f"Models of kind {self.name!r} need {module}: pip install 'dynabench[{self.extra}]'."
 
+    def schema(self) -> "type[BaseModel]":
+        """What checks the options of a kind that has some; raises `Invalid` when something it needs is missing."""
+        try:
+            model: type[BaseModel] = _named(self.options)
+        except ModuleNotFoundError as error:
+            raise Invalid({"kind": self._needs(error.name or self.options)}) from error
+        return model
+
     def read(self, options: dict[str, Any]) -> "BaseModel | None":
         """The options, checked; raises `Invalid` with what is wrong by name."""
         if not self.options:
@@ -76,9 +84,8 @@ class Kind:
             return None
         from pydantic import ValidationError
 
-        model: type[BaseModel] = _named(self.options)
         try:
-            return model.model_validate(options)
+            return self.schema().model_validate(options)
         except ValidationError as error:
             wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
             raise Invalid(wrong) from error
