@@ -20,7 +20,8 @@ def kinds(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
         return
     table = Table("kind", "what it is", "runs", "installed", box=None, pad_edge=False)
     for row in rows:
-        cells = (row["kind"], row["what"], row["runs"], "yes" if row["installed"] else row["lacks"])
+        lacks = f"pip install 'dynabench[{row['extra']}]'"
+        cells = (row["kind"], row["what"].partition(":")[0], row["runs"], "yes" if row["installed"] else lacks)
         table.add_row(*(Text(cell) for cell in cells))
     Console(highlight=False).print(table)
 

@@ -49,8 +49,27 @@ def text(told: Mapping[str, Any]) -> str:
     lines = []
     for name, value in told.items():
         lines += [f"# {COMMENTS[name]}"] if name in COMMENTS else []
-        lines.append(yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110).rstrip())
+        lines.append(_dumped({name: value}))
     return "\n".join([*lines, *_further(told)]) + "\n"
+
+
+def _dumped(told: Mapping[str, Any]) -> str:
+    """YAML with short lists in one line and long texts as blocks."""
+    how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 110}
+    [value] = told.values()
+    text = yaml.dump(dict(told), Dumper=_Dumper, default_flow_style=None if isinstance(value, list) else False, **how)
+    return str(text).rstrip()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as they are read."""
+
+
+def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _block)
 
 
 def _further(told: Mapping[str, Any]) -> list[str]:
