@@ -65,7 +65,8 @@ def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
     """Each model, opened once for all tests that leave it as it is."""
     maker, folder = made
     model = catalog.open_model(folder)
-    yield Subject(maker, folder, model, [sample.inputs for sample in samples.of(maker.config)])
+    rows = [each.inputs for each in samples.of(maker.config) if max(map(len, each.inputs.values())) <= 1000]
+    yield Subject(maker, folder, model, rows[::2])
     model.close()  # type: ignore[attr-defined]
 
 
