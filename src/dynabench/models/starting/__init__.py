@@ -110,10 +110,10 @@ def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
         _, returns = described.returned(wish.config)
         if kind == "openai" and returns == "spans":
             raise Invalid({"kind": "A chat model writes labels and texts, it marks none; try kind huggingface."})
-        told = wish.facts(kind, options, summary=f"Served at {wish.said['url']}.", data=["unknown"], seconds=30.0)
-        yaml_text = described.text(told)
         kinds.kind(kind).read(options)
-        return {spec.FILE: yaml_text, "README.md": readme.text(told, readme.SERVED)}
+        known = {"licence": "unknown", "summary": f"Served at {wish.said['url']}.", "data": ["unknown"]}
+        told = wish.facts(kind, options, **known, seconds=30.0)
+        return {spec.FILE: described.text(told), "README.md": readme.text(told, readme.SERVED)}
 
     return write
 
@@ -135,14 +135,13 @@ def _pretrained(wish: Wish) -> Files:
 
 
 def _prompt(wish: Wish) -> str:
-    field, returns = described.returned(wish.config)
+    field, _ = described.returned(wish.config)
     shown = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
+    asked = wish.config.description or wish.config.name
     if isinstance(field, Choice):
         options = "\n".join(f"- {each.value}: {each.description or each.label}" for each in field.options)
-        return f"{field.label}\n{options}\n\n{shown}\n\nAnswer with one of: {', '.join(field.values)}."
-    if returns == "spans":
-        return f"{shown}\n\nCopy the shortest words of the text that answer. Write nothing else."
-    return f"{shown}\n\n{field.label}:"
+        return f"{asked}\n\n{options}\n\n{shown}\n\nAnswer with one of: {{labels}}."
+    return f"{asked}\n\n{shown}\n\n{field.label}:"
 
 
 def _pipeline(wish: Wish) -> str:
