@@ -11,7 +11,7 @@ from typing import Any
 from dynabench.errors import Conflict, Invalid
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.protocol import Card
-from dynabench.models.starting import described, pretrained, readme
+from dynabench.models.starting import described, pretrained, readme, trained
 from dynabench.models.starting.cues import cues
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -134,6 +134,11 @@ def _pretrained(wish: Wish) -> Files:
     return {}
 
 
+def _linear(wish: Wish) -> Files:
+    trained.linear(wish.name, wish.config, wish.folder)
+    return {}
+
+
 def _prompt(wish: Wish) -> str:
     field, _ = described.returned(wish.config)
     shown = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
@@ -151,6 +156,7 @@ def _pipeline(wish: Wish) -> str:
 
 STARTS: dict[str, Callable[[Wish], Files]] = {
     "handler": _handler,
+    "linear": _linear,
     "transformers": _pretrained,
     "ensemble": _ensemble,
     "oip": _served("oip", "url", "model"),
