@@ -43,7 +43,7 @@ def linear(name: str, config: TaskConfig, folder: Path) -> None:
     from dynabench.models import fitted
 
     rows = [(" ".join(part), label) for label, found in cues(field).items() for part in _parts(found)]
-    pipeline = make_pipeline(TfidfVectorizer(token_pattern=r"\b\w+\b"), LogisticRegression(C=10.0, max_iter=500))
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0, max_iter=500))
     pipeline.fit([text for text, _ in rows], [label for _, label in rows])
     told = described.facts(name, config, "linear", {}, summary=f"First weights for {config.name}.")
     kept = {key: told[key] for key in ("task", "inputs", "answer", "licence", "languages", "summary")}
