@@ -105,7 +105,7 @@ def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
         wrong = {name: f"Say --{name}: {WANTED[name]}" for name in needed if not wish.said.get(name)}
         if wrong:
             raise Invalid(wrong)
-        options = {name: wish.said[name] for name in ("url", "model") if wish.said.get(name)}
+        options = {name: wish.said[name] for name in needed}
         options |= {name: value(wish) if callable(value) else value for name, value in fixed.items()}
         _, returns = described.returned(wish.config)
         if kind == "openai" and returns == "spans":
