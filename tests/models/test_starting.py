@@ -67,7 +67,7 @@ def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_pat
     folder = starting.start("mine", CONFIGS["nli"], kind, tmp_path, **SAID)
     details = spec.read(folder)
     assert (details.name, details.kind, details.task) == ("mine", kind, "nli")
-    assert details.labels == ["entailment", "neutral", "contradiction"]
+    assert sorted(details.labels) == ["contradiction", "entailment", "neutral"]
     text = (folder / "model.yaml").read_text()
     assert all(comment in text for name, comment in described.COMMENTS.items() if f"\n{name}:" in text)
     for name in kinds.kind(kind).schema().model_fields:
