@@ -55,7 +55,7 @@ def test_every_sample_is_answered_validly_and_alone_as_in_any_batch(subject):
 
 
 def test_texts_that_break_careless_code_are_answered(subject):
-    rows = [dict.fromkeys(subject.card.inputs, text) for text in HARD]
+    rows = [dict.fromkeys(subject.card.inputs, text[:1000]) for text in HARD]
     validity.checked(subject.card, rows, subject.answers(rows))
 
 
