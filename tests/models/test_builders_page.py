@@ -44,7 +44,7 @@ def test_its_commands_work_in_order(tmp_path, monkeypatch):
 
 def test_its_ten_lines_are_a_handler(tmp_path):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len([line for line in code.splitlines() if line.strip()]) == 8
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
     (tmp_path / "words.json").write_text('{"words": {"positive": ["great"], "negative": ["boring"]}}')
     scope: dict[str, type] = {}
     exec(code, scope)
