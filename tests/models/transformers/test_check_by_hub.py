@@ -8,7 +8,7 @@ from dynabench.tasks import TaskConfig
 
 pytest.importorskip("dynabench.models.hub", reason="models of hubs are not part of this version")
 
-from .test_hub import COMMIT, here  # noqa: E402, F401
+from .test_hub import COMMIT, here  # noqa: F401
 
 CONFIG = TaskConfig.parse(
     """

@@ -20,8 +20,10 @@ def kinds(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
         return
     table = Table("kind", "what it is", "runs", "installed", box=None, pad_edge=False)
     for row in rows:
-        lacks = f"pip install 'dynabench[{row['extra']}]'"
-        cells = (row["kind"], row["what"].partition(":")[0], row["runs"], "yes" if row["installed"] else lacks)
+        lacks = "no sandbox here" if row["runs"] == "sandbox" else f"pip install 'dynabench[{row['extra']}]'"
+        short = row["what"].partition(":")[0]
+        what = short if " " in short else row["what"]
+        cells = (row["kind"], what, row["runs"], "yes" if row["installed"] else lacks)
         table.add_row(*(Text(cell) for cell in cells))
     Console(highlight=False).print(table)
 
@@ -36,7 +38,7 @@ def _row(name: str) -> dict[str, Any]:
     from dynabench.models.kinds import kind
 
     found = kind(name)
-    lacks = found.lacks()
+    lacks = found.lacks() or (_unconfined() if found.files is None else "")
     return {
         "kind": name,
         "what": _what(found.backend.partition(":")[0]),
@@ -46,6 +48,18 @@ def _row(name: str) -> dict[str, Any]:
         "extra": found.extra,
         "methods": list(found.methods),
     }
+
+
+def _unconfined() -> str:
+    """Why code of others cannot run here; empty where a sandbox can confine it."""
+    from dynabench.errors import Unavailable
+    from dynabench.models.sandbox.available import sandbox
+
+    try:
+        sandbox()
+    except Unavailable as problem:
+        return problem.detail
+    return ""
 
 
 def _what(module: str) -> str:
