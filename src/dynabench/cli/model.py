@@ -7,14 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
+from dynabench.cli.models.check import check
 from dynabench.cli.models.export import export
+from dynabench.cli.models.kinds import kinds
+from dynabench.cli.models.new import new
 from dynabench.cli.pack import pack
 from dynabench.errors import Invalid
-from dynabench.models.protocol import SPAN_PARTS
+from dynabench.models.protocol import explained
 
-app = typer.Typer(help="List models, ask them, measure them.", no_args_is_help=True)
+app = typer.Typer(help="Start models, check them, list them, ask them, measure them.", no_args_is_help=True)
 app.command("pack")(pack)
 app.command("export")(export)
+app.command("new")(new)
+app.command("check")(check)
+app.command("kinds")(kinds)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -47,22 +53,26 @@ def card(name: str) -> None:
 
 @app.command("ask")
 def ask(
-    name: str,
+    name: Annotated[str, typer.Argument(help="An installed model's name, or a model's folder.")],
     fields: Annotated[list[str], typer.Argument(help="The input, one FIELD=TEXT each.")],
     words: Annotated[bool, typer.Option("--words", help="Also say which words spoke for the answer.")] = False,
     as_json: Json = False,
 ) -> None:
     """Load a model in this process and ask it once."""
-    from dynabench.models import catalog
+    from dynabench.models import catalog, spec
 
     wrong = [field for field in fields if "=" not in field]
     if wrong:
         raise Invalid({"fields": f"{wrong[0]!r} is not of the form FIELD=TEXT."})
     inputs = dict(field.split("=", 1) for field in fields)
-    model = catalog.open_model(catalog.entry(name).folder)
-    output = model.predict([inputs])[0]
-    label = output.answer[model.card.answer] if model.card.labels else SPAN_PARTS[0]
-    found = model.attribute(inputs, label, model.card.methods[0]) if words else None
+    own = (Path(name) / spec.FILE).is_file()
+    model = catalog.open_model(Path(name) if own else catalog.entry(name).folder)
+    try:
+        output = model.predict([inputs])[0]
+        label = output.answer[model.card.answer] if model.card.returns == "label" else explained(model.card)[0]
+        found = model.attribute(inputs, label, model.card.methods[0]) if words else None
+    finally:
+        model.close()  # type: ignore[attr-defined]
     if as_json:
         document = {"answer": output.answer, "probabilities": output.probabilities}
         typer.echo(json.dumps(document | ({"attribution": asdict(found)} if found else {})))

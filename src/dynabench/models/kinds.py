@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dynabench.errors import Invalid
@@ -20,6 +21,8 @@ REMOVALS = ("occlusion", "shapley", "lime")
 """What can be asked of any model, since it needs nothing but answers; the first is the quickest."""
 PLAIN = frozenset({".yaml", ".json", ".safetensors", ".md"})
 """Suffixes of files that no reader takes for code."""
+NEEDS = {"models": ("torch", "transformers", "peft", "safetensors"), "onnx": ("onnxruntime", "transformers")}
+"""Modules that stand for an extra: where they can be found, it is installed."""
 GROUP = "dynabench.backends"
 _HERE = "dynabench.models.backends"
 
@@ -46,11 +49,34 @@ class Kind:
 
     def opener(self) -> Any:
         """The backend's class; raises `Invalid` when something it needs is not installed."""
+        if told := self.lacks():
+            raise Invalid({"kind": told})
         try:
             return _named(self.backend)
         except ModuleNotFoundError as error:
-            told = f"Models of kind {self.name!r} need {error.name}: pip install 'dynabench[{self.extra}]'."
-            raise Invalid({"kind": told}) from error
+            raise Invalid({"kind": self._needs(error.name or self.backend)}) from error
+
+    def lacks(self) -> str:
+        """What must be installed before such a model can be opened; empty if nothing must. Imports no backend."""
+        for module in (*NEEDS.get(self.extra, ()), self.backend.partition(":")[0]):
+            try:
+                found = find_spec(module)
+            except ModuleNotFoundError:
+                found = None
+            if found is None:
+                return self._needs(module)
+        return ""
+
+    def _needs(self, module: str) -> str:
+        return f"Models of kind {self.name!r} need {module}: pip install 'dynabench[{self.extra}]'."
+
+    def schema(self) -> "type[BaseModel]":
+        """What checks the options of a kind that has some; raises `Invalid` when something it needs is missing."""
+        try:
+            model: type[BaseModel] = _named(self.options)
+        except ModuleNotFoundError as error:
+            raise Invalid({"kind": self._needs(error.name or self.options)}) from error
+        return model
 
     def read(self, options: dict[str, Any]) -> "BaseModel | None":
         """The options, checked; raises `Invalid` with what is wrong by name."""
@@ -60,9 +86,8 @@ class Kind:
             return None
         from pydantic import ValidationError
 
-        model: type[BaseModel] = _named(self.options)
         try:
-            return model.model_validate(options)
+            return self.schema().model_validate(options)
         except ValidationError as error:
             wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
             raise Invalid(wrong) from error

@@ -66,7 +66,9 @@ def _wrong_probabilities(card: Card, known: Any) -> str:
     if not isinstance(known, Mapping):
         return f"probabilities are an object from label to number, not {_short(known)}."
     for label, value in known.items():
-        if not isinstance(value, float | int) or not math.isfinite(value) or not -SLACK <= value <= 1 + SLACK:
+        if not isinstance(value, float | int) or isinstance(value, bool):
+            return f"the probability of {_short(label)} is {_short(value)}, a {type(value).__name__}, not a number."
+        if not math.isfinite(value) or not -SLACK <= value <= 1 + SLACK:
             return f"the probability of {_short(label)} is {_short(value)}; it must lie between 0 and 1."
     if card.returns != "label":
         return ""

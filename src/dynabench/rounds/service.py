@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
+from dynabench.models import fit
 from dynabench.models.protocol import Card
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
@@ -212,16 +213,9 @@ def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
         raise errors.Invalid({"targets": f"Unknown: {', '.join(missing)}. The model host has: {some}."})
     chosen = [known[name] for name in names]
     for card in chosen:
-        _check_fit(config, card)
+        if told := fit.problems(config, card):
+            raise errors.Invalid({"targets": " ".join(told.values())})
     return chosen
-
-
-def _check_fit(config: TaskConfig, card: Card) -> None:
-    given = {field.name for field in (*config.context, *config.input)}
-    if lacking := [name for name in card.inputs if name not in given]:
-        raise errors.Invalid({"targets": f"{card.name} needs the fields {', '.join(lacking)}, which the task lacks."})
-    if card.answer not in {field.name for field in config.answer}:
-        raise errors.Invalid({"targets": f"{card.name} answers {card.answer!r}, which is no answer of the task."})
 
 
 def draft_round(

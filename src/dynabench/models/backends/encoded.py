@@ -1,9 +1,11 @@
 """What models over the shared encoder have in common, whatever their heads say."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
+from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
@@ -12,6 +14,9 @@ from dynabench.models.backends.base import Backend, Prepared
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool
 from dynabench.models.protocol import Card, Inputs, Output
+
+_uses: WeakKeyDictionary[Pool, Counter[str]] = WeakKeyDictionary()
+"""How many models of a pool answer by the same adapter."""
 
 
 class Encoded(ABC):
@@ -25,6 +30,8 @@ class Encoded(ABC):
         self.card = card
         self._pool = pool
         self._key = key
+        _uses.setdefault(pool, Counter())[key] += 1
+        self._open = True
 
     @classmethod
     @abstractmethod
@@ -54,8 +61,14 @@ class Encoded(ABC):
         """The answer, given what the head says of each window."""
 
     def close(self) -> None:
-        """Free the adapter."""
-        self._pool.remove(self._key)
+        """Free the adapter, unless the same model was opened twice and the other is still there."""
+        if not self._open:
+            return
+        self._open = False
+        uses = _uses[self._pool]
+        uses[self._key] -= 1
+        if not uses[self._key]:
+            self._pool.remove(self._key)
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """Answers to calls of any models of this model's pool, mixed in one batch."""

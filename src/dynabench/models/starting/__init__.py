@@ -1,0 +1,172 @@
+"""First folders: one for each kind of model, that works at once and says what to change."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dynabench.errors import Conflict, Invalid
+from dynabench.models import catalog, fit, kinds, spec
+from dynabench.models.protocol import Card
+from dynabench.models.starting import described, pretrained, readme, trained
+from dynabench.models.starting.cues import cues
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.fields import Choice
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A new model: its name, task, folder, and what the builder said of it, such as `url`."""
+
+    name: str
+    config: TaskConfig
+    folder: Path
+    said: dict[str, str]
+
+    def facts(self, kind: str, options: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """What its `model.yaml` will say."""
+        return described.facts(self.name, self.config, kind, options, **more)
+
+
+def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) -> Path:
+    """Write the folder `place/name`; raises `Invalid` for what cannot be begun here, `Conflict` where something is.
+
+    `said` may hold `url` and `model` for served kinds, `members` (names, by commas) for ensembles, and `source` (a hub
+    id or a folder) for pretrained ones.
+    """
+    if not NAME.fullmatch(name):
+        raise Invalid({"name": "Begin with a letter or digit; then small letters, digits, dots and hyphens, up to 64."})
+    if kind not in STARTS:
+        kinds.kind(kind)
+        raise Invalid(
+            {"kind": f"Folders of kind {kind!r} are not begun by hand: {ELSEWHERE.get(kind, 'see its docs.')}"}
+        )
+    folder = place / name
+    if folder.exists() and any(folder.iterdir()):
+        raise Conflict(f"{folder} exists already; choose another name or place.")
+    if told := kinds.kind(kind).lacks():
+        raise Invalid({"kind": told})
+    given = {key: value for key, value in said.items() if value}
+    files_of = STARTS[kind](Wish(name, config, folder, given))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in files_of.items():
+        (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+Files = dict[str, str | bytes]
+
+
+def _handler(wish: Wish) -> Files:
+    field, returns = described.returned(wish.config)
+    told = wish.facts("handler", {}, summary=f"A first rule for {wish.config.name}.", data=["none: a rule by hand"])
+    words: dict[str, Any] = {"inputs": told["inputs"], "answer": field.name}
+    words |= {"words": cues(field)} if isinstance(field, Choice) else {}
+    code = (files(__package__) / "handlers" / f"{returns}.py").read_text(encoding="utf-8")
+    return {
+        "handler.py": code,
+        "words.json": json.dumps(words, indent=1, ensure_ascii=False) + "\n",
+        spec.FILE: described.text(told),
+        "README.md": readme.text(told, readme.HANDLER),
+    }
+
+
+def _ensemble(wish: Wish) -> Files:
+    wanted = [each.strip() for each in wish.said.get("members", "").split(",") if each.strip()]
+    fitting = [entry.card for entry in catalog.find() if entry.card and _joins(wish.config, entry.card)]
+    known = {key: card for card in fitting for key in (card.name, f"{card.name}@{card.version}")}
+    if missing := [name for name in wanted if name not in known]:
+        there = ", ".join(sorted({card.name for card in fitting})) or "none"
+        raise Invalid({"members": f"{', '.join(missing)}: no installed model that fits; there are: {there}."})
+    members = [known[name] for name in wanted] or list({card.name: card for card in fitting}.values())
+    if len(members) < 2:
+        raise Invalid({"members": f"An ensemble needs two installed models of {wish.config.id} at least."})
+    named = [f"{card.name}@{card.version}" for card in members]
+    summary = f"The mean of {' and '.join(card.name for card in members)}."
+    told = wish.facts("ensemble", {"members": named}, summary=summary, data=["what its members learnt from"])
+    return {spec.FILE: described.text(told), "README.md": readme.text(told)}
+
+
+def _joins(config: TaskConfig, card: Card) -> bool:
+    field = config.answer[0]
+    whole = not isinstance(field, Choice) or set(field.values) == set(card.labels)
+    return card.kind != "ensemble" and whole and card.answer == field.name and not fit.problems(config, card)
+
+
+def _served(kind: str, *needed: str, **fixed: Any) -> Callable[[Wish], Files]:
+    """A model that others serve: `needed` are options that the builder has to say."""
+
+    def write(wish: Wish) -> Files:
+        wrong = {name: f"Say --{name}: {WANTED[name]}" for name in needed if not wish.said.get(name)}
+        if wrong:
+            raise Invalid(wrong)
+        options = {name: wish.said[name] for name in needed}
+        options |= {name: value(wish) if callable(value) else value for name, value in fixed.items()}
+        _, returns = described.returned(wish.config)
+        if kind == "openai" and returns == "spans":
+            raise Invalid({"kind": "A chat model writes labels and texts, it marks none; try kind huggingface."})
+        kinds.kind(kind).read(options)
+        known = {"licence": "unknown", "summary": f"Served at {wish.said['url']}.", "data": ["unknown"]}
+        told = wish.facts(kind, options, **known, seconds=30.0)
+        return {spec.FILE: described.text(told), "README.md": readme.text(told, readme.SERVED)}
+
+    return write
+
+
+WANTED = {"url": "the address of the server.", "model": "the model's name there."}
+
+
+def _pretrained(wish: Wish) -> Files:
+    """Made of a hub id or of a folder that the transformers library saved, with its files."""
+    source = wish.said.get("source", "")
+    if not source:
+        raise Invalid({"source": "Say --source: a hub id (org/name), or a folder that save_pretrained wrote."})
+    path = Path(source).expanduser()
+    if path.is_dir():
+        pretrained.from_folder(path, wish.name, wish.config, wish.folder.parent)
+    else:
+        pretrained.from_hub(source, wish.name, wish.config, wish.folder.parent)
+    return {}
+
+
+def _linear(wish: Wish) -> Files:
+    trained.linear(wish.name, wish.config, wish.folder)
+    return {}
+
+
+def _prompt(wish: Wish) -> str:
+    field, _ = described.returned(wish.config)
+    shown = "\n".join(f"{name}: {{{name}}}" for name in wish.config.model_inputs({}, {}))
+    asked = wish.config.description or wish.config.name
+    if isinstance(field, Choice):
+        options = "\n".join(f"- {each.value}: {each.description or each.label}" for each in field.options)
+        return f"{asked}\n\n{options}\n\n{shown}\n\nAnswer with one of: {{labels}}."
+    return f"{asked}\n\n{shown}\n\n{field.label}:"
+
+
+def _pipeline(wish: Wish) -> str:
+    _, returns = described.returned(wish.config)
+    return {"label": "text-classification", "spans": "question-answering"}.get(returns, "text-generation")
+
+
+STARTS: dict[str, Callable[[Wish], Files]] = {
+    "handler": _handler,
+    "linear": _linear,
+    "transformers": _pretrained,
+    "ensemble": _ensemble,
+    "oip": _served("oip", "url", "model"),
+    "torchserve": _served("torchserve", "url", "model"),
+    "huggingface": _served("huggingface", "url", pipeline=_pipeline),
+    "openai": _served("openai", "url", "model", prompt=_prompt),
+}
+ELSEWHERE = {
+    "adapter": "`dynabench train` makes them from a recipe.",
+    "extractor": "`dynabench train` makes them from a recipe.",
+    "ngram": "`dynabench train` makes them from a recipe.",
+    "onnx": "`dynabench model export` makes one of another model.",
+}

@@ -1,0 +1,87 @@
+"""The text of a new model's `model.yaml`, with a comment beside each line."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from dynabench.models import kinds
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.fields import Choice, Field, Spans
+
+COMMENTS = {
+    "name": "Lower-case letters, digits, dots and hyphens; with the version it says which model answered.",
+    "task": "The task that it answers.",
+    "kind": "Which backend opens this folder; `dynabench model kinds` lists them.",
+    "inputs": "The task's fields that it reads, in this order.",
+    "answer": "The task's field that it answers.",
+    "labels": "What it chooses from: the task's options.",
+    "returns": "label, spans (of the last input), tags (spans with labels) or text.",
+    "languages": "BCP 47 tags.",
+    "licence": "Of the weights, as an SPDX name.",
+    "summary": "One sentence for those who choose a model.",
+    "data": "What it learnt from.",
+    "seconds": "How long an answer may take; without it, as long as the deployment lets annotators wait.",
+    "options": "What only models of this kind have.",
+}
+
+
+def returned(config: TaskConfig) -> tuple[Field, str]:
+    """The task's first answer field, and what a model returns for it."""
+    field = config.answer[0]
+    return field, "label" if isinstance(field, Choice) else "spans" if isinstance(field, Spans) else "text"
+
+
+def facts(name: str, config: TaskConfig, kind: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """What `model.yaml` says of a new model for the task."""
+    field, returns = returned(config)
+    inputs = list(config.model_inputs({}, {}))
+    if isinstance(field, Spans) and field.of in inputs:  # answers are spans of the last input
+        inputs = [*(each for each in inputs if each != field.of), field.of]
+    told: dict[str, Any] = {"name": name, "task": config.id, "kind": kind, "inputs": inputs, "answer": field.name}
+    told |= {"labels": list(field.values)} if isinstance(field, Choice) else {"returns": returns}
+    told |= {"languages": ["en"], "licence": "Apache-2.0", **more}
+    return told | ({"options": dict(options)} if options else {})
+
+
+def text(told: Mapping[str, Any]) -> str:
+    """Those facts as YAML: comments above each, and the options that were left out as comments at the end."""
+    lines = []
+    for name, value in told.items():
+        lines += [f"# {COMMENTS[name]}"] if name in COMMENTS else []
+        lines.append(_dumped({name: value}))
+    return "\n".join([*lines, *_further(told)]) + "\n"
+
+
+def _dumped(told: Mapping[str, Any]) -> str:
+    """YAML with short lists in one line and long texts as blocks."""
+    how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 110}
+    [value] = told.values()
+    text = yaml.dump(dict(told), Dumper=_Dumper, default_flow_style=None if isinstance(value, list) else False, **how)
+    return str(text).rstrip()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as they are read."""
+
+
+def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _block)
+
+
+def _further(told: Mapping[str, Any]) -> list[str]:
+    """The kind's other options with their defaults, as comments."""
+    kind = kinds.kind(told["kind"])
+    if not kind.options:
+        return []
+    given = told.get("options", {})
+    lines = [] if given else ["# options:"]
+    for name, field in kind.schema().model_fields.items():
+        if name not in given and not field.is_required():
+            default = yaml.safe_dump(field.get_default(call_default_factory=True), default_flow_style=True)
+            value = default.splitlines()[0]
+            lines.append(f"#   {name}: {value}" + (f"  # {field.description}" if field.description else ""))
+    return lines

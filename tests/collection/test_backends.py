@@ -1,0 +1,140 @@
+"""The built-in tasks, as they are, with targets of every kind of model that is here, all asked for the same example."""
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from sqlalchemy import select
+
+from dynabench.collection.tables import Prediction
+from dynabench.errors import Problem
+from dynabench.models import catalog, kinds, starting
+from dynabench.models.client import Host
+from dynabench.models.host.app import create_app
+from dynabench.models.host.repository import Repository
+from dynabench.models.protocol import Card
+from dynabench.settings import get_settings
+from dynabench.tasks import builtin
+from tests.collection.conftest import seed, send
+from tests.conftest import Caller
+from tests.models.conftest import served
+from tests.models.waiting import until_ready
+
+pytestmark = [pytest.mark.models, pytest.mark.timeout(180)]
+CONFIGS = {each.config.id: each.config for each in builtin()}
+STARTED = {"handler": ("nli", "sentiment", "qa", "hate"), "ensemble": ("nli", "sentiment", "hate"), "linear": ("nli",)}
+SAID = select(Prediction)
+SERVED = {"nli": "nli-minilm", "sentiment": "sentiment-ngram", "qa": "qa-minilm", "hate": "hate-ngram"}
+
+
+@dataclass(frozen=True)
+class Everything:
+    """A real host with models of each kind."""
+
+    url: str
+    cards: list[Card]
+
+    def of(self, task: str) -> dict[str, Card]:
+        return {card.name: card for card in self.cards if card.task == task}
+
+
+@pytest.fixture(scope="module")
+def everything() -> Iterator[Everything]:
+    """Shipped models, those that `dynabench model new` begins, and endpoints that lead back to the same host."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-") as home, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DYNABENCH_HOME", home)
+        patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+        get_settings.cache_clear()
+        place = Path(home) / "models"
+        place.mkdir()
+        Path(home).chmod(0o755)
+        for kind, tasks in STARTED.items():
+            for task in tasks:
+                begin(f"{task}-{kind}", task, kind, place)
+        with served(create_app(Repository([place, catalog.BUILTIN])), "http://127.0.0.1:0") as url:
+            until_ready(url)
+            load_endpoints(url, place)
+            yield Everything(url, asyncio.run(cards(url)))
+    get_settings.cache_clear()
+
+
+def begin(name: str, task: str, kind: str, place: Path, **said: str) -> None:
+    """Begin a model where its kind is to be had."""
+    if not kinds.kind(kind).lacks():
+        starting.start(name, CONFIGS[task], kind, place, **said)
+
+
+def load_endpoints(url: str, place: Path) -> None:
+    """Models that lie elsewhere, as far as the platform knows."""
+    for task, model in SERVED.items():
+        begin(f"{task}-oip", task, "oip", place, url=url, model=model)
+        if (place / f"{task}-oip").is_dir():
+            httpx2.post(f"{url}/v2/repository/models/{task}-oip/load", timeout=30).raise_for_status()
+
+
+async def cards(url: str) -> list[Card]:
+    host = Host(url, 30.0)
+    try:
+        states = await host.states()
+    finally:
+        await host.close()
+    return [state.card for state in states if state.card and state.state == "READY"]
+
+
+@pytest.fixture
+def host(everything: Everything) -> Host:
+    return Host(everything.url, 60.0)
+
+
+def example(given: dict[str, Any], task: str) -> dict[str, Any]:
+    """Something that the task's config accepts."""
+    [written] = [field.name for field in CONFIGS[task].input]
+    body = {"context_id": given["id"], "input": {written: "Nobody I know would call this a good day."}}
+    passage = given.get("values", {}).get("passage", "")
+    if task == "qa":
+        first = passage.split()[0]
+        return body | {"answer": {"answer": [{"start": 0, "end": len(first), "text": first}]}}
+    return body | {"answer": given["goal"] or {"label": CONFIGS[task].answer[0].values[0]}}
+
+
+@pytest.mark.parametrize("task", list(CONFIGS))
+def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(everything, admin: Caller, task):
+    admin.client.app.state.db.write(seed)
+    targets = everything.of(task)
+    expected = {kind for kind, tasks in STARTED.items() if task in tasks and not kinds.kind(kind).lacks()}
+    expected |= {"oip"} if not kinds.kind("oip").lacks() else set()
+    expected |= {"extractor"} if task == "qa" else {"adapter", "ngram"}
+    with contextlib.suppress(ImportError):
+        expected -= missing_sandbox()
+    assert {card.kind for card in targets.values()} == expected
+    opened = admin.post(f"/api/v1/tasks/{task}/rounds", json={"targets": sorted(targets)})
+    assert opened.status_code == 201, opened.text
+    given = admin.post(f"/api/v1/tasks/{task}/contexts/next").json()
+    told = send(admin, example(given, task), task=task)
+    assert told.status_code == 201, told.text
+    shown = {each["model"]: each for each in told.json()["predictions"]}
+    assert set(shown) == set(targets)
+    stored = admin.client.app.state.db.write(lambda session: [(p.model, p.version) for p in session.scalars(SAID)])
+    assert sorted(stored) == sorted((card.name, card.version) for card in targets.values())
+    for name, each in shown.items():
+        assert set(each["answer"]) == {targets[name].answer}
+        assert CONFIGS[task].fooled_by(each["answer"], each["answer"]) is False
+    if "oip" in expected:  # the endpoint leads to a model of the same round
+        assert shown[f"{task}-oip"]["answer"] == shown[SERVED[task]]["answer"]
+
+
+def missing_sandbox() -> set[str]:
+    """Handlers, where nothing here can confine them."""
+    from dynabench.models.sandbox.available import sandbox
+
+    try:
+        sandbox()
+    except Problem:
+        return {"handler"}
+    return set()

@@ -1,0 +1,84 @@
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dynabench.models import catalog, samples
+from dynabench.models.protocol import Card
+from dynabench.settings import get_settings
+from dynabench.tasks import TaskConfig
+
+from .table import Maker, makers
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model of the suite, opened, with samples of its task."""
+
+    maker: Maker
+    folder: Path
+    model: Any
+    samples: list[dict[str, str]]
+
+    @property
+    def card(self) -> Card:
+        return self.model.card
+
+    @property
+    def config(self) -> TaskConfig:
+        return self.maker.config
+
+    def answers(self, rows: list[dict[str, Any]]) -> list[Any]:
+        """What the host's lanes ask for."""
+        return self.model.answer([(self.model, self.model.prepare(row)) for row in rows])
+
+    def short(self) -> dict[str, str]:
+        """An input of few words: explanations by removal ask about each of them."""
+        texts = ("Nobody liked the second film.", "It rained in May.")
+        return {name: texts[place % 2] for place, name in enumerate(self.card.inputs)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def at_home() -> Iterator[None]:
+    """A home of its own, in which hosts of this machine may be asked."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-") as home, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DYNABENCH_HOME", home)
+        patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+        get_settings.cache_clear()
+        yield
+    get_settings.cache_clear()
+
+
+@pytest.fixture(scope="module", params=makers(), ids=lambda maker: maker.name)
+def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
+    """Each model's folder in turn."""
+    scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
+    with scratch as place, request.param.make(Path(place)) as folder:
+        yield request.param, folder
+
+
+@pytest.fixture(scope="module")
+def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
+    """Each model, opened once for all tests that leave it as it is."""
+    maker, folder = made
+    model = catalog.open_model(folder)
+    rows = [each.inputs for each in samples.of(maker.config) if max(map(len, each.inputs.values())) <= 1000]
+    yield Subject(maker, folder, model, rows[::2])
+    model.close()  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def another(subject: Subject) -> Iterator[Callable[[], Any]]:
+    """Opens the model again."""
+    opened: list[Any] = []
+
+    def again() -> Any:
+        opened.append(catalog.open_model(subject.folder))
+        return opened[-1]
+
+    yield again
+    for model in opened:
+        model.close()

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+from dynabench.models import starting
+
+from .table import TASKS, Maker, needs, plain
+
+
+def mean(place: Path) -> Path:
+    """The two shipped models of sentiment."""
+    needs("ensemble")
+    return starting.start("both", TASKS["sentiment"], "ensemble", place, members="sentiment-ngram,sentiment-minilm")
+
+
+MAKERS = [Maker("ensemble", "sentiment", plain(mean))]

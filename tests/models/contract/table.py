@@ -1,0 +1,52 @@
+"""The models that the suite runs: each `models_*.py` beside this has a list `MAKERS`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from dynabench.models import kinds
+from dynabench.tasks import TaskConfig, builtin
+
+TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in builtin()}
+
+Make = Callable[[Path], AbstractContextManager[Path]]
+"""Makes a model's folder below a new place, and keeps what it needs, such as a server, for as long as it is entered."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """One model of the suite: its name in test ids, the shipped task that it answers, and how it is made."""
+
+    name: str
+    task: str
+    make: Make
+
+    @property
+    def config(self) -> TaskConfig:
+        return TASKS[self.task]
+
+
+def needs(kind: str) -> None:
+    """Skip with the reason where models of this kind cannot be opened here."""
+    if told := kinds.kind(kind).lacks():
+        pytest.skip(told)
+
+
+def plain(make: Callable[[Path], Path]) -> Make:
+    """A maker of a folder that needs nothing but itself."""
+
+    @contextmanager
+    def entered(place: Path) -> Iterator[Path]:
+        yield make(place)
+
+    return entered
+
+
+def makers() -> list[Maker]:
+    """All of them, by file."""
+    names = sorted(path.stem for path in Path(__file__).parent.glob("models_*.py"))
+    return [maker for name in names for maker in import_module(f"{__package__}.{name}").MAKERS]

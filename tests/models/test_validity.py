@@ -1,0 +1,150 @@
+"""What counts as an answer, whatever a model returns."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dynabench.models.protocol import Card, Output
+from dynabench.models.validity import LONGEST, MOST, SLACK, Broken, checked
+
+LABELS = ("entailment", "neutral", "contradiction")
+NLI = Card("a-model", "1", "nli", "plain", ("premise", "hypothesis"), "label", LABELS)
+QA = Card("a-reader", "1", "qa", "plain", ("question", "passage"), "answer", returns="spans")
+TAGS = Card("a-tagger", "1", "ner", "plain", ("text",), "names", ("PER", "LOC"), returns="tags")
+TEXT = Card("a-writer", "1", "gen", "plain", ("prompt",), "story", returns="text")
+ROW = {"premise": "A dog runs.", "hypothesis": "A dog moves.", "question": "Who?", "passage": "Ada met Åsa 🙂 here."}
+ROW |= {"text": "Ada lives in Rome.", "prompt": "Once"}
+
+numbers = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3)
+odds = st.lists(st.floats(1e-3, 1.0), min_size=3, max_size=3)
+
+
+def one(card, answer, probabilities=None, extras=None):
+    return checked(card, [ROW], [Output({card.answer: answer}, probabilities, extras or {})])
+
+
+@given(odds, st.sampled_from(LABELS))
+def test_a_label_with_probabilities_that_sum_to_one_is_an_answer(parts, label):
+    known = {name: part / sum(parts) for name, part in zip(LABELS, parts, strict=True)}
+    assert one(NLI, label, known)[0].probabilities == known
+    assert one(NLI, label)[0].probabilities is None
+
+
+@given(st.dictionaries(st.sampled_from(LABELS), numbers, min_size=3, max_size=3))
+def test_other_numbers_are_no_probabilities(known):
+    fine = all(math.isfinite(value) and -SLACK <= value <= 1 + SLACK for value in known.values())
+    if fine and abs(sum(known.values()) - 1) <= SLACK:
+        one(NLI, "neutral", known)
+        return
+    with pytest.raises(Broken, match=r"a-model, output 0: (the probability of|the probabilities sum to)"):
+        one(NLI, "neutral", known)
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        ({"entailment": 0.5, "neutral": 0.5}, "needed: entailment, neutral, contradiction"),
+        ({**dict.fromkeys(LABELS, 0.25), "other": 0.25}, "needed: entailment, neutral, contradiction"),
+        ({"entailment": "1", "neutral": 0, "contradiction": 0}, "'entailment' is '1', a str, not a number"),
+        ({"entailment": None, "neutral": 0, "contradiction": 1}, "'entailment' is None, a NoneType, not a number"),
+        ({"entailment": np.float32(1), "neutral": 0, "contradiction": 0}, "a float32, not a number"),
+        ({"entailment": True, "neutral": 0, "contradiction": 0}, "a bool, not a number"),
+        ([0.2, 0.3, 0.5], "an object from label to number"),
+        ({"entailment": 3.0, "neutral": -1.0, "contradiction": -1.0}, "must lie between 0 and 1"),
+        (dict.fromkeys(LABELS, 0.5), "sum to 1.5, not 1; apply a softmax"),
+    ],
+)
+def test_wrong_probabilities_are_named(known, says):
+    with pytest.raises(Broken) as broken:
+        one(NLI, "neutral", known)
+    assert says in broken.value.detail
+
+
+@given(st.text() | st.integers() | st.none() | st.lists(st.text()) | st.binary() | st.floats())
+def test_whatever_is_no_label_is_none_of_the_labels(answer):
+    if answer in LABELS:
+        return
+    with pytest.raises(Broken, match="none of the labels entailment, neutral, contradiction"):
+        one(NLI, answer)
+
+
+@given(st.integers(-3, 30), st.integers(-3, 30))
+def test_a_span_lies_in_the_text_and_says_what_stands_there(start, end):
+    passage = ROW["passage"]
+    span = {"start": start, "end": end, "text": passage[max(start, 0) : max(end, 0)]}
+    if 0 <= start <= end <= len(passage):
+        assert one(QA, [span])[0].answer == {"answer": [span]}
+    else:
+        with pytest.raises(Broken, match="is not what 'passage' says there"):
+            one(QA, [span])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        "Ada",
+        {"start": 0, "end": 3, "text": "Ada"},
+        [{"start": 0, "end": 3}],
+        [{"start": 0, "end": 3, "text": "Eve"}],
+        [{"start": 0.0, "end": 3, "text": "Ada"}],
+        [{"start": False, "end": 3, "text": "Ada"}],
+        [["0", "3", "Ada"]],
+        [{"start": 0, "end": 3, "text": "Ada"}] * (MOST + 1),
+    ],
+)
+def test_whatever_is_no_list_of_spans_is_refused(answer):
+    with pytest.raises(Broken):
+        one(QA, answer)
+    assert one(QA, []) == [Output({"answer": []})]
+
+
+def test_a_tag_has_one_of_the_labels():
+    span = {"start": 0, "end": 3, "text": "Ada"}
+    assert one(TAGS, [{**span, "label": "PER"}])
+    for label in ("ORG", None, 3):
+        with pytest.raises(Broken, match="none of the labels PER, LOC"):
+            one(TAGS, [{**span, "label": label}])
+    with pytest.raises(Broken, match="none of the labels"):
+        one(TAGS, [span])
+
+
+@pytest.mark.parametrize("answer", [None, 3, ["text"], "x" * (LONGEST + 1)])
+def test_a_written_answer_is_a_text_of_some_length(answer):
+    assert one(TEXT, "x" * LONGEST)
+    with pytest.raises(Broken, match="a text of up to"):
+        one(TEXT, answer)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.binary() | st.complex_numbers(), st.lists))
+def test_extras_are_values_of_json(value):
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        with pytest.raises(Broken, match="extras must be values of JSON"):
+            one(TEXT, "fine", extras={"more": value})
+    else:
+        assert one(TEXT, "fine", extras={"more": value})
+
+
+@pytest.mark.parametrize("outputs", [None, "text", [None], {}, [Output({"label": "neutral"})] * 2, [], iter([])])
+def test_there_is_one_output_for_each_input(outputs):
+    with pytest.raises(Broken, match=r"a-model (returned|did not return)"):
+        checked(NLI, [ROW], outputs)
+
+
+def test_an_answer_is_named_by_its_field():
+    for answer in ({}, {"answer": "neutral"}, None, ["neutral"]):
+        with pytest.raises(Broken, match=r"lacks 'label'"):
+            checked(NLI, [ROW], [Output(answer)])  # type: ignore[arg-type]
+
+
+def test_the_row_that_is_wrong_is_told_and_long_values_are_shortened():
+    right = Output({"label": "neutral"})
+    with pytest.raises(Broken, match="output 2") as broken:
+        checked(NLI, [ROW] * 3, [right, right, Output({"label": "x" * 10_000})])
+    assert len(broken.value.detail) < 300
