@@ -30,6 +30,20 @@ class Figures:
         self.refused = self._counter("refused", "Calls refused for overload.")
         self.abandoned = self._counter("abandoned", "Calls whose client left before their turn.")
         self.failed = self._counter("failed", "Calls that a model failed on.")
+        self.explained = Counter(
+            "dynabench_host_explanations",
+            "Explanations, by whether they were kept from before.",
+            ["cache"],
+            registry=self.registry,
+        )
+        self.changes = Counter(
+            "dynabench_host_changes", "Models loaded, unloaded and refused.", ["change"], registry=self.registry
+        )
+        self.memory = Gauge(
+            "dynabench_host_memory_bytes",
+            "Memory that models and host take by the host's own account.",
+            registry=self.registry,
+        )
 
     def _counter(self, name: str, what: str) -> Counter:
         return Counter(f"dynabench_host_{name}", what, ["lane"], registry=self.registry)
