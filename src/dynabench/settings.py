@@ -21,7 +21,12 @@ class Settings(BaseSettings):
     secret: str = Field("", description="Key for pseudonyms and form tokens; empty means one made at first use.")
     host: str = Field("127.0.0.1", description="Address the web process listens on.")
     port: int = Field(8000, description="Port the web process listens on.")
-    host_url: str = Field("", description="Where the model host answers; empty means a local socket.")
+    host_url: str = Field(
+        "", description="Where model hosts answer, separated by commas; empty means one on a local socket."
+    )
+    host_token: str = Field("", description="Secret that model hosts demand over TCP and that is sent to them.")
+    host_workers: int = Field(1, ge=1, le=64, description="Processes of the model host that compute.")
+    host_memory: str = Field("", description="What a model host may use: 4GiB, none; empty: 3/4 of the machine's.")
     models: str = Field("", description="More folders that hold models, separated by colons.")
     encoder: str = Field(
         "", description="Folder of the shared encoder; empty means the installed package, then the hub."

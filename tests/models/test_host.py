@@ -199,7 +199,7 @@ def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
 @pytest.mark.models
 def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve_models, copied, tmp_path):
     copied("sentiment-minilm")
-    inputs = {"statement": "A film with many words, and more of them than anybody would want to read twice. " * 3}
+    inputs = {"statement": "A film with many words, and more of them than anybody would want to read twice. " * 2}
     with serve_models(tmp_path / "models") as address:
 
         async def story(host):

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from dynabench import __version__
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models.host import wire
-from dynabench.models.host.calls import json_object, refuse, within
+from dynabench.models.host.calls import hung_up, json_object, refuse, within
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import READY, Repository, Slot
 
@@ -37,7 +37,7 @@ def create_app(repository: Repository | None = None) -> Starlette:
             await app.state.engine.close()
             await repository.close()
 
-    return Starlette(routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse})
+    return Starlette(routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse, ClientDisconnect: hung_up})
 
 
 def _routes() -> list[Route]:

@@ -61,3 +61,8 @@ async def refuse(request: Request, error: Exception) -> Response:
     headers = {"Retry-After": str(error.extra["retry_after"])} if "retry_after" in error.extra else None
     status = 400 if isinstance(error, Invalid) else error.status
     return JSONResponse({"error": error.detail, **known}, status, headers)
+
+
+async def hung_up(request: Request, error: Exception) -> Response:
+    """The answer to a client that has left, which nobody reads."""
+    return Response(status_code=499)
