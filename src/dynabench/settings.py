@@ -50,8 +50,13 @@ class Settings(BaseSettings):
 
     @cached_property
     def host_address(self) -> str:
-        """Where the model host answers: `unix:/path/to/socket` or an http URL."""
+        """Where model hosts answer: `unix:/path/to/socket` or http URLs, separated by commas."""
         return self.host_url or f"unix:{self._socket}"
+
+    @property
+    def own_host_address(self) -> str:
+        """Where a host that is started here answers: the first of the addresses."""
+        return self.host_address.split(",")[0].strip()
 
     @property
     def _socket(self) -> Path:

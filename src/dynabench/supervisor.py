@@ -161,9 +161,14 @@ class Watched:
 
     def probe(self) -> None:
         """Kill the process if it was well once and now fails its health check several times in a row."""
-        if self.well is None or self.process is None:
+        if self.well is not None and self.process is not None:
+            self.found(self.well())
+
+    def found(self, well: bool) -> None:
+        """Take note of one health check; after several bad ones in a row the process is killed, if it was well once."""
+        if self.process is None:
             return
-        if self.well():
+        if well:
             self.was_well, self.failures = True, 0
         elif self.was_well:
             self.failures += 1

@@ -1,10 +1,10 @@
 """The model host's HTTP face: Open Inference Protocol v2, its repository extension, and attributions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -14,11 +14,9 @@ from starlette.routing import Route
 from dynabench import __version__
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models.host import wire
-from dynabench.models.host.calls import hung_up, json_object, refuse, within
+from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import READY, Repository, Slot
-
-T = TypeVar("T")
 
 
 def create_app(repository: Repository | None = None) -> Starlette:
@@ -37,7 +35,9 @@ def create_app(repository: Repository | None = None) -> Starlette:
             await app.state.engine.close()
             await repository.close()
 
-    return Starlette(routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse, ClientDisconnect: hung_up})
+    return Starlette(
+        routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse, ClientDisconnect: hung_up}
+    )
 
 
 def _routes() -> list[Route]:
@@ -136,7 +136,7 @@ async def _infer(request: Request) -> Response:
             outputs = await engine.predict(model, rows, seconds)
             return JSONResponse(wire.response(model.card, outputs, body.get("id")))
 
-    return await _unless_gone(request, answered())
+    return await unless_gone(request, answered())
 
 
 async def _attribute(request: Request) -> Response:
@@ -152,7 +152,7 @@ async def _attribute(request: Request) -> Response:
             found = await engine.attribute(model, inputs, body.get("label"), method, seconds)
             return JSONResponse(wire.attribution_json(found, model.card.version))
 
-    return await _unless_gone(request, explained())
+    return await unless_gone(request, explained())
 
 
 def _engine(request: Request) -> Engine:
@@ -162,25 +162,3 @@ def _engine(request: Request) -> Engine:
 
 def _named(request: Request) -> tuple[str, str | None]:
     return request.path_params["model"], request.path_params.get("version")
-
-
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The work's result; the work is cancelled as soon as the client has left, so that it keeps no place."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnect(request))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientDisconnect
-        return task.result()
-    finally:
-        gone.cancel()
-        task.cancel()
-
-
-async def _disconnect(request: Request) -> None:
-    receive: Awaitable[Any]
-    while True:
-        receive = request.receive()
-        if (await receive)["type"] == "http.disconnect":
-            return

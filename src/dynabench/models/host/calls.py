@@ -1,14 +1,17 @@
 """What reads and refuses calls to a host, alike in a host that computes and in one that hands calls on."""
 
+import asyncio
 import json
 import math
-from typing import Any
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from dynabench.errors import Invalid, Problem, TooLarge
 
+T = TypeVar("T")
 BODY = 8 * 2**20
 """Bytes of a request at most."""
 WITHIN = "Answer-Within"
@@ -66,3 +69,25 @@ async def refuse(request: Request, error: Exception) -> Response:
 async def hung_up(request: Request, error: Exception) -> Response:
     """The answer to a client that has left, which nobody reads."""
     return Response(status_code=499)
+
+
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The work's result; the work is cancelled as soon as the client has left, so that it keeps no place."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnect(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return task.result()
+    finally:
+        gone.cancel()
+        task.cancel()
+
+
+async def _disconnect(request: Request) -> None:
+    receive: Awaitable[Any]
+    while True:
+        receive = request.receive()
+        if (await receive)["type"] == "http.disconnect":
+            return

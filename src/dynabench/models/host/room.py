@@ -24,8 +24,8 @@ class Full(Exception):
 class Room:
     """What is taken of `limit` bytes (None: no limit).
 
-    A model's size is what the process (with those it started) grew by when the model was loaded, and at least its
-    folder's size, since files that are mapped count only once they are read. What a freed model does not give back is
+    A model's size is what the process (with those it started) grew by when the model was loaded, the most of all times,
+    since memory freed before is used again, and at least its folder's size, since mapped files count once they are read. What a freed model does not give back is
     shared with others, as an encoder is, and from then on the host's own.
     """
 
@@ -66,7 +66,7 @@ class Room:
         """What the process grows by meanwhile is this model's."""
         before = memory.used()
         yield
-        self.sizes[key] = max(memory.used() - before, entry.card.size_bytes if entry.card else 0)
+        self.sizes[key] = max(memory.used() - before, self.expected(key, entry))
 
     def freed(self, key: Key, closing: list[Any]) -> None:
         """Close the model, the last reference to which is in the list, and see what that gives back."""
