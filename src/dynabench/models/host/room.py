@@ -24,9 +24,9 @@ class Full(Exception):
 class Room:
     """What is taken of `limit` bytes (None: no limit).
 
-    A model's size is what the process (with those it started) grew by when the model was loaded, the most of all times,
-    since memory freed before is used again, and at least its folder's size, since mapped files count once they are read. What a freed model does not give back is
-    shared with others, as an encoder is, and from then on the host's own.
+    A model's size is what the process (with those it started) grew by when the model was loaded: the most of all
+    times, since freed memory is used again, and at least its folder's size, since mapped files count once they are
+    read. What a freed model does not give back is shared with others, as an encoder is, and from then on the host's.
     """
 
     def __init__(self, limit: int | None = None) -> None:

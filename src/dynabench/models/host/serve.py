@@ -68,7 +68,11 @@ def bind(address: str) -> socket.socket:
         family = socket.AF_INET6 if ":" in (parts.hostname or "") else socket.AF_INET
         bound = socket.socket(family)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((parts.hostname or "127.0.0.1", parts.port or 80))
+        try:
+            bound.bind((parts.hostname, 80 if parts.port is None else parts.port))
+        except OSError as error:
+            bound.close()
+            raise Conflict(f"Nothing can listen on {address}: {error.strerror}.") from error
         return bound
     path = Path(address.removeprefix("unix:"))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
