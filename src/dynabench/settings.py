@@ -51,16 +51,16 @@ class Settings(BaseSettings):
     @cached_property
     def host_address(self) -> str:
         """Where model hosts answer: `unix:/path/to/socket` or http URLs, separated by commas."""
-        return self.host_url or f"unix:{self._socket}"
+        return self.host_url or f"unix:{self.socket('host')}"
 
     @property
     def own_host_address(self) -> str:
         """Where a host that is started here answers: the first of the addresses."""
         return self.host_address.split(",")[0].strip()
 
-    @property
-    def _socket(self) -> Path:
-        path = self.folder / "run" / "host.sock"
+    def socket(self, name: str) -> Path:
+        """Where a process of this deployment called `name` listens on this machine."""
+        path = self.folder / "run" / f"{name}.sock"
         if len(str(path)) > 100:  # the kernel's limit for a socket's name is 107 bytes
             digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
             path = Path(tempfile.gettempdir()) / f"dynabench-{os.getuid()}" / f"{digest}.sock"
