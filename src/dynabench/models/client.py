@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from dynabench.errors import Unavailable
+from dynabench.models import validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card
+from dynabench.models.protocol import Attribution, Card, Output
 from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
 
@@ -72,6 +73,7 @@ class Host:
             if version is not None and served != version:
                 told = f"{model} answered as version {served or 'unknown'}; version {version} was asked for."
                 raise Unavailable(told)
+            self._check(served, model, inputs, output)
         latency = round((time.perf_counter() - started) * 1000, 3)
         self._records.answered(model, served, latency)
         return Answer(model, served, output.answer, output.probabilities, latency, output.extras)
@@ -141,6 +143,15 @@ class Host:
                 self._learn_again(0.5)  # a host that has stopped is found out before all calls to it time out
                 raise
         raise failure or Unavailable("No model host is named by DYNABENCH_HOST_URL.")
+
+    def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
+        """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""
+        card = self._cards.get((model, version))
+        try:
+            if card is not None:
+                validity.checked(card, [inputs], [output])
+        except validity.Broken as broken:
+            raise Unavailable(f"{broken.detail} Tell the owner of the task.") from broken
 
     async def _own_limit(self, model: str, version: str | None, deadline: float) -> float:
         """The seconds that the model's card asks for, 0 where it asks for none or nobody says so in time."""
