@@ -35,11 +35,13 @@ from scripts.soak_people import Annotator
 from scripts.soak_switch import WAYS, WELL, Switch
 
 PEOPLE = 8
-EVERY = (3.0, 8.0)  # seconds between two harms
+EVERY = (5.0, 12.0)  # seconds between two harms
 STOPPED = 4.0  # seconds that a process is stopped, or the switch is not well
 SAMPLE = 5.0  # seconds between two looks at memory
 FLAT = 2.0  # MiB a minute that a process may grow by, in a run long enough to tell
-TELLING = 600.0  # seconds of life from which growth is judged
+TELLING = 300.0  # seconds of life from which growth is judged
+EARLY = 0.25  # share of the run in which the whole host is killed too; later some processes live long enough to judge
+HARMS = ("kill worker", "kill worker", "stop worker", "stop worker", "stop host", "switch", "switch", "switch")
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Soak:
                 if role == "host" and "worker-" in " ".join(line):
                     role = "host worker"
                 found[role].append(process)
-        return found
+        return {role: sorted(some, key=psutil.Process.cmdline) for role, some in found.items()}
 
     def measure(self, now: float) -> None:
         """Note how much memory each process holds."""
@@ -78,19 +80,19 @@ class Soak:
                 except psutil.Error:
                     continue
 
-    def harm(self, now: float) -> None:
-        """Do one thing to the models, to be mended after a while."""
+    def harm(self, now: float, early: bool) -> None:
+        """Do one thing to the models, to be mended after a while. One worker is never killed by itself."""
         roles = self.processes()
-        what = self.rng.choice(["kill worker", "stop worker", "stop worker", "kill host", "stop host", *["switch"] * 4])
+        what = self.rng.choice([*HARMS, "kill host"] if early else HARMS)
         if what == "switch":
             self.switch.way = self.rng.choice(WAYS)
             self.harms[f"switch: {self.switch.way}"] += 1
             self.mend.append((now + STOPPED, partial(setattr, self.switch, "way", WELL)))
             return
-        victims = roles["host worker" if what.endswith("worker") else "host"]
+        victims = roles.get("host worker" if what.endswith("worker") else "host", [])
         if not victims:
             return
-        pid = self.rng.choice(victims).pid
+        pid = victims[-1].pid if what == "kill worker" else self.rng.choice(victims).pid
         self.harms[what] += 1
         send(pid, signal.SIGKILL if what.startswith("kill") else signal.SIGSTOP)
         if what.startswith("stop"):
@@ -106,7 +108,7 @@ class Soak:
                 mend()
                 self.mend.remove((at, mend))
             if now >= harm_at and now < begun + seconds - 10:
-                self.harm(now)
+                self.harm(now, now < begun + EARLY * seconds)
                 harm_at = now + self.rng.uniform(*EVERY)
             if now >= measure_at:
                 self.measure(now)
@@ -143,7 +145,7 @@ def compared(home: Path, people: list[Annotator]) -> tuple[int, int, list[str]]:
     acknowledged = {id: key for person in people for id, key in person.acknowledged.items()}
     database = Database(f"sqlite:///{home / 'dynabench.sqlite'}")
     with database._reads() as session:
-        kept = dict(session.execute(select(Example.id, Example.key)).tuples().all())
+        kept = dict(session.execute(select(Example.id, Example.key)).all())
         asked = session.execute(
             select(Prediction.example_id, Prediction.model)
             .group_by(Prediction.example_id, Prediction.model)

@@ -93,7 +93,7 @@ class Host:
             raise Unavailable(f"{model} answered something that is no attribution.") from error
 
     async def states(self) -> list[State]:
-        """Every model version that the hosts know and where it is loaded, broken ones with the reason.
+        """Every model version that the hosts know and where that is, broken ones with the reason.
 
         Raises `Unavailable` when no host says anything.
         """
@@ -115,9 +115,27 @@ class Host:
         """Whether a host has loaded its models."""
         return any(await asyncio.gather(*(reach.ready(self.timeout) for reach in self._reaches)))
 
-    def health(self) -> list[Health]:
-        """How the models that this process asked have been doing, by name and version."""
-        return self._records.all()
+    async def readme(self, model: str, version: str) -> str:
+        """What the model's folder says about it in Markdown; empty where it says nothing, or no host hands it out.
+
+        Raises `Unavailable` when no host can be reached.
+        """
+        failure: Unavailable | None = None
+        for reach in sorted(self._reaches, key=lambda reach: reach.rank(model, version)):
+            try:
+                if text := await reach.readme(f"{_path(model, version)}/readme", self.timeout):
+                    return text
+            except Unavailable as problem:
+                failure = problem
+            else:
+                failure = None
+        if failure is not None:
+            raise failure
+        return ""
+
+    def health(self) -> dict[Key, Health]:
+        """How the models that were asked through this client do, by name and version; of this process alone."""
+        return self._records.health()
 
     async def close(self) -> None:
         """Close all connections."""
@@ -188,20 +206,20 @@ class Host:
 
 
 def _merged(states: list[State]) -> list[State]:
-    """One state a model version: the best of all hosts', with every place where it is loaded."""
+    """One state a model version: the best of all hosts', with every host where it is in that state."""
     best: dict[Key, State] = {}
     for state in states:
         key = state.name, state.version
-        other = best.setdefault(key, state)
-        if other is state:
-            continue
-        first, second = sorted((other, state), key=lambda each: (_rank(each), not each.on_demand))
-        best[key] = replace(first, where=(*other.where, *state.where), card=first.card or second.card)
+        other = best.get(key)
+        if other is None or _rank(state) < _rank(other):
+            best[key] = replace(state, card=state.card or (other.card if other else None))
+        elif _rank(state) == _rank(other):
+            best[key] = replace(other, where=f"{other.where},{state.where}")
     return sorted(best.values(), key=lambda state: state.name)
 
 
-def _rank(state: State) -> int:
-    return _ORDER.index(state.state) if state.state in _ORDER else len(_ORDER)
+def _rank(state: State) -> tuple[int, bool]:
+    return (_ORDER.index(state.state) if state.state in _ORDER else len(_ORDER)), not state.on_demand
 
 
 def _path(model: str, version: str | None) -> str:

@@ -1,6 +1,5 @@
 """How model versions have been doing lately, as one process saw it: latency, failures, the last failure's reason."""
 
-import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,38 +7,35 @@ from dataclasses import dataclass, field
 
 from dynabench.errors import Problem
 
-RECENT = 300
-"""Answers that latency figures are taken over."""
+REMEMBERED = 300
+"""Calls of one model version that its health is told from."""
 
 
 @dataclass(frozen=True)
 class Health:
-    """One model version since the process started: answers, failures, and the latency of the last answers in ms."""
+    """How the last `count` calls of one model version went, as this process saw them: times in milliseconds of those
+    that were answered (None before the first), how many were not, and what was said of the last of these."""
 
-    name: str
-    version: str
-    answers: int
-    failures: int
+    count: int
     p50_ms: float | None
     p95_ms: float | None
+    failures: int
     last_failure: str
-    failed_at: float | None
 
 
 @dataclass
 class Record:
-    """What `Health` is made from."""
+    """The last calls of one model version: milliseconds, or None where there was no answer."""
 
-    answers: int = 0
-    failures: int = 0
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    calls: deque[float | None] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     last_failure: str = ""
-    failed_at: float | None = None
 
-    def quantile(self, share: float) -> float | None:
-        """The latency that so large a share of the last answers did not exceed (nearest rank); None without any."""
-        ordered = sorted(self.recent)
-        return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3) if ordered else None
+    def health(self) -> Health:
+        """The calls summed up; percentiles are those of the nearest rank."""
+        times = sorted(each for each in self.calls if each is not None)
+        rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
+        failures = len(self.calls) - len(times)
+        return Health(len(self.calls), rank[0.5], rank[0.95], failures, self.last_failure if failures else "")
 
 
 class Records:
@@ -50,9 +46,7 @@ class Records:
 
     def answered(self, name: str, version: str, latency_ms: float) -> None:
         """Count an answer."""
-        record = self._records.setdefault((name, version), Record())
-        record.answers += 1
-        record.recent.append(latency_ms)
+        self._record(name, version).calls.append(latency_ms)
 
     @contextmanager
     def failures(self, name: str, version: str | None) -> Iterator[None]:
@@ -60,23 +54,14 @@ class Records:
         try:
             yield
         except Problem as problem:
-            record = self._records.setdefault((name, version or ""), Record())
-            record.failures += 1
-            record.last_failure, record.failed_at = problem.detail, time.time()
+            record = self._record(name, version or "")
+            record.calls.append(None)
+            record.last_failure = problem.detail
             raise
 
-    def all(self) -> list[Health]:
-        """Every model version that was asked, by name."""
-        return [
-            Health(
-                name,
-                version,
-                record.answers,
-                record.failures,
-                record.quantile(0.5),
-                record.quantile(0.95),
-                record.last_failure,
-                record.failed_at,
-            )
-            for (name, version), record in sorted(self._records.items())
-        ]
+    def health(self) -> dict[tuple[str, str], Health]:
+        """Every model version that was asked."""
+        return {key: record.health() for key, record in self._records.items()}
+
+    def _record(self, name: str, version: str) -> Record:
+        return self._records.setdefault((name, version), Record())

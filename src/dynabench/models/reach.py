@@ -41,8 +41,8 @@ class Unreachable(Elsewhere):
 class State:
     """One model version of the hosts: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
 
-    `where` are the addresses of the hosts where it is loaded, `since` when (ISO 8601) the first of them changed its
-    state, `memory_bytes` what it took there. One that is `on_demand` is loaded by the next call.
+    `where` names the hosts where it is in this state, separated by commas, `since` when (ISO 8601) the first of them
+    changed its state, `memory_bytes` what it took there. One that is `on_demand` is loaded by the next call.
     """
 
     name: str
@@ -50,7 +50,7 @@ class State:
     state: str
     reason: str
     card: Card | None
-    where: tuple[str, ...] = ()
+    where: str = ""
     on_demand: bool = False
     since: str = ""
     memory_bytes: int | None = None
@@ -154,6 +154,18 @@ class Reach:
             self.states.setdefault((state.name, state.version), state)
         return states
 
+    async def readme(self, path: str, seconds: float) -> str:
+        """What the host says at `path` about a model, or nothing; raises `Unreachable`."""
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._http.get(path)
+            text = found.json().get("readme") if found.status_code == 200 else ""
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise Unreachable(f"The model host at {self.url} cannot be reached.") from error
+        except (ValueError, AttributeError):
+            return ""
+        return text if isinstance(text, str) else ""
+
     async def ready(self, seconds: float) -> bool:
         """Whether the host has loaded its models."""
         try:
@@ -178,7 +190,7 @@ class Reach:
             state,
             entry.get("reason", ""),
             wire.card_of(entry["card"]) if entry.get("card") else None,
-            (self.url,) if state == "READY" else (),
+            self.url,
             bool(entry.get("on_demand")),
             str(entry.get("since") or ""),
             entry.get("memory_bytes"),

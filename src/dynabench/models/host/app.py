@@ -1,7 +1,7 @@
 """The model host's HTTP face: Open Inference Protocol v2, its repository extension, and attributions."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -19,13 +19,16 @@ from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import READY, Repository, Slot
 
 
-def create_app(repository: Repository | None = None) -> Starlette:
-    """The ASGI application; models are loaded in the background after it has started."""
+def create_app(repository: Repository | None = None, engine: Callable[[Repository], Any] = Engine) -> Starlette:
+    """The ASGI application; models are loaded in the background after it has started.
+
+    `engine` makes what asks the repository's models: `Engine` in this process, or one that asks a cluster.
+    """
     repository = repository or Repository()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.engine = Engine(repository)
+        app.state.engine = engine(repository)
         loading = asyncio.create_task(repository.start())
         try:
             yield

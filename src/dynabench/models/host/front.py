@@ -57,6 +57,7 @@ def _routes() -> list[Route]:
         routes += [
             Route(base, _to_one),
             Route(f"{base}/ready", _to_one),
+            Route(f"{base}/readme", _to_one),
             Route(f"{base}/infer", _to_one, methods=["POST"]),
             Route(f"{base}/attribute", _to_one, methods=["POST"]),
         ]
