@@ -220,7 +220,8 @@ class Repository:
         self.on_change("unloaded")
         closing = [slot.model]
         del slot  # so that the list has the last reference
-        await asyncio.to_thread(self.room.freed, key, closing)
+        others = [other for other, each in self._slots.items() if each.model is not None]
+        await asyncio.to_thread(self.room.freed, key, closing, others)
 
     def _opened(self, entry: Entry) -> Slot:
         assert entry.card is not None

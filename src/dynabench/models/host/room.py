@@ -1,6 +1,6 @@
 """The account of a host's memory: what it holds itself, and what each model took when it was loaded."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ from dynabench.models.host import memory
 Key = tuple[str, str]
 """Name and version of a model."""
 SHARED = 16 * 2**20
-"""Bytes by which a freed model may give back less than it took before the rest counts as the host's own."""
+"""Bytes by which what is held may differ from the account before the account is put right."""
 
 
 class Full(Exception):
@@ -68,12 +68,20 @@ class Room:
         yield
         self.sizes[key] = max(memory.used() - before, self.expected(key, entry))
 
-    def freed(self, key: Key, closing: list[Any]) -> None:
-        """Close the model, the last reference to which is in the list, and see what that gives back."""
+    def freed(self, key: Key, closing: list[Any], others: Sequence[Key]) -> None:
+        """Close the model, the last reference to which is in the list, and see what that gives back.
+
+        `others` are loaded still. What is held beside them is the host's own, and no more than that: what several
+        shared is gone with the last of them.
+        """
         before = memory.used()
         closing.pop().close()
         memory.give_back()
-        kept = self.sizes.get(key, 0) - max(0, before - memory.used())
+        now = memory.used()
+        kept = self.sizes.get(key, 0) - max(0, before - now)
         if kept > SHARED:
             self._own += kept
             self.sizes[key] -= kept
+        beside = max(0, now - sum(self.sizes.get(other, 0) for other in others))
+        if now and self._own - beside > SHARED:
+            self._own = beside
