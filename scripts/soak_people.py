@@ -115,8 +115,9 @@ class Annotator(threading.Thread):
 
     def refused(self, where: str, answer: httpx2.Response) -> None:
         """A 503 says what to do, as a problem document."""
-        self.seen[f"{where}: 503"] += 1
-        if not answer.json().get("detail") or int(answer.headers["retry-after"]) < 1:
+        detail = answer.json().get("detail", "")
+        self.seen[f"{where}: 503, {re.sub('[0-9.]+', 'N', detail)[:90]}"] += 1
+        if not detail or int(answer.headers["retry-after"]) < 1:
             self.wrong.append(f"a refusal without detail or Retry-After: {answer.text[:200]}")
         self.stop.wait(0.2)
 

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from dynabench.errors import Unavailable
-from dynabench.models.client import Host
+from dynabench.models.client import Host, State
 from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
@@ -131,6 +131,21 @@ def test_a_host_that_is_not_there_is_left_alone_and_nobody_notices(tmp_path):
 
     story(run, here.app, more=f",unix:{tmp_path / 'nobody.sock'}")
     assert here.calls == 10
+
+
+def test_where_the_only_host_with_the_model_is_gone_no_other_is_blamed(tmp_path):
+    other = Stand()
+    other.entry = {"name": "other"}
+
+    async def run(host):
+        gone, _ = reversed(host._reaches)
+        gone.states = {("m", "1"): State("m", "1", "READY", "", other.card)}
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="cannot be reached"):
+                await host.answer("m", "1", INPUTS)
+
+    story(run, other.app, more=f",unix:{tmp_path / 'nobody.sock'}")
+    assert other.calls == 0
 
 
 def test_while_one_of_two_real_hosts_dies_under_load_everybody_is_answered(copied, tmp_path):

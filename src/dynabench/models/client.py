@@ -120,16 +120,15 @@ class Host:
 
         Raises `Unavailable` when no host can be reached.
         """
-        failure: Unavailable | None = None
+        failure, reached = None, False
         for reach in sorted(self._reaches, key=lambda reach: reach.rank(model, version)):
             try:
                 if text := await reach.readme(f"{_path(model, version)}/readme", self.timeout):
                     return text
+                reached = True
             except Unavailable as problem:
                 failure = problem
-            else:
-                failure = None
-        if failure is not None:
+        if failure is not None and not reached:
             raise failure
         return ""
 
@@ -152,7 +151,8 @@ class Host:
         seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
         path = f"{_path(model, version)}/{what}"
         failure: Elsewhere | None = None
-        for reach in sorted(self._reaches, key=lambda reach: reach.rank(model, version))[:2]:
+        serving = [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
+        for reach in sorted(serving, key=lambda reach: reach.rank(model, version))[:2]:
             try:
                 return await reach.call(model, path, body, seconds, begun + seconds)
             except Elsewhere as problem:

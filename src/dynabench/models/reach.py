@@ -107,11 +107,17 @@ class Reach:
             trust_env=False,
         )
 
-    def rank(self, model: str, version: str | None) -> tuple[bool, int, int]:
+    def serves(self, model: str, version: str | None) -> bool:
+        """Whether the host may have the model, as far as it has said what it has."""
+        return not self.states or bool(self._known(model, version))
+
+    def rank(self, model: str, version: str | None) -> tuple[bool, bool, int]:
         """Smaller is better: reachable, has the model loaded, has little to do."""
-        known = [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
-        ready = 0 if any(state.state == "READY" for state in known) else 1 if not self.states or known else 2
-        return time.monotonic() < self._away_until, ready, self.in_flight
+        ready = any(state.state == "READY" for state in self._known(model, version))
+        return time.monotonic() < self._away_until, not ready, self.in_flight
+
+    def _known(self, model: str, version: str | None) -> list[State]:
+        return [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
 
     async def call(
         self, model: str, path: str, body: Mapping[str, Any], seconds: float, deadline: float
