@@ -150,4 +150,4 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
 def _host(settings: Settings) -> Any:
     from dynabench.models.client import Host
 
-    return Host(settings.host_address, settings.answer_seconds)
+    return Host.of(settings)

@@ -36,6 +36,8 @@ DOCUMENT = {
             "description": "Messages by dotted name of the field, such as `input.hypothesis`.",
         },
         "retry_after": {"type": "integer", "description": "Seconds, with status 429 and 503."},
+        "position": {"type": "integer", "description": "Place in the queue of a model that is busy, with status 503."},
+        "seconds": {"type": "number", "description": "About how long that queue takes."},
     },
 }
 

@@ -21,7 +21,12 @@ class Settings(BaseSettings):
     secret: str = Field("", description="Key for pseudonyms and form tokens; empty means one made at first use.")
     host: str = Field("127.0.0.1", description="Address the web process listens on.")
     port: int = Field(8000, description="Port the web process listens on.")
-    host_url: str = Field("", description="Where the model host answers; empty means a local socket.")
+    host_url: str = Field(
+        "", description="Where model hosts answer, separated by commas; empty means one on a local socket."
+    )
+    host_token: str = Field("", description="Secret that model hosts demand over TCP and that is sent to them.")
+    host_workers: int = Field(1, ge=1, le=64, description="Processes of the model host that compute.")
+    host_memory: str = Field("", description="What a model host may use: 4GiB, none; empty: 3/4 of the machine's.")
     models: str = Field("", description="More folders that hold models, separated by colons.")
     encoder: str = Field(
         "", description="Folder of the shared encoder; empty means the installed package, then the hub."
@@ -61,12 +66,17 @@ class Settings(BaseSettings):
 
     @cached_property
     def host_address(self) -> str:
-        """Where the model host answers: `unix:/path/to/socket` or an http URL."""
-        return self.host_url or f"unix:{self._socket}"
+        """Where model hosts answer: `unix:/path/to/socket` or http URLs, separated by commas."""
+        return self.host_url or f"unix:{self.socket('host')}"
 
     @property
-    def _socket(self) -> Path:
-        path = self.folder / "run" / "host.sock"
+    def own_host_address(self) -> str:
+        """Where a host that is started here answers: the first of the addresses."""
+        return self.host_address.split(",")[0].strip()
+
+    def socket(self, name: str) -> Path:
+        """Where a process of this deployment called `name` listens on this machine."""
+        path = self.folder / "run" / f"{name}.sock"
         if len(str(path)) > 100:  # the kernel's limit for a socket's name is 107 bytes
             digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
             path = Path(tempfile.gettempdir()) / f"dynabench-{os.getuid()}" / f"{digest}.sock"

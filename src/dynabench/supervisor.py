@@ -93,6 +93,18 @@ def can_listen(host: str, port: int, seconds: float = 1.0) -> bool:
         time.sleep(0.1)
 
 
+def listen(host: str, port: int) -> int:
+    """A listening socket, as the number of its open file, for processes to inherit."""
+    family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[
+        0
+    ]
+    server = socket.socket(family, kind, proto)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind(address)
+    server.listen(2048)
+    return server.detach()
+
+
 def somebody_listens(path: Path, seconds: float = 1.0) -> bool:
     """Whether a process listens on the socket file, also after `seconds` in which one may be ending."""
     deadline = time.monotonic() + seconds
@@ -123,6 +135,7 @@ class Watched:
     was_well: bool = False
     failures: int = 0
     env: dict[str, str] = field(default_factory=dict)
+    fds: Sequence[int] = ()  # open files that it inherits
 
     def start(self) -> None:
         """Start the process."""
@@ -131,6 +144,7 @@ class Watched:
             env=os.environ | self.env,
             preexec_fn=partial(_end_with, os.getpid()),
             stdin=subprocess.DEVNULL,
+            pass_fds=self.fds,
         )
         self.started, self.was_well, self.failures = time.monotonic(), False, 0
 
@@ -161,9 +175,14 @@ class Watched:
 
     def probe(self) -> None:
         """Kill the process if it was well once and now fails its health check several times in a row."""
-        if self.well is None or self.process is None:
+        if self.well is not None and self.process is not None:
+            self.found(self.well())
+
+    def found(self, well: bool) -> None:
+        """Take note of one health check; after several bad ones in a row the process is killed, if it was well once."""
+        if self.process is None:
             return
-        if self.well():
+        if well:
             self.was_well, self.failures = True, 0
         elif self.was_well:
             self.failures += 1

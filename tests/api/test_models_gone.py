@@ -77,12 +77,12 @@ def test_a_target_that_does_not_answer_is_told_in_time_and_nothing_is_written(
     way(rules, app, client)
     refused(send(ada, body, key="k"))
     fragment = eve.submit("/tasks/nli/create", htmx=True, **fields)
-    assert fragment.status_code == 503
+    assert fragment.status_code == 200, "a model is silent, the page is well"
     assert "<html" not in fragment.text
     assert "nli-a" in fragment.text
     assert "hx-retarget" not in fragment.headers, "the form stays as it is, with what was written"
     page = eve.submit("/tasks/nli/create", **fields)
-    assert page.status_code == 503
+    assert page.status_code == 200
     assert "They sleep a &lt;b&gt;lot&lt;/b&gt;." in page.text
     assert form_of(page.text)["key"] == fields["key"]
     assert "nli-a" in page.text

@@ -187,3 +187,13 @@ def test_voters_learn_what_the_model_looked_at_once_they_have_voted(feel, ada, b
     assert told.json()["label"] == "positive"
     assert [word["text"] for word in told.json()["fields"]["statement"]] == ["The", "soup", "is", "good."]
     assert bob.get(address, params={"label": "elated"}).status_code == 422
+
+
+def test_a_silent_model_leaves_the_page_of_a_seed_standing(feel, eve, rules):
+    accept(eve)
+    rules.rules["sentiment-a"].status = 500
+    shown = eve.get("/tasks/feel/create", follow_redirects=True)
+    assert shown.status_code == 200
+    assert "sentiment-a gave no answer" in shown.text
+    rules.rules["sentiment-a"].status = 200
+    assert 'id="create-form"' in eve.get("/tasks/feel/create").text

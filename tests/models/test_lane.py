@@ -2,9 +2,12 @@ import asyncio
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from dynabench.errors import Unavailable
 from dynabench.models.host.figures import Figures
-from dynabench.models.host.lane import Busy, Lane, size_class
+from dynabench.models.host.lane import Busy, Lane, Pace, size_class
 
 
 def figure(figures, name):
@@ -139,3 +142,75 @@ def test_one_input_that_a_model_chokes_on_does_not_take_its_batch_along():
 
 def test_padding_never_more_than_doubles_the_work():
     assert size_class(1) == size_class(32) != size_class(33) == size_class(64) != size_class(65)
+
+
+def test_several_batches_are_computed_at_once_and_share_what_waits():
+    async def story():
+        gate = Gate()
+        lane = Lane("test", gate, Figures(), at_once=3)
+        calls = [asyncio.create_task(lane.submit(value, 1)) for value in range(9)]
+        await started(gate, 3)
+        late = asyncio.create_task(lane.submit(9, 1))
+        await asyncio.sleep(0)
+        assert sorted(len(batch) for batch in gate.batches) == [3, 3, 3]
+        gate.open.set()
+        assert await asyncio.gather(*calls, late) == [value * 2 for value in range(10)]
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_a_call_that_cannot_be_answered_in_time_is_told_its_place_and_the_wait():
+    async def story():
+        gate, figures = Gate(), Figures()
+        lane = Lane("test", gate, figures, batch=1)
+        gate.open.set()
+        lane._pace.saw(1, 2.0, full=True)
+        gate.open.clear()
+        calls = [asyncio.create_task(lane.submit(value, 1)) for value in range(4)]
+        await started(gate)
+        with pytest.raises(Busy) as refused:
+            await lane.submit(4, 1, within=5)
+        assert (refused.value.extra["position"], refused.value.extra["seconds"]) == (4, 8)
+        assert refused.value.extra["retry_after"] == 8
+        assert "position 4" in refused.value.detail
+        patient = asyncio.create_task(lane.submit(4, 1, within=60))
+        await asyncio.sleep(0)
+        gate.open.set()
+        assert await asyncio.gather(*calls, patient) == [0, 2, 4, 6, 8]
+        assert figure(figures, "dynabench_host_refused_total") == 1
+        await lane.close()
+
+    asyncio.run(story())
+
+
+def test_a_call_whose_time_is_over_leaves_its_place_with_its_position():
+    async def story():
+        gate = Gate()
+        lane = Lane("test", gate, Figures(), batch=1)
+        computed = asyncio.create_task(lane.submit(0, 1, within=0.3))
+        await started(gate)
+        waiting = asyncio.create_task(lane.submit(1, 1))
+        await asyncio.sleep(0)
+        with pytest.raises(Busy) as refused:
+            await lane.submit(2, 1, within=0.05)
+        assert refused.value.extra["position"] == 2
+        with pytest.raises(Unavailable, match=r"not answered within 0\.3 s") as slow:
+            await computed
+        assert not isinstance(slow.value, Busy)
+        gate.open.set()
+        assert await waiting == 2
+        assert gate.batches == [[0], [1]]
+        await lane.close()
+
+    asyncio.run(story())
+
+
+@given(st.lists(st.tuples(st.integers(1, 32), st.floats(0.001, 10)), min_size=1), st.integers(1, 8))
+def test_the_wait_told_grows_with_the_queue_and_stays_within_what_was_seen(seen, at_once):
+    pace = Pace(32, at_once)
+    for calls, seconds in seen:
+        pace.saw(calls, seconds, full=True)
+    waits = [pace.wait(ahead) for ahead in range(300)]
+    assert waits == sorted(waits)
+    assert min(s for _, s in seen) * 0.999 <= waits[0] <= max(s for _, s in seen) * 1.001

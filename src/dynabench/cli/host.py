@@ -1,5 +1,6 @@
-"""`dynabench host`: the process that loads models and answers."""
+"""`dynabench host`: the process, or processes, that load models and answer."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,10 +11,31 @@ app = typer.Typer(help="Run the model host alone.")
 @app.command()
 def host(
     url: Annotated[str, typer.Option(help="Where to answer: unix:PATH or http://HOST:PORT.")] = "",
+    workers: Annotated[
+        int, typer.Option(help="Processes that compute.", min=0, max=64, show_default="DYNABENCH_HOST_WORKERS, 1")
+    ] = 0,
+    memory: Annotated[
+        str, typer.Option(help="What all of them together may use: 4GiB, none.", show_default="3/4 of the machine's")
+    ] = "",
+    models: Annotated[
+        list[Path], typer.Option(help="Folder of models, instead of those that are found; give several times.")
+    ] = [],  # noqa: B006 - Typer reads it
+    without_token: Annotated[
+        bool, typer.Option("--without-token", help="Answer other machines without DYNABENCH_HOST_TOKEN.")
+    ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
 ) -> None:
     """Serve every model found, by the Open Inference Protocol v2, until told to stop."""
     from dynabench.models.host.serve import serve
     from dynabench.settings import get_settings
 
-    serve(url or get_settings().host_address, log_level)
+    settings = get_settings()
+    serve(
+        url or settings.own_host_address,
+        log_level,
+        workers=workers or settings.host_workers,
+        places=models or None,
+        memory_limit=memory or settings.host_memory,
+        token=settings.host_token,
+        without_token=without_token,
+    )

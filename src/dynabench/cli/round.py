@@ -25,7 +25,7 @@ async def _cards() -> list["Card"]:
         return [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     from dynabench.models.client import Host
 
-    host = Host(settings.host_address, settings.answer_seconds)
+    host = Host.of(settings)
     try:
         return await host.index()
     finally:

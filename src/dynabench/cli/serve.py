@@ -2,12 +2,16 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from dynabench.settings import Settings, get_settings
+
+if TYPE_CHECKING:
+    from dynabench.supervisor import Watched
 
 app = typer.Typer(help="Run the whole platform on this machine.")
 
@@ -16,6 +20,9 @@ app = typer.Typer(help="Run the whole platform on this machine.")
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = "",
     port: Annotated[int, typer.Option(help="Port to listen on.", show_default="8000")] = 0,
+    web_workers: Annotated[
+        int, typer.Option(help="Web processes that share the port, the database and the model hosts.", min=1, max=64)
+    ] = 1,
     demo: Annotated[bool, typer.Option("--demo", help="Create the demo tasks and open a round of each.")] = False,
 ) -> None:
     """Run the web process, the model host and the worker until told to stop; restart what dies."""
@@ -29,12 +36,12 @@ def serve(
     settings = get_settings()
     _check_addresses(settings)
     address = f"{settings.host}:{settings.port}"
-    web = Watched("web", [sys.executable, "-m", "dynabench", "web"], lambda: answers(address, "/healthz"))
+    web, *others = _webs(settings, web_workers)
     worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"])
     models = Watched(
         "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
     )
-    processes = [web, worker] if settings.host_url else [web, models, worker]
+    processes = [web, *others, worker] if settings.host_url else [web, *others, models, worker]
     web.start()  # the others start when `watch` first looks: the first page comes before the models
     if not web.comes_up():
         end([web])
@@ -45,6 +52,24 @@ def serve(
         prepare(settings)
     typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
     watch(processes)
+
+
+def _webs(settings: Settings, count: int) -> "list[Watched]":
+    """The web processes. Several accept on one socket, which stays open here while any of them is away, and tell how
+    they are on one of their own each."""
+    from dynabench.supervisor import Watched, answers, listen
+
+    command = [sys.executable, "-m", "dynabench", "web"]
+    if count == 1:
+        return [Watched("web", command, lambda: answers(f"{settings.host}:{settings.port}", "/healthz"))]
+    shared = listen(settings.host, settings.port)
+    webs = []
+    for number in range(count):
+        own = settings.socket(f"web-{number}")
+        options = ["--fd", str(shared), "--health", str(own)]
+        well = partial(answers, f"unix:{own}", "/healthz")
+        webs.append(Watched(f"web {number}", [*command, *options], well, fds=[shared]))
+    return webs
 
 
 def _check_addresses(settings: Settings) -> None:

@@ -1,5 +1,9 @@
 """`dynabench web`: the web process alone; several of them can share one model host."""
 
+import socket
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from dynabench.settings import get_settings
@@ -8,7 +12,10 @@ app = typer.Typer(help="Run the web process alone.")
 
 
 @app.callback(invoke_without_command=True)
-def web() -> None:
+def web(
+    fd: Annotated[int, typer.Option(help="A listening socket to accept on, inherited.", hidden=True)] = -1,
+    health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
+) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
     import uvicorn
 
@@ -19,7 +26,7 @@ def web() -> None:
     settings = get_settings()
     logs.configure(settings.log_format)
     upgrade(settings)
-    uvicorn.run(
+    config = uvicorn.Config(
         create_app(settings),
         host=settings.host,
         port=settings.port,
@@ -27,3 +34,12 @@ def web() -> None:
         access_log=False,
         timeout_graceful_shutdown=5,
     )
+    uvicorn.Server(config).run(sockets=_sockets(fd, health) if fd >= 0 else None)
+
+
+def _sockets(fd: int, health: str) -> list[socket.socket]:
+    own = socket.socket(socket.AF_UNIX)
+    Path(health).unlink(missing_ok=True)
+    own.bind(health)
+    Path(health).chmod(0o600)
+    return [socket.socket(fileno=fd), own]

@@ -4,6 +4,8 @@ Plain forms get whole pages, htmx gets the part that changes.
 """
 
 import uuid
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -28,8 +30,27 @@ router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
 
+Handler = Callable[..., Awaitable[Response]]
+
+
+def told_in_place(handler: Handler) -> Handler:
+    """A model without an answer is no failure of the page: it stands, with status 200 and the message in its place."""
+
+    @wraps(handler)
+    async def told(*args: Any, **given: Any) -> Response:
+        try:
+            return await handler(*args, **given)
+        except errors.Unavailable as problem:
+            request: Request = given["request"]
+            response = render(request, "web/error.html", fragment="web/_error.html", problem=problem)
+            response.headers["Retry-After"] = str(problem.extra["retry_after"])
+            return response
+
+    return told
+
 
 @router.get("/tasks/{task}/create", name="create")
+@told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""
     if warning := await content_warning.warn(request, task):
@@ -39,6 +60,7 @@ async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = Fa
 
 
 @router.post("/tasks/{task}/context", name="another_context")
+@told_in_place
 async def another(request: Request, task: str, viewer: Viewer) -> Response:
     """Another context; what was written on the last one is left to the browser's drafts."""
     form = await request.form()
@@ -58,6 +80,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
 
 
 @router.post("/tasks/{task}/create", name="send_example")
+@told_in_place
 async def send(request: Request, task: str, viewer: Viewer) -> Response:
     """One try: asked, recorded (not in the sandbox), told."""
     state = request.app.state
@@ -84,6 +107,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
 
 
 @router.post("/examples/{id}/perturbation", name="perturb_example")
+@told_in_place
 async def perturb(request: Request, id: RowId, person: Member) -> Response:
     """One's own example again, to be edited minimally so that its answer becomes another one."""
     db, host = request.app.state.db, request.app.state.host
@@ -105,7 +129,7 @@ async def _refused(
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail
     values |= {"errors": fields, "problem": rest, "key": posted.key or values.get("key", "")}
-    status = problem.status
+    status = 200 if isinstance(problem, errors.Unavailable) else problem.status
     response = render(request, "collection/create.html", fragment="collection/_form.html", status=status, **values)
     response.headers.update({"HX-Retarget": "#create-form", "HX-Reswap": "outerHTML"})
     return response

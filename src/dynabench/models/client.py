@@ -1,186 +1,225 @@
-"""The way to a model host, here or elsewhere: Open Inference Protocol v2 over a local socket or HTTP."""
+"""The way to the models: Open Inference Protocol v2 over a local socket or HTTP, to one host or several."""
 
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-import httpx2 as httpx
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from dynabench.errors import Unavailable
+from dynabench.models import validity
+from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card
+from dynabench.models.protocol import Attribution, Card, Output
+from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
+from dynabench.settings import Settings
+
+__all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 
 EXPLAIN_SECONDS = 10.0
-AT_ONCE = 128
-"""Calls of one model under way at most; more wait here, within their time."""
-TRIPS = 3
-"""Consecutive time-outs after which a model is left alone for a moment."""
-PAUSE = 2.0
-"""Seconds that such a model is left alone before one call tries it again."""
-
-_BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+FRESH = 5.0
+"""Seconds after which hosts are asked again what they serve, and at least between two times."""
+_ORDER = ("READY", "LOADING", "UNAVAILABLE")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one model version answered; `latency_ms` is what the caller waited."""
+    """What one model version answered; `latency_ms` is what the caller waited, `extras` what the backend adds."""
 
     model: str
     version: str
     answer: dict[str, Any]
     probabilities: dict[str, float] | None
     latency_ms: float
-
-
-@dataclass(frozen=True)
-class State:
-    """One model version of a host: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken."""
-
-    name: str
-    version: str
-    state: str
-    reason: str
-    card: Card | None
-
-
-@dataclass
-class Target:
-    """How one model has been doing lately: a limit on calls under way, and a breaker."""
-
-    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
-    timeouts: int = 0
-    tried_at: float = 0.0
-
-    def admit(self, name: str) -> None:
-        """Raise `Unavailable` at once while the model is left alone; lets one call through after each pause."""
-        if self.timeouts >= TRIPS:
-            now = time.monotonic()
-            if now < self.tried_at + PAUSE:
-                raise Unavailable(f"{name} has not answered {self.timeouts} times in a row. Try again in a moment.")
-            self.tried_at = now
-
-    def succeeded(self) -> None:
-        """It answered, be it with an error."""
-        self.timeouts = 0
-
-    def timed_out(self) -> None:
-        """It did not answer in time."""
-        self.timeouts += 1
-        self.tried_at = time.monotonic()
+    extras: dict[str, Any] = field(default_factory=dict)
 
 
 class Host:
-    """A model host at `url`: `unix:PATH`, or `http://...`. Use within one event loop, and close it."""
+    """The model hosts at `url`: `unix:PATH` or `http://...`, several separated by commas.
 
-    def __init__(self, url: str, timeout: float = 2.0) -> None:
+    A call goes to a host that has the model loaded, the one with the fewest calls under way first; where that one
+    cannot be reached, is busy or lacks the model, once to another. Use within one event loop, and close it.
+    """
+
+    def __init__(self, url: str, timeout: float = 2.0, token: str = "") -> None:
         self.url = url
         self.timeout = timeout
-        self._targets: dict[str, Target] = {}
-        limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=60)
-        uds = url.removeprefix("unix:") if url.startswith("unix:") else None
-        self._http = httpx.AsyncClient(
-            base_url="http://host" if uds else url,
-            # Certificates take 30 ms to read, and neither a socket nor plain http has one to check.
-            transport=httpx.AsyncHTTPTransport(uds=uds, limits=limits, verify=url.startswith("https:")),
-            timeout=None,
-            trust_env=False,
-        )
+        self._reaches = [Reach(part.strip(), token) for part in url.split(",") if part.strip()]
+        self._records = Records()
+        self._cards: dict[Key, Card] = {}
+        self._learnt_at = -FRESH
+        self._learning: asyncio.Task[None] | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The hosts that the settings name."""
+        return cls(settings.host_address, settings.answer_seconds, settings.host_token)
 
     async def answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
         """What `model` answers; without a version, the host's default one.
 
-        Raises `Unavailable` when it does not answer within the time limit, is not served in this version, or fails.
+        Raises `Unavailable` when it does not answer within the time limit (the model's own, where its card has a
+        longer one), is not served in this version, or fails; with `position` and `seconds` when it is busy.
         """
         started = time.perf_counter()
         body = wire.request([{name: _text(value) for name, value in inputs.items()}], list(inputs))
-        document = await self._call(model, f"{_path(model, version)}/infer", body, self.timeout)
-        try:
-            output = wire.outputs(document)[0]
-            served = str(document.get("model_version", ""))
-        except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
-            raise Unavailable(f"{model} answered something that is no prediction.") from error
-        if version is not None and served != version:
-            raise Unavailable(f"{model} answered as version {served or 'unknown'}; version {version} was asked for.")
-        latency = (time.perf_counter() - started) * 1000
-        return Answer(model, served, output.answer, output.probabilities, round(latency, 3))
+        with self._records.failures(model, version):
+            document = await self._call(model, version, "infer", body, self.timeout)
+            try:
+                output = wire.outputs(document)[0]
+                served = str(document.get("model_version", ""))
+            except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
+                raise Unavailable(f"{model} answered something that is no prediction.") from error
+            if version is not None and served != version:
+                told = f"{model} answered as version {served or 'unknown'}; version {version} was asked for."
+                raise Unavailable(told)
+            self._check(served, model, inputs, output)
+        latency = round((time.perf_counter() - started) * 1000, 3)
+        self._records.answered(model, served, latency)
+        return Answer(model, served, output.answer, output.probabilities, latency, output.extras)
 
     async def attribute(
         self, model: str, version: str | None, inputs: Mapping[str, Any], label: str | None, method: str | None
     ) -> Attribution:
         """Which words spoke for `label` (default: the model's answer) by `method` (default: its first).
 
-        Raises `Unavailable` as `answer` does, after ten seconds at the latest.
+        Raises `Unavailable` as `answer` does, after ten seconds at the latest or the model's own time limit.
         """
         body = {"inputs": {name: _text(value) for name, value in inputs.items()}, "label": label, "method": method}
-        document = await self._call(model, f"{_path(model, version)}/attribute", body, EXPLAIN_SECONDS)
+        document = await self._call(model, version, "attribute", body, EXPLAIN_SECONDS)
         try:
             return wire.attribution_of(document)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unavailable(f"{model} answered something that is no attribution.") from error
 
     async def states(self) -> list[State]:
-        """Every model version that the host knows, broken ones with the reason."""
-        try:
-            async with asyncio.timeout(self.timeout):
-                found = await self._http.post("/v2/repository/index", json={})
-            return [
-                State(
-                    entry["name"],
-                    entry.get("version", ""),
-                    entry.get("state", ""),
-                    entry.get("reason", ""),
-                    wire.card_of(entry["card"]) if entry.get("card") else None,
-                )
-                for entry in found.raise_for_status().json()
-            ]
-        except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Unavailable(f"The model host at {self.url} does not say which models it has.") from error
+        """Every model version that the hosts know and where that is, broken ones with the reason.
+
+        Raises `Unavailable` when no host says anything.
+        """
+        found = await asyncio.gather(*(reach.learn(self.timeout) for reach in self._reaches), return_exceptions=True)
+        told = [states for states in found if not isinstance(states, BaseException)]
+        for failure in found:
+            if isinstance(failure, BaseException) and (not told or not isinstance(failure, Unavailable)):
+                raise failure
+        self._learnt_at = time.monotonic()
+        merged = _merged([state for states in told for state in states])
+        self._cards = {(state.name, state.version): state.card for state in merged if state.card}
+        return merged
 
     async def index(self) -> list[Card]:
-        """Cards of the models that are ready."""
-        return [state.card for state in await self.states() if state.state == "READY" and state.card is not None]
+        """Cards of the models that can be asked: those that are ready, and those that are loaded on demand."""
+        return [state.card for state in await self.states() if state.available and state.card]
 
     async def ready(self) -> bool:
-        """Whether the host has loaded its models."""
-        try:
-            async with asyncio.timeout(self.timeout):
-                return (await self._http.get("/v2/health/ready")).status_code == 200
-        except (TimeoutError, httpx.HTTPError):
-            return False
+        """Whether a host has loaded its models."""
+        return any(await asyncio.gather(*(reach.ready(self.timeout) for reach in self._reaches)))
+
+    async def readme(self, model: str, version: str) -> str:
+        """What the model's folder says about it in Markdown; empty where it says nothing, or no host hands it out.
+
+        Raises `Unavailable` when no host can be reached.
+        """
+        failure, reached = None, False
+        for reach in sorted(self._reaches, key=lambda reach: reach.rank(model, version)):
+            try:
+                if text := await reach.readme(f"{_path(model, version)}/readme", self.timeout):
+                    return text
+                reached = True
+            except Unavailable as problem:
+                failure = problem
+        if failure is not None and not reached:
+            raise failure
+        return ""
+
+    def health(self) -> dict[Key, Health]:
+        """How the models that were asked through this client do, by name and version; of this process alone."""
+        return self._records.health()
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        if self._learning is not None:
+            self._learning.cancel()
+            await asyncio.gather(self._learning, return_exceptions=True)
+        for reach in self._reaches:
+            await reach.close()
 
-    async def _call(self, model: str, path: str, body: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        target = self._targets.setdefault(model, Target())
-        target.admit(model)
-        try:
-            async with asyncio.timeout(seconds), target.places:
-                response = await self._post(path, body)
-        except TimeoutError as error:
-            target.timed_out()
-            raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
-        except httpx.HTTPError as error:
-            raise Unavailable(f"{model} gave no answer: the model host cannot be reached.") from error
-        target.succeeded()
-        try:
-            document = response.json()
-        except ValueError:
-            document = None
-        if response.status_code == 200 and isinstance(document, dict):
-            return document
-        reason = document.get("error") if isinstance(document, dict) else None
-        raise Unavailable(f"{model} gave no answer: {reason or f'status {response.status_code}'}")
+    async def _call(
+        self, model: str, version: str | None, what: str, body: Mapping[str, Any], seconds: float
+    ) -> dict[str, Any]:
+        begun = asyncio.get_running_loop().time()
+        seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
+        path = f"{_path(model, version)}/{what}"
+        failure: Elsewhere | None = None
+        serving = [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
+        for reach in sorted(serving, key=lambda reach: reach.rank(model, version))[:2]:
+            try:
+                return await reach.call(model, path, body, seconds, begun + seconds)
+            except Elsewhere as problem:
+                failure = problem if failure is None or not failure.reached else failure
+            except Unavailable:
+                self._learn_again(0.5)  # a host that has stopped is found out before all calls to it time out
+                raise
+        raise failure or Unavailable("No model host is named by DYNABENCH_HOST_URL.")
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        """Post, once more if a kept-alive connection turns out to be gone: asking a model twice changes nothing."""
+    def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
+        """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""
+        card = self._cards.get((model, version))
         try:
-            return await self._http.post(path, json=body)
-        except _BROKEN:
-            return await self._http.post(path, json=body)
+            if card is not None:
+                validity.checked(card, [inputs], [output])
+        except validity.Broken as broken:
+            raise Unavailable(f"{broken.detail} Tell the owner of the task.") from broken
+
+    async def _own_limit(self, model: str, version: str | None, deadline: float) -> float:
+        """The seconds that the model's card asks for, 0 where it asks for none or nobody says so in time."""
+        card = self._card(model, version)
+        if (card is None or len(self._reaches) > 1) and self._learn_again(FRESH) and card is None and self._learning:
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await asyncio.shield(self._learning)
+            except TimeoutError:
+                return 0.0
+            card = self._card(model, version)
+        return (card.seconds or 0.0) if card else 0.0
+
+    def _card(self, model: str, version: str | None) -> Card | None:
+        if version is not None:
+            return self._cards.get((model, version))
+        return next((card for key, card in self._cards.items() if key[0] == model), None)
+
+    def _learn_again(self, age: float) -> bool:
+        """Ask the hosts in the background what they serve, unless that was done lately; whether somebody is asking."""
+        if self._learning is not None and not self._learning.done():
+            return True
+        if time.monotonic() - self._learnt_at < age:
+            return False
+        self._learnt_at = time.monotonic()
+        self._learning = asyncio.create_task(self._learn())
+        return True
+
+    async def _learn(self) -> None:
+        try:
+            await self.states()
+        except Unavailable:
+            return  # whoever asks for an answer is told
+
+
+def _merged(states: list[State]) -> list[State]:
+    """One state a model version: the best of all hosts', with every host where it is in that state."""
+    best: dict[Key, State] = {}
+    for state in states:
+        key = state.name, state.version
+        other = best.get(key)
+        if other is None or _rank(state) < _rank(other):
+            best[key] = replace(state, card=state.card or (other.card if other else None))
+        elif _rank(state) == _rank(other):
+            best[key] = replace(other, where=f"{other.where},{state.where}")
+    return sorted(best.values(), key=lambda state: state.name)
+
+
+def _rank(state: State) -> tuple[int, bool]:
+    return (_ORDER.index(state.state) if state.state in _ORDER else len(_ORDER)), not state.on_demand
 
 
 def _path(model: str, version: str | None) -> str:

@@ -23,11 +23,13 @@ def quiet() -> None:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """How many cores this process may use; `OMP_NUM_THREADS` takes some away, so that processes can share them."""
     try:
-        return len(os.sched_getaffinity(0))
+        there = len(os.sched_getaffinity(0))
     except AttributeError:
-        return os.cpu_count() or 1
+        there = os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return min(there, max(1, int(wanted))) if wanted.isdigit() else there
 
 
 def folder_size(folder: Path) -> int:

@@ -61,11 +61,11 @@ class Alone(ABC):
         batch = [prepared.inputs for _, prepared in calls]
         return validity.checked(self.card, batch, self.predict(batch))
 
-    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
-        """Weights of all words towards `label`, by taking words away and asking again."""
+    def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
+        """Weights of all words towards `label`, by taking words away and asking again; the best after `seconds`."""
         from dynabench.models.attribution import removal
 
-        return removal.explain(self, inputs, label, method)
+        return removal.explain(self, inputs, label, method, seconds or removal.SECONDS)
 
     def close(self) -> None:  # noqa: B027 - most hold nothing but memory
         """Free what the model holds."""

@@ -72,10 +72,10 @@ class EnsembleModel(Alone):
         said = [member.predict(batch) for member in self._members]
         return [self._joined(row) for row in zip(*said, strict=True)]
 
-    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
+    def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """The members' weighted mean where each has the method, else by taking words away from all of them."""
         if method not in self._shared:
-            return super().attribute(inputs, label, method)
+            return super().attribute(inputs, label, method, seconds)
         found = [member.attribute(inputs, label, method) for member in self._members]
         return _mean(found, self._weights)
 

@@ -81,7 +81,7 @@ class LinearModel(Alone):
             found += amounts @ self._weights[first + columns]
         return np.asarray(found @ self._sides)
 
-    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
+    def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Each word's share of the label's decision minus the mean of the other labels' decisions.
 
         The baseline is a text without terms, where only the intercept speaks; the shares add up exactly, but for terms

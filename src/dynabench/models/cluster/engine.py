@@ -1,7 +1,8 @@
 """The host's engine, when models run on Ray: calls go to replicas, which batch them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from dynabench.errors import Invalid, Problem, Unavailable
@@ -20,19 +21,27 @@ class ClusterEngine:
         self.repository = repository
         self.figures = Figures()
 
-    async def predict(self, model: Remote, batch: Sequence[Mapping[str, Any]]) -> list[Output]:
-        """Answers in order. Raises `Invalid`, and `Unavailable` when the replica is lost or too busy."""
+    async def predict(
+        self, model: Remote, batch: Sequence[Mapping[str, Any]], within: float | None = None
+    ) -> list[Output]:
+        """Answers in order. Raises `Invalid`; `Unavailable` when a replica is lost, or has not answered `within`."""
         handle = model.handle.options(method_name="predict")
-        return list(await asyncio.gather(*(self._asked(model, handle, dict(inputs)) for inputs in batch)))
+        async with _limit(model, within):
+            return list(await asyncio.gather(*(self._asked(model, handle, dict(inputs)) for inputs in batch)))
 
-    async def attribute(self, model: Remote, inputs: Mapping[str, Any], label: str | None, method: str) -> Attribution:
-        """Weights towards `label`, by default the model's answer or its start."""
+    async def attribute(
+        self, model: Remote, inputs: Mapping[str, Any], label: str | None, method: str, within: float | None = None
+    ) -> Attribution:
+        """Weights towards `label`, by default the model's answer or its start. Raises as `predict` does."""
         if method not in model.card.methods:
             raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})
         if label is None and model.card.returns == "label":
-            label = str((await self.predict(model, [inputs]))[0].answer[model.card.answer])
+            label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
         handle = model.handle.options(method_name="attribute")
-        found: Attribution = await self._asked(model, handle, dict(inputs), label or explained(model.card)[0], method)
+        async with _limit(model, within):
+            found: Attribution = await self._asked(
+                model, handle, dict(inputs), label or explained(model.card)[0], method
+            )
         return found
 
     async def close(self) -> None:
@@ -54,3 +63,13 @@ class ClusterEngine:
         if isinstance(said, Problem):
             raise said
         return said
+
+
+@asynccontextmanager
+async def _limit(model: Remote, within: float | None) -> AsyncIterator[None]:
+    """Raise `Unavailable` when the time is over."""
+    try:
+        async with asyncio.timeout(within):
+            yield
+    except TimeoutError:
+        raise Unavailable(f"{model.card.name} has not answered for {within:g} s. Try again in a moment.") from None

@@ -63,7 +63,7 @@ class Applications(Repository):
         if broken:
             raise Unavailable(f"{name}: {'; '.join(broken)}")
 
-    def unload(self, name: str) -> None:
+    async def unload(self, name: str) -> None:
         """Take a model off the cluster; raises `NotFound` when there is none of the name."""
         if not self._of(name):
             raise NotFound(f"There is no model {name!r}.")
@@ -73,15 +73,15 @@ class Applications(Repository):
                 continue
             self._slots[key] = replace(slot, state=UNAVAILABLE, reason="unloaded", model=None)
             if self._folders[application]:
-                self._run(application)
+                await asyncio.to_thread(self._run, application)
             else:
-                serve.delete(application)
+                await asyncio.to_thread(serve.delete, application)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the applications."""
         for application, folders in self._folders.items():
             if folders:
-                serve.delete(application)
+                await asyncio.to_thread(serve.delete, application)
         self._folders.clear()
 
     async def _deploy(self, application: str, entries: list[Entry]) -> None:

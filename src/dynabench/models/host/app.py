@@ -1,10 +1,10 @@
 """The model host's HTTP face: Open Inference Protocol v2, its repository extension, and attributions."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -12,16 +12,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dynabench import __version__
-from dynabench.errors import Invalid, Problem, TooLarge
+from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models.host import wire
+from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
-from dynabench.models.host.lane import RETRY_AFTER
-from dynabench.models.host.repository import READY, Repository
-
-BODY = 8 * 2**20
-"""Bytes of a request at most."""
-
-T = TypeVar("T")
+from dynabench.models.host.repository import READY, Repository, Slot
 
 
 def create_app(repository: Repository | None = None, engine: Callable[[Repository], Any] = Engine) -> Starlette:
@@ -41,9 +36,11 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
             await app.state.engine.close()
-            repository.close()
+            await repository.close()
 
-    return Starlette(routes=_routes(), lifespan=lifespan, exception_handlers={Problem: _refuse})
+    return Starlette(
+        routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse, ClientDisconnect: hung_up}
+    )
 
 
 def _routes() -> list[Route]:
@@ -66,13 +63,6 @@ def _routes() -> list[Route]:
     return routes
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    status = error.status if isinstance(error, Problem) else 500
-    headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else None
-    body = {"error": error.detail if isinstance(error, Problem) else str(error)}
-    return JSONResponse(body, 400 if isinstance(error, Invalid) else status, headers)
-
-
 async def _server(request: Request) -> Response:
     return JSONResponse(
         {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution"]}
@@ -90,9 +80,11 @@ async def _ready(request: Request) -> Response:
 
 async def _metadata(request: Request) -> Response:
     repository = _engine(request).repository
-    card = repository.model(*_named(request)).card
-    versions = [slot.entry.version for slot in repository.slots() if slot.entry.name == card.name]
-    return JSONResponse(wire.metadata(card, versions))
+    slot = repository.slot(*_named(request))
+    if slot.entry.card is None or not (slot.on_demand or slot.model is not None):
+        raise Unavailable(f"{slot.entry.name} cannot answer: {slot.reason or slot.state.lower()}.")
+    versions = [other.entry.version for other in repository.slots() if other.entry.name == slot.entry.name]
+    return JSONResponse(wire.metadata(slot.entry.card, versions))
 
 
 async def _model_ready(request: Request) -> Response:
@@ -102,20 +94,24 @@ async def _model_ready(request: Request) -> Response:
 
 
 async def _index(request: Request) -> Response:
-    only_ready = bool((await _body(request, optional=True)).get("ready"))
+    only_ready = bool((await json_object(request, optional=True)).get("ready"))
+    repository = _engine(request).repository
     return JSONResponse(
-        [
-            {
-                "name": slot.entry.name,
-                "version": slot.entry.version,
-                "state": slot.state,
-                "reason": slot.reason,
-                "card": wire.card_json(slot.entry.card) if slot.entry.card else None,
-            }
-            for slot in _engine(request).repository.slots()
-            if slot.state == READY or not only_ready
-        ]
+        [_listed(repository, slot) for slot in repository.slots() if slot.state == READY or not only_ready]
     )
+
+
+def _listed(repository: Repository, slot: Slot) -> dict[str, Any]:
+    return {
+        "name": slot.entry.name,
+        "version": slot.entry.version,
+        "state": slot.state,
+        "reason": slot.reason,
+        "on_demand": slot.on_demand,
+        "since": datetime.fromtimestamp(slot.since, UTC).isoformat(timespec="seconds"),
+        "memory_bytes": repository.room.sizes.get((slot.entry.name, slot.entry.version)),
+        "card": wire.card_json(slot.entry.card) if slot.entry.card else None,
+    }
 
 
 async def _load(request: Request) -> Response:
@@ -124,7 +120,7 @@ async def _load(request: Request) -> Response:
 
 
 async def _unload(request: Request) -> Response:
-    await asyncio.to_thread(_engine(request).repository.unload, request.path_params["model"])
+    await _engine(request).repository.unload(request.path_params["model"])
     return JSONResponse({})
 
 
@@ -133,23 +129,33 @@ async def _metrics(request: Request) -> Response:
 
 
 async def _infer(request: Request) -> Response:
-    body = await _body(request)
-    engine = _engine(request)
-    model = engine.repository.model(*_named(request))
-    outputs = await _unless_gone(request, engine.predict(model, wire.rows(body)))
-    return JSONResponse(wire.response(model.card, outputs, body.get("id")))
+    body = await json_object(request)
+    _engine(request).repository.slot(*_named(request))
+    rows = wire.rows(body)
+
+    async def answered() -> Response:
+        engine, seconds = _engine(request), within(request)
+        async with engine.repository.using(*_named(request), seconds) as model:
+            outputs = await engine.predict(model, rows, seconds)
+            return JSONResponse(wire.response(model.card, outputs, body.get("id")))
+
+    return await unless_gone(request, answered())
 
 
 async def _attribute(request: Request) -> Response:
-    body = await _body(request)
-    engine = _engine(request)
-    model = engine.repository.model(*_named(request))
+    body = await json_object(request)
     inputs = body.get("inputs")
     if not isinstance(inputs, dict):
         raise Invalid({"inputs": "An object by field name is needed."})
-    label, method = body.get("label"), body.get("method") or model.card.methods[0]
-    found = await _unless_gone(request, engine.attribute(model, inputs, label, method))
-    return JSONResponse(wire.attribution_json(found, model.card.version))
+
+    async def explained() -> Response:
+        engine, seconds = _engine(request), within(request)
+        async with engine.repository.using(*_named(request), seconds) as model:
+            method = body.get("method") or next(iter(model.card.methods), "")
+            found = await engine.attribute(model, inputs, body.get("label"), method, seconds)
+            return JSONResponse(wire.attribution_json(found, model.card.version))
+
+    return await unless_gone(request, explained())
 
 
 def _engine(request: Request) -> Engine:
@@ -159,43 +165,3 @@ def _engine(request: Request) -> Engine:
 
 def _named(request: Request) -> tuple[str, str | None]:
     return request.path_params["model"], request.path_params.get("version")
-
-
-async def _body(request: Request, optional: bool = False) -> dict[str, Any]:
-    """The request's JSON object; raises `TooLarge` before reading too much, `Invalid` when it is none."""
-    raw = b""
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > BODY:
-            raise TooLarge(f"A request may have {BODY // 2**20} MiB.")
-    if optional and not raw:
-        return {}
-    try:
-        body = json.loads(raw)
-    except ValueError as error:
-        raise Invalid({"body": "JSON in UTF-8 is needed."}) from error
-    if not isinstance(body, dict):
-        raise Invalid({"body": "A JSON object is needed."})
-    return body
-
-
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The work's result; the work is cancelled as soon as the client has left, so that it keeps no place."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnect(request))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientDisconnect
-        return task.result()
-    finally:
-        gone.cancel()
-        task.cancel()
-
-
-async def _disconnect(request: Request) -> None:
-    receive: Awaitable[Any]
-    while True:
-        receive = request.receive()
-        if (await receive)["type"] == "http.disconnect":
-            return

@@ -1,68 +1,114 @@
 """Which lane a call takes: predictions by backend, explanations by backend and method."""
 
 import asyncio
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.errors import Invalid
 from dynabench.models.backends.base import Backend
+from dynabench.models.host import cache
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.lane import Lane
-from dynabench.models.host.repository import Repository
+from dynabench.models.host.repository import READY, Repository
 from dynabench.models.protocol import Attribution, Output, explained
 
 EXPLANATIONS = 64
 """Explanations of one method that may wait."""
+KEPT_BACK = 0.8
+"""Share of an explanation's time that a backend with a time limit may use; the rest is for the way and the queue."""
 
 
 class Engine:
-    """The lanes of a host. Lives on one event loop."""
+    """The lanes of a host, and the explanations given before. Lives on one event loop."""
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.figures = Figures()
+        self.cache = cache.Cache()
         self._lanes: dict[str, Lane] = {}
+        repository.on_unload = self._unloaded
+        repository.on_change = lambda change: self.figures.changes.labels(change).inc()
+        self.figures.memory.set_function(lambda: repository.held)
 
-    async def predict(self, model: Backend, batch: Sequence[Mapping[str, Any]]) -> list[Output]:
-        """Answers in order; calls share batches with those of anybody else on the lane. Raises `Invalid`, `Busy`."""
+    async def predict(
+        self, model: Backend, batch: Sequence[Mapping[str, Any]], within: float | None = None
+    ) -> list[Output]:
+        """Answers in order; calls share batches with those of anybody else on the lane.
+
+        Raises `Invalid`; `Busy` where they could not be there `within` so many seconds.
+        """
         prepared = [model.prepare(inputs) for inputs in batch]
         lane = self._lane(model)
         if len(prepared) == 1:
-            return [await lane.submit((model, prepared[0]), len(prepared[0]))]
-        return list(await asyncio.gather(*(lane.submit((model, one), len(one)) for one in prepared)))
+            return [await lane.submit((model, prepared[0]), len(prepared[0]), within)]
+        return list(await asyncio.gather(*(lane.submit((model, one), len(one), within) for one in prepared)))
 
-    async def attribute(self, model: Backend, inputs: Mapping[str, Any], label: str | None, method: str) -> Attribution:
-        """Weights towards `label`, by default the model's answer or its start. Raises `Invalid`, `Busy`."""
+    async def attribute(
+        self,
+        model: Backend,
+        inputs: Mapping[str, Any],
+        label: str | None,
+        method: str,
+        within: float | None = None,
+    ) -> Attribution:
+        """Weights towards `label`, by default the model's answer or its start. Raises as `predict` does.
+
+        The same question again is answered from memory. A backend whose `attribute` takes `seconds` is given most of
+        the time there is.
+        """
         if method not in model.card.methods:
             raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})
-        if label is None and not model.card.labels:
+        model.prepare(inputs)
+        if label is None and model.card.returns != "label":
             label = explained(model.card)[0]
         elif label is None:
-            label = str((await self.predict(model, [inputs]))[0].answer[model.card.answer])
-        model.prepare(inputs)
-        found: Attribution = await self._explainer(model, method).submit((model, inputs, label, method), 1)
+            label = str((await self.predict(model, [inputs], within))[0].answer[model.card.answer])
+        question = cache.key(model.card, inputs, label, method)
+        known = self.cache.get(question)
+        self.figures.explained.labels("miss" if known is None else "hit").inc()
+        if known is not None:
+            return known
+        limit = {} if within is None or not _limited(model) else {"seconds": within * KEPT_BACK}
+        found: Attribution = await self._explainer(model, method).submit(
+            (model, inputs, label, method, limit), 1, within
+        )
+        self.cache.put(question, found)
         return found
 
     async def close(self) -> None:
         """End all lanes."""
         await asyncio.gather(*(lane.close() for lane in self._lanes.values()))
 
+    async def _unloaded(self, model: Backend) -> None:
+        """End the lanes of a model that is gone, unless they are others' too."""
+        if any(slot.state == READY and slot.model.lane == model.lane for slot in self.repository.slots()):
+            return
+        gone = [name for name in self._lanes if name == model.lane or name.startswith(f"{model.lane}/")]
+        await asyncio.gather(*(self._lanes.pop(name).close() for name in gone))
+
     def _lane(self, model: Backend) -> Lane:
         name = model.lane
         if name not in self._lanes:
-            self._lanes[name] = Lane(name, _predict, self.figures, room=model.room)
+            at_once = getattr(model, "at_once", 1)
+            self._lanes[name] = Lane(name, _predict, self.figures, room=model.room, at_once=at_once)
         return self._lanes[name]
 
     def _explainer(self, model: Backend, method: str) -> Lane:
         name = f"{model.lane}/{method}"
         if name not in self._lanes:
-            self._lanes[name] = Lane(name, _explain, self.figures, batch=1, waiting=EXPLANATIONS)
+            at_once = getattr(model, "at_once", 1)
+            self._lanes[name] = Lane(name, _explain, self.figures, batch=1, waiting=EXPLANATIONS, at_once=at_once)
         return self._lanes[name]
+
+
+def _limited(model: Backend) -> bool:
+    return "seconds" in inspect.signature(model.attribute).parameters
 
 
 def _predict(payloads: list[tuple[Backend, Any]]) -> list[Output]:
     return payloads[0][0].answer(payloads)
 
 
-def _explain(payloads: list[tuple[Backend, Mapping[str, Any], str, str]]) -> list[Attribution]:
-    return [model.attribute(inputs, label, method) for model, inputs, label, method in payloads]
+def _explain(payloads: list[tuple[Backend, Mapping[str, Any], str, str, dict[str, float]]]) -> list[Attribution]:
+    return [model.attribute(inputs, label, method, **limit) for model, inputs, label, method, limit in payloads]

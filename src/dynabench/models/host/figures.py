@@ -1,5 +1,9 @@
 """What the host counts, in Prometheus' text format."""
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 BATCH_SIZES = tuple(range(1, 33))
@@ -30,6 +34,20 @@ class Figures:
         self.refused = self._counter("refused", "Calls refused for overload.")
         self.abandoned = self._counter("abandoned", "Calls whose client left before their turn.")
         self.failed = self._counter("failed", "Calls that a model failed on.")
+        self.explained = Counter(
+            "dynabench_host_explanations",
+            "Explanations, by whether they were kept from before.",
+            ["cache"],
+            registry=self.registry,
+        )
+        self.changes = Counter(
+            "dynabench_host_changes", "Models loaded, unloaded and refused.", ["change"], registry=self.registry
+        )
+        self.memory = Gauge(
+            "dynabench_host_memory_bytes",
+            "Memory that models and host take by the host's own account.",
+            registry=self.registry,
+        )
 
     def _counter(self, name: str, what: str) -> Counter:
         return Counter(f"dynabench_host_{name}", what, ["lane"], registry=self.registry)
@@ -37,3 +55,19 @@ class Figures:
     def text(self) -> bytes:
         """The figures as text."""
         return generate_latest(self.registry)
+
+
+class CrewFigures:
+    """Counters of the front of a host with several workers; `workers` have `number` and `in_flight`."""
+
+    def __init__(self, workers: Sequence[Any]) -> None:
+        self.registry = CollectorRegistry()
+        self.retried = Counter(
+            "dynabench_host_retried", "Calls whose worker was lost meanwhile.", registry=self.registry
+        )
+        self.restarted = Counter(
+            "dynabench_host_restarted", "Workers that ended or hung.", ["worker"], registry=self.registry
+        )
+        running = Gauge("dynabench_host_in_flight", "Calls with a worker.", ["worker"], registry=self.registry)
+        for worker in workers:
+            running.labels(str(worker.number)).set_function(partial(getattr, worker, "in_flight"))

@@ -1,6 +1,7 @@
-"""A lane: one thread that computes, and the queue before it, from which calls of like size are taken together."""
+"""A lane: threads that compute, and the queue before them, from which calls of like size are taken together."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,14 +16,19 @@ WAITING = 256
 """Calls that may wait; more are refused, since they would not be answered in time."""
 LINGER = 0.004
 """Seconds that a call may wait for company, if company was there lately."""
-RETRY_AFTER = 1
 
 
 class Busy(Unavailable):
-    """Too many calls wait already."""
+    """So much waits that there would be no answer in time; `extra` has `position` and `seconds`."""
 
-    def __init__(self) -> None:
-        super().__init__("The model host has more to do than it can answer in time. Try again in a second.")
+    def __init__(self, position: int, seconds: float) -> None:
+        seconds = round(seconds, 1) if seconds < 10 else round(seconds)
+        super().__init__(
+            f"This model is busy: position {position} in its queue, about {seconds:g} s. Try again then.",
+            retry_after=max(1, math.ceil(seconds)),
+            position=position,
+            seconds=seconds,
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -40,9 +46,10 @@ Run = Callable[[list[Any]], Sequence[Any]]
 
 
 class Lane:
-    """Runs calls in its own thread, oldest first, together with calls of the same size class.
+    """Runs calls in threads of its own, oldest first, together with calls of the same size class.
 
-    A batch has at most `batch` calls, and with `room` calls of that summed size.
+    A batch has at most `batch` calls, and with `room` calls of that summed size; `at_once` batches are computed at the
+    same time, and what waits is shared out among them.
     """
 
     def __init__(
@@ -54,6 +61,7 @@ class Lane:
         waiting: int = WAITING,
         linger: float = LINGER,
         room: int | None = None,
+        at_once: int = 1,
     ) -> None:
         self.name = name
         self._run = run
@@ -61,23 +69,40 @@ class Lane:
         self._limit = waiting
         self._linger = linger
         self._room = room
+        self._free = at_once
         self._calls: list[Call] = []
         self._arrived = asyncio.Event()
+        self._place = asyncio.Event()
+        self._place.set()
         self._crowd = 1.0
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"lane-{name}")
+        self._pace = Pace(batch, at_once)
+        self._thread = ThreadPoolExecutor(at_once, thread_name_prefix=f"lane-{name}")
         self._figures = figures
+        self._working: set[asyncio.Task[None]] = set()
         self._task = asyncio.get_running_loop().create_task(self._serve())
 
-    async def submit(self, payload: Any, size: int) -> Any:
-        """The call's result. A cancelled caller loses its place; raises `Busy` when the queue is full."""
+    async def submit(self, payload: Any, size: int, within: float | None = None) -> Any:
+        """The call's result. A cancelled caller loses its place.
+
+        Raises `Busy` when the queue is full, when the result cannot be there `within` so many seconds, and when these
+        are over while the call still waits; `Unavailable` when they are over while it is computed.
+        """
         self._forget_abandoned()
-        if len(self._calls) >= self._limit:
+        ahead = len(self._calls)
+        wait = self._pace.wait(ahead)
+        if ahead >= self._limit or (within is not None and wait > within):
             self._figures.refused.labels(self.name).inc()
-            raise Busy
+            raise Busy(ahead + 1, wait)
         call = Call(payload, size, asyncio.get_running_loop().create_future())
         self._calls.append(call)
         self._arrived.set()
-        return await call.result
+        try:
+            async with asyncio.timeout(within) as limit:
+                return await call.result
+        except TimeoutError:
+            if not limit.expired():
+                raise  # it is the model's own
+            raise self._overdue(call, within) from None
 
     async def close(self) -> None:
         """End the lane; calls that wait are told."""
@@ -85,29 +110,50 @@ class Lane:
         for call in self._calls:
             if not call.result.done():
                 call.result.set_exception(Unavailable("The model host is shutting down."))
-        await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.gather(self._task, *self._working, return_exceptions=True)
         self._thread.shutdown(wait=True)
 
+    def _overdue(self, call: Call, within: float | None) -> Unavailable:
+        if call not in self._calls:
+            return Unavailable(f"This model has not answered within {within:.3g} s. Try again in a moment.")
+        self._figures.refused.labels(self.name).inc()
+        ahead = self._calls.index(call)
+        return Busy(ahead + 1, self._pace.wait(ahead))
+
     async def _serve(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             await self._arrived.wait()
+            await self._place.wait()
             await self._gather()
             calls = self._next()
             if not calls:
                 continue
-            started = time.perf_counter()
-            results = await loop.run_in_executor(self._thread, self._compute, [call.payload for call in calls])
-            self._figures.batch_size.labels(self.name).observe(len(calls))
-            self._figures.seconds.labels(self.name).observe(time.perf_counter() - started)
-            for call, result in zip(calls, results, strict=True):
-                if call.result.done():
-                    continue
-                if isinstance(result, BaseException):
-                    self._figures.failed.labels(self.name).inc()
-                    call.result.set_exception(result)
-                else:
-                    call.result.set_result(result)
+            self._free -= 1
+            if not self._free:
+                self._place.clear()
+            task = asyncio.get_running_loop().create_task(self._work(calls))
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
+
+    async def _work(self, calls: list[Call]) -> None:
+        """Compute one batch and hand out its results."""
+        started = time.perf_counter()
+        payloads = [call.payload for call in calls]
+        results = await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, payloads)
+        seconds = time.perf_counter() - started
+        self._pace.saw(len(calls), seconds, full=bool(self._calls))
+        self._figures.batch_size.labels(self.name).observe(len(calls))
+        self._figures.seconds.labels(self.name).observe(seconds)
+        self._free += 1
+        self._place.set()
+        for call, result in zip(calls, results, strict=True):
+            if call.result.done():
+                continue
+            if isinstance(result, BaseException):
+                self._figures.failed.labels(self.name).inc()
+                call.result.set_exception(result)
+            else:
+                call.result.set_result(result)
 
     async def _gather(self) -> None:
         """Let a batch fill up for a moment, but only as far as recent traffic makes that likely.
@@ -139,7 +185,8 @@ class Lane:
     def _fitting(self, calls: list[Call]) -> list[Call]:
         """The first calls that make up a batch; one call always fits, however large."""
         chosen, size = calls[:1], calls[0].size
-        for call in calls[1 : self._batch]:
+        most = min(self._batch, math.ceil(len(calls) / max(1, self._free)))
+        for call in calls[1:most]:
             size += call.size
             if self._room is not None and size > self._room:
                 break
@@ -165,3 +212,23 @@ class Lane:
 def size_class(size: int) -> int:
     """Sizes up to 32 share a batch, then up to 64, 128, 256...: padding never more than doubles the work."""
     return max(5, (size - 1).bit_length())
+
+
+class Pace:
+    """How long calls wait, told from the batches of late."""
+
+    def __init__(self, batch: int, at_once: int) -> None:
+        self._full = float(batch)
+        self._at_once = at_once
+        self._seconds = 0.0
+
+    def saw(self, calls: int, seconds: float, full: bool) -> None:
+        """One batch was computed; `full` where others had to wait for the next. Large batches weigh more."""
+        self._seconds += (1 - 0.7**calls) * (seconds - self._seconds) if self._seconds else seconds
+        if full:
+            self._full += 0.3 * (calls - self._full)
+
+    def wait(self, ahead: int) -> float:
+        """Seconds until a call that so many calls wait before is answered; rather too few than too many."""
+        batches = ahead // max(1, round(self._full)) + 1
+        return math.ceil(batches / self._at_once) * self._seconds

@@ -1,63 +1,96 @@
-"""The model host as a process."""
+"""The model host as a process, or as a front with several."""
 
 import socket
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from dynabench.errors import Conflict
-from dynabench.settings import get_settings
+from starlette.types import ASGIApp
+
+from dynabench.errors import Conflict, Invalid
+from dynabench.models.host import guard, memory
+from dynabench.settings import Settings, get_settings
 
 BACKLOG = 512
 
 
-def serve(url: str, log_level: str = "warning") -> None:
-    """Serve all models at `unix:PATH` or `http://HOST:PORT` until told to stop.
+def serve(
+    url: str,
+    log_level: str = "warning",
+    *,
+    workers: int = 1,
+    places: Sequence[Path] | None = None,
+    memory_limit: str = "",
+    token: str = "",
+    without_token: bool = False,
+) -> None:
+    """Serve all models at `unix:PATH` or `http://HOST:PORT` until told to stop, in this process or in `workers`.
 
-    Raises `Conflict` when another host answers there.
+    They are looked for in the folders `places`, by default in those of the settings.
+    `memory_limit` is for all of them together, as `memory.limit` reads it. Raises `Conflict` when another host answers
+    there, `Invalid` for what cannot be served.
     """
     import uvicorn
 
-    from dynabench.models.host.app import create_app
-
-    config = uvicorn.Config(
-        create_app(*_parts()),
-        log_level=log_level,
-        access_log=False,
-        lifespan="on",
-        backlog=BACKLOG,
-        timeout_keep_alive=75,
-    )
+    guard.check(url, token, without_token)
     bound = bind(url)
+    app = application(workers, places, memory.limit(memory_limit))
+    if token and not url.startswith("unix:"):
+        app = guard.Guard(app, token)
+    config = uvicorn.Config(
+        app, log_level=log_level, access_log=False, lifespan="on", backlog=BACKLOG, timeout_keep_alive=75
+    )
     try:
         uvicorn.Server(config).run(sockets=[bound])
     finally:
         bound.close()
 
 
-def _parts() -> tuple[Any, ...]:
-    """What holds and asks the models: this process, or the cluster that the settings name."""
+def application(workers: int, places: Sequence[Path] | None, limit: int | None) -> ASGIApp:
+    """A host that computes in this process, or the front of several; `limit` is in bytes for all together."""
     settings = get_settings()
-    if not settings.ray:
-        return ()
+    if settings.ray:
+        return _on_cluster(settings, list(places) if places else None)
+    if workers == 1:
+        from dynabench.models.host.app import create_app
+        from dynabench.models.host.repository import Repository
+
+        return create_app(Repository(list(places) if places else None, limit))
+    from dynabench.models.host.crew import Crew
+    from dynabench.models.host.front import create_front
+
+    share = "none" if limit is None else f"{limit // workers}B"
+    return create_front(Crew(workers, share, places or ()))
+
+
+def _on_cluster(settings: Settings, places: list[Path] | None) -> ASGIApp:
+    """A host that asks the replicas of the cluster that the settings name; the cluster has its own limits."""
     from dynabench.models.cluster.connection import connect
 
     connect(settings)
     from dynabench.models.cluster.engine import ClusterEngine
     from dynabench.models.cluster.repository import Applications
     from dynabench.models.cluster.scale import Scale
+    from dynabench.models.host.app import create_app
 
-    return Applications(scale=Scale.read(settings.ray_replicas, settings.ray_processors)), ClusterEngine
+    scale = Scale.read(settings.ray_replicas, settings.ray_processors)
+    return create_app(Applications(places, scale), ClusterEngine)
 
 
 def bind(address: str) -> socket.socket:
     """A socket bound to `unix:PATH` or `http://HOST:PORT`; a socket file that nobody answers on is replaced."""
     if not address.startswith("unix:"):
         parts = urlsplit(address)
+        if parts.scheme != "http" or not parts.hostname:
+            raise Invalid({"url": f"{address!r} is neither unix:PATH nor http://HOST:PORT; TLS is a proxy's part."})
         family = socket.AF_INET6 if ":" in (parts.hostname or "") else socket.AF_INET
         bound = socket.socket(family)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((parts.hostname or "127.0.0.1", 80 if parts.port is None else parts.port))
+        try:
+            bound.bind((parts.hostname, 80 if parts.port is None else parts.port))
+        except OSError as error:
+            bound.close()
+            raise Conflict(f"Nothing can listen on {address}: {error.strerror}.") from error
         return bound
     path = Path(address.removeprefix("unix:"))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

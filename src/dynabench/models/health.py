@@ -1,0 +1,67 @@
+"""How model versions have been doing lately, as one process saw it: latency, failures, the last failure's reason."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from dynabench.errors import Problem
+
+REMEMBERED = 300
+"""Calls of one model version that its health is told from."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the last `count` calls of one model version went, as this process saw them: times in milliseconds of those
+    that were answered (None before the first), how many were not, and what was said of the last of these."""
+
+    count: int
+    p50_ms: float | None
+    p95_ms: float | None
+    failures: int
+    last_failure: str
+
+
+@dataclass
+class Record:
+    """The last calls of one model version: milliseconds, or None where there was no answer."""
+
+    calls: deque[float | None] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    last_failure: str = ""
+
+    def health(self) -> Health:
+        """The calls summed up; percentiles are those of the nearest rank."""
+        times = sorted(each for each in self.calls if each is not None)
+        rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
+        failures = len(self.calls) - len(times)
+        return Health(len(self.calls), rank[0.5], rank[0.95], failures, self.last_failure if failures else "")
+
+
+class Records:
+    """Records by model name and version; a failure that names no version stands under an empty one."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str], Record] = {}
+
+    def answered(self, name: str, version: str, latency_ms: float) -> None:
+        """Count an answer."""
+        self._record(name, version).calls.append(latency_ms)
+
+    @contextmanager
+    def failures(self, name: str, version: str | None) -> Iterator[None]:
+        """Count a problem that is raised meanwhile."""
+        try:
+            yield
+        except Problem as problem:
+            record = self._record(name, version or "")
+            record.calls.append(None)
+            record.last_failure = problem.detail
+            raise
+
+    def health(self) -> dict[tuple[str, str], Health]:
+        """Every model version that was asked."""
+        return {key: record.health() for key, record in self._records.items()}
+
+    def _record(self, name: str, version: str) -> Record:
+        return self._records.setdefault((name, version), Record())

@@ -1,0 +1,149 @@
+"""The front of a host with several worker processes: it hands each call to the worker best placed to answer it.
+
+It computes nothing and imports no model: what it holds are sockets.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2 as httpx
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dynabench import __version__
+from dynabench.errors import Problem, Unavailable
+from dynabench.models.host import merging
+from dynabench.models.host.calls import WITHIN, hung_up, json_object, raw_body, refuse, unless_gone, within
+from dynabench.models.host.crew import Crew, Worker
+
+CALM = 30.0
+"""Seconds that a call without a time limit of its own waits for a worker to come up."""
+_LOST = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError, httpx.ConnectError)
+
+
+def create_front(crew: Crew) -> Starlette:
+    """The ASGI application; the crew starts and ends with it."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.crew = crew
+        watching = asyncio.create_task(crew.watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            await crew.close()
+
+    return Starlette(
+        routes=_routes(), lifespan=lifespan, exception_handlers={Problem: refuse, ClientDisconnect: hung_up}
+    )
+
+
+def _routes() -> list[Route]:
+    routes = [
+        Route("/v2", _server),
+        Route("/v2/health/live", _live),
+        Route("/v2/health/ready", _ready),
+        Route("/v2/repository/index", _index, methods=["POST"]),
+        Route("/v2/repository/models/{model}/load", _everywhere, methods=["POST"]),
+        Route("/v2/repository/models/{model}/unload", _everywhere, methods=["POST"]),
+        Route("/metrics", _metrics),
+    ]
+    for base in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
+        routes += [
+            Route(base, _to_one),
+            Route(f"{base}/ready", _to_one),
+            Route(f"{base}/readme", _to_one),
+            Route(f"{base}/infer", _to_one, methods=["POST"]),
+            Route(f"{base}/attribute", _to_one, methods=["POST"]),
+        ]
+    return routes
+
+
+def _crew(request: Request) -> Crew:
+    crew: Crew = request.app.state.crew
+    return crew
+
+
+async def _server(request: Request) -> Response:
+    extensions = ["model_repository", "attribution"]
+    return JSONResponse({"name": "dynabench", "version": __version__, "extensions": extensions})
+
+
+async def _live(request: Request) -> Response:
+    return JSONResponse({"live": True})
+
+
+async def _ready(request: Request) -> Response:
+    found = await _crew(request).ask_all("GET", "/v2/health/ready")
+    ready = any(answer.status_code == 200 for _, answer in found)
+    return JSONResponse({"ready": ready}, 200 if ready else 503)
+
+
+async def _index(request: Request) -> Response:
+    only_ready = bool((await json_object(request, optional=True)).get("ready"))
+    found = await _crew(request).ask_all("POST", "/v2/repository/index", {"ready": only_ready})
+    return JSONResponse(merging.index([(worker.number, answer.json()) for worker, answer in found]))
+
+
+async def _everywhere(request: Request) -> Response:
+    """Load or unload in every worker; the first refusal is passed on."""
+    found = await _crew(request).ask_all("POST", request.url.path, {}, seconds=None)
+    if not found:
+        raise Unavailable("No worker of this host is up. Try again in a moment.")
+    worst = max((answer for _, answer in found), key=lambda answer: answer.status_code)
+    return _passed_on(worst)
+
+
+async def _metrics(request: Request) -> Response:
+    crew = _crew(request)
+    found = await crew.ask_all("GET", "/metrics")
+    texts = [(worker.number, answer.text) for worker, answer in found if answer.status_code == 200]
+    return Response(merging.figures(crew.figures.registry, texts), media_type="text/plain; version=0.0.4")
+
+
+async def _to_one(request: Request) -> Response:
+    body = await raw_body(request)
+    return await unless_gone(request, _answered(request, body))
+
+
+async def _answered(request: Request, body: bytes) -> Response:
+    """The answer of one worker; of another one, once, where the first was lost meanwhile."""
+    crew, model = _crew(request), request.path_params["model"]
+    until = asyncio.get_running_loop().time() + _seconds(request)
+    tried: list[Worker] = []
+    while True:
+        worker = await crew.best(model, until, but=tried)
+        try:
+            async with worker.busy():
+                answer = await worker.http.request(
+                    request.method, request.url.path, content=body, headers=_headers(request, until)
+                )
+        except _LOST:
+            worker.lost()
+            tried.append(worker)
+            crew.figures.retried.inc()
+            if len(tried) == 2:
+                raise Unavailable("Two processes of the model host ended while they answered this call.") from None
+            continue
+        if answer.status_code == 200:
+            worker.has(model)
+        return _passed_on(answer)
+
+
+def _seconds(request: Request) -> float:
+    return within(request) or CALM
+
+
+def _headers(request: Request, until: float) -> dict[str, str]:
+    left = {WITHIN: f"{max(0.001, until - asyncio.get_running_loop().time()):.3f}"} if WITHIN in request.headers else {}
+    return left | {"Content-Type": "application/json"}
+
+
+def _passed_on(answer: httpx.Response) -> Response:
+    kept = {name: answer.headers[name] for name in ("Retry-After",) if name in answer.headers}
+    return Response(answer.content, answer.status_code, kept, media_type="application/json")

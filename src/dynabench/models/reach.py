@@ -1,0 +1,234 @@
+"""One model host's address: calls to it, what it was last known to serve, whether it is left alone for a moment."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2 as httpx
+
+from dynabench.errors import Unavailable
+from dynabench.models.host import wire
+from dynabench.models.protocol import Card
+
+AT_ONCE = 128
+"""Calls of one model under way at most; more wait here, within their time."""
+TRIPS = 3
+"""Consecutive time-outs after which a model is left alone for a moment."""
+PAUSE = 2.0
+"""Seconds that such a model, or a host that cannot be reached, is left alone before one call tries it again."""
+MARGIN = 0.15
+"""Seconds before the caller's time is over by which the host has to refuse what it cannot answer."""
+
+_BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
+Key = tuple[str, str]
+
+
+class Elsewhere(Unavailable):
+    """This host has no answer, but another one may; `reached` says whether it was there at all."""
+
+    reached = True
+
+
+class Unreachable(Elsewhere):
+    """Nobody answers at the address."""
+
+    reached = False
+
+
+@dataclass(frozen=True)
+class State:
+    """One model version of the hosts: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
+
+    `where` names the hosts where it is in this state, separated by commas, `since` when (ISO 8601) the first of them
+    changed its state, `memory_bytes` what it took there. One that is `on_demand` is loaded by the next call.
+    """
+
+    name: str
+    version: str
+    state: str
+    reason: str
+    card: Card | None
+    where: str = ""
+    on_demand: bool = False
+    since: str = ""
+    memory_bytes: int | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether it can be asked."""
+        return self.card is not None and (self.state == "READY" or self.on_demand)
+
+
+@dataclass
+class Target:
+    """How one model has been doing lately: a limit on calls under way, and a breaker."""
+
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    timeouts: int = 0
+    tried_at: float = 0.0
+
+    def admit(self, name: str) -> None:
+        """Raise `Elsewhere` at once while the model is left alone; lets one call through after each pause."""
+        if self.timeouts >= TRIPS:
+            now = time.monotonic()
+            if now < self.tried_at + PAUSE:
+                raise Elsewhere(f"{name} has not answered {self.timeouts} times in a row. Try again in a moment.")
+            self.tried_at = now
+
+    def succeeded(self) -> None:
+        """It answered, be it with an error."""
+        self.timeouts = 0
+
+    def timed_out(self) -> None:
+        """It did not answer in time."""
+        self.timeouts += 1
+        self.tried_at = time.monotonic()
+
+
+class Reach:
+    """The way to the host at `url`: `unix:PATH`, or `http://...`, where `token` is sent."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        self.url = url
+        self.in_flight = 0
+        self.states: dict[Key, State] = {}
+        self._targets: dict[str, Target] = {}
+        self._away_until = 0.0
+        limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=60)
+        uds = url.removeprefix("unix:") if url.startswith("unix:") else None
+        self._http = httpx.AsyncClient(
+            base_url="http://host" if uds else url,
+            # Certificates take 30 ms to read, and neither a socket nor plain http has one to check.
+            transport=httpx.AsyncHTTPTransport(uds=uds, limits=limits, verify=url.startswith("https:")),
+            headers={"Authorization": f"Bearer {token}"} if token and not uds else None,
+            timeout=None,
+            trust_env=False,
+        )
+
+    def serves(self, model: str, version: str | None) -> bool:
+        """Whether the host may have the model, as far as it has said what it has."""
+        return not self.states or bool(self._known(model, version))
+
+    def rank(self, model: str, version: str | None) -> tuple[bool, bool, int]:
+        """Smaller is better: reachable, has the model loaded, has little to do."""
+        ready = any(state.state == "READY" for state in self._known(model, version))
+        return time.monotonic() < self._away_until, not ready, self.in_flight
+
+    def _known(self, model: str, version: str | None) -> list[State]:
+        return [state for key, state in self.states.items() if key[0] == model and version in (None, key[1])]
+
+    async def call(
+        self, model: str, path: str, body: Mapping[str, Any], seconds: float, deadline: float
+    ) -> dict[str, Any]:
+        """What the host answers; `seconds` were given, and are over at `deadline` of the event loop's clock.
+
+        Raises `Elsewhere` where another host may have an answer, else `Unavailable`.
+        """
+        target = self._targets.setdefault(model, Target())
+        target.admit(model)
+        self.in_flight += 1
+        try:
+            async with asyncio.timeout_at(deadline), target.places:
+                response = await self._post(path, body, deadline)
+        except TimeoutError as error:
+            target.timed_out()
+            raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
+        except httpx.HTTPError as error:
+            self.leave_alone()
+            raise Unreachable(f"{model} gave no answer: the model host cannot be reached.") from error
+        finally:
+            self.in_flight -= 1
+        target.succeeded()
+        return _document(model, response)
+
+    async def learn(self, seconds: float) -> list[State]:
+        """Every model version that the host knows; raises `Unreachable` when it does not say so in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._http.post("/v2/repository/index", json={})
+            states = [self._state(entry) for entry in found.raise_for_status().json()]
+        except httpx.HTTPStatusError as error:
+            raise Elsewhere(f"The model host at {self.url} does not say which models it has.") from error
+        except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
+            self.leave_alone()
+            raise Unreachable(f"The model host at {self.url} does not say which models it has.") from error
+        self._away_until = 0.0
+        self.states = {}
+        for state in states:
+            self.states.setdefault((state.name, state.version), state)
+        return states
+
+    async def readme(self, path: str, seconds: float) -> str:
+        """What the host says at `path` about a model, or nothing; raises `Unreachable`."""
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._http.get(path)
+            text = found.json().get("readme") if found.status_code == 200 else ""
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise Unreachable(f"The model host at {self.url} cannot be reached.") from error
+        except (ValueError, AttributeError):
+            return ""
+        return text if isinstance(text, str) else ""
+
+    async def ready(self, seconds: float) -> bool:
+        """Whether the host has loaded its models."""
+        try:
+            async with asyncio.timeout(seconds):
+                return (await self._http.get("/v2/health/ready")).status_code == 200
+        except (TimeoutError, httpx.HTTPError):
+            return False
+
+    def leave_alone(self) -> None:
+        """Prefer others for a moment."""
+        self._away_until = time.monotonic() + PAUSE
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    def _state(self, entry: Mapping[str, Any]) -> State:
+        state = str(entry.get("state", ""))
+        return State(
+            entry["name"],
+            entry.get("version", ""),
+            state,
+            entry.get("reason", ""),
+            wire.card_of(entry["card"]) if entry.get("card") else None,
+            self.url,
+            bool(entry.get("on_demand")),
+            str(entry.get("since") or ""),
+            entry.get("memory_bytes"),
+        )
+
+    async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response:
+        """Post, once more if a kept-alive connection turns out to be gone: asking a model twice changes nothing."""
+        try:
+            return await self._http.post(path, json=body, headers=_within(deadline))
+        except _BROKEN:
+            return await self._http.post(path, json=body, headers=_within(deadline))
+
+
+def _within(deadline: float) -> dict[str, str]:
+    left = deadline - asyncio.get_running_loop().time()
+    return {"Answer-Within": f"{max(left - MARGIN, left / 2, 0.001):.3f}"}
+
+
+def _document(model: str, response: httpx.Response) -> dict[str, Any]:
+    try:
+        document = response.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        document = {}
+    elif response.status_code == 200:
+        return document
+    busy = {name: document[name] for name in ("position", "seconds") if isinstance(document.get(name), int | float)}
+    if response.status_code == 503 and len(busy) == 2:
+        told = (
+            f"{model} is busy: position {busy['position']} in its queue, about {busy['seconds']:g} s. Try again then."
+        )
+        raise Elsewhere(told, retry_after=max(1, round(busy["seconds"] + 0.5)), **busy)
+    told = f"{model} gave no answer: {document.get('error') or f'status {response.status_code}'}"
+    raise (Elsewhere if response.status_code in (401, 404, 503) else Unavailable)(told)

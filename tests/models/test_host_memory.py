@@ -1,0 +1,197 @@
+"""Models on demand under a memory limit, refusals with figures, and explanations that are kept; real small models."""
+
+import asyncio
+
+import pytest
+
+from dynabench.errors import Invalid, NotFound, Unavailable
+from dynabench.models.host import cache, memory
+from dynabench.models.host.engine import Engine
+from dynabench.models.host.repository import ON_DEMAND, READY, UNAVAILABLE, Repository
+from dynabench.models.protocol import Attribution, Card, WordWeight
+
+STATEMENT = {"statement": "A good film, on the whole."}
+NAMES = ("one", "two", "three")
+
+
+@pytest.fixture
+def three(copied, tmp_path):
+    for name in NAMES:
+        copied("sentiment-ngram", name)
+    return [tmp_path / "models"]
+
+
+def story(places, run, models=3.0):
+    """Run with memory for so many of the models."""
+
+    async def told():
+        probe = Repository(places)
+        await probe.start()
+        size = max(probe.room.sizes.values())
+        await probe.close()
+        repository = Repository(places)
+        repository.room.limit = repository.held + int(models * size)
+        repository.room.sizes = dict.fromkeys(probe.room.sizes, size)
+        engine = Engine(repository)
+        await repository.start()
+        try:
+            return await run(repository, engine)
+        finally:
+            await engine.close()
+            await repository.close()
+
+    return asyncio.run(told())
+
+
+async def ask(engine, name, within=None):
+    async with engine.repository.using(name, None, within) as model:
+        return (await engine.predict(model, [STATEMENT]))[0].answer["label"]
+
+
+def loaded(repository):
+    return {slot.entry.name for slot in repository.slots() if slot.state == READY}
+
+
+def change(engine, name):
+    return engine.figures.registry.get_sample_value("dynabench_host_changes_total", {"change": name})
+
+
+def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(three):
+    async def run(repository, engine):
+        assert len(loaded(repository)) == 2
+        (absent,) = [slot for slot in repository.slots() if slot.state == UNAVAILABLE]
+        assert (absent.reason, absent.on_demand) == (ON_DEMAND, True)
+        first, second = sorted(loaded(repository))
+        assert await ask(engine, first) == "positive"
+        assert await ask(engine, absent.entry.name) == "positive"
+        assert loaded(repository) == {first, absent.entry.name}
+        assert repository.slot(second).on_demand
+        for name in NAMES * 2:
+            assert await ask(engine, name) == "positive"
+            assert len(loaded(repository)) == 2
+            assert repository.held <= repository.room.limit
+        assert change(engine, "loaded") == change(engine, "unloaded") + 2
+
+    story(three, run, models=2.5)
+
+
+def test_a_model_that_somebody_waits_for_is_not_unloaded(three):
+    async def run(repository, engine):
+        (held,) = loaded(repository)
+        other = next(name for name in NAMES if name != held)
+        async with repository.using(held):
+            with pytest.raises(Unavailable, match="full of models that are being asked"):
+                await ask(engine, other)
+            assert loaded(repository) == {held}
+            waiting = asyncio.create_task(ask(engine, other))
+            await asyncio.sleep(0.1)
+        assert await waiting == "positive"
+        assert loaded(repository) == {other}
+
+    story(three, run, models=1.5)
+
+
+def test_a_model_too_large_is_refused_with_the_figures(three):
+    async def run(repository, engine):
+        assert not loaded(repository)
+        for slot in repository.slots():
+            assert not slot.on_demand
+            assert "this host may use" in slot.reason
+            assert "DYNABENCH_HOST_MEMORY" in slot.reason
+        with pytest.raises(Unavailable, match="one cannot answer: needs about"):
+            await ask(engine, "one")
+        with pytest.raises(Unavailable, match="needs about"):
+            await repository.load("one")
+        repository.room.limit = None
+        await repository.load("one")
+        assert await ask(engine, "one") == "positive"
+
+    story(three, run, models=0.5)
+
+
+def test_what_an_operator_unloads_stays_unloaded_after_its_calls(three):
+    async def run(repository, engine):
+        async with repository.using("one") as model:
+            unloading = asyncio.create_task(repository.unload("one"))
+            await asyncio.sleep(0.05)
+            assert not unloading.done()
+            assert (await engine.predict(model, [STATEMENT]))[0].answer["label"] == "positive"
+        await unloading
+        assert not repository.slot("one").on_demand
+        with pytest.raises(Unavailable, match="one cannot answer: unloaded"):
+            await ask(engine, "one")
+        with pytest.raises(NotFound):
+            await repository.unload("nobody")
+
+    story(three, run)
+
+
+def test_many_who_want_an_absent_model_load_it_once_and_whoever_leaves_takes_nobody_along(three):
+    async def run(repository, engine):
+        absent = next(slot.entry.name for slot in repository.slots() if slot.on_demand)
+        before = change(engine, "loaded")
+        calls = [asyncio.create_task(ask(engine, absent)) for _ in range(8)]
+        await asyncio.sleep(0)
+        calls.pop(0).cancel()
+        assert await asyncio.gather(*calls) == ["positive"] * 7
+        assert change(engine, "loaded") == before + 1
+
+    story(three, run, models=2.5)
+
+
+def test_the_same_question_is_explained_once(three):
+    async def run(repository, engine):
+        def figure(outcome):
+            name = "dynabench_host_explanations_total"
+            return engine.figures.registry.get_sample_value(name, {"cache": outcome}) or 0
+
+        async with repository.using("one") as model:
+            first = await engine.attribute(model, STATEMENT, "positive", "exact")
+            assert await engine.attribute(model, STATEMENT, None, "exact") is first
+            assert (figure("hit"), figure("miss")) == (1, 1)
+            other = await engine.attribute(model, STATEMENT, "negative", "exact")
+            assert other.label == "negative"
+            longer = {"statement": STATEMENT["statement"] + " Very."}
+            assert await engine.attribute(model, longer, "positive", "exact") is not first
+        async with repository.using("two") as model:
+            assert await engine.attribute(model, STATEMENT, "positive", "exact") is not first
+        assert (figure("hit"), figure("miss")) == (1, 4)
+
+    story(three, run)
+
+
+def test_the_cache_is_bounded_and_forgets_what_was_used_longest_ago():
+    card = Card("m", "1", "sentiment", "ngram", ("statement",), "label")
+    keys = [cache.key(card, {"statement": str(number)}, "positive", "exact") for number in range(6)]
+    words = [WordWeight("a", 0, 1, 1.0)] * 9
+    kept = cache.Cache(words=30)
+    for key in keys[:3]:
+        kept.put(key, Attribution("exact", "positive", {"statement": words}))
+    assert kept.get(keys[0])
+    kept.put(keys[3], Attribution("exact", "positive", {"statement": words}))
+    assert [kept.get(key) is not None for key in keys] == [True, False, True, True, False, False]
+    kept.put(keys[4], Attribution("exact", "positive", {"statement": words * 4}))
+    assert kept.get(keys[4]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("4GiB", 4 * 2**30), ("512 MiB", 512 * 2**20), ("1.5GB", 1.5e9), ("7", 7), ("none", None)]
+)
+def test_amounts_of_memory_are_read(text, size):
+    assert memory.limit(text) == size
+
+
+@pytest.mark.parametrize("text", ["lots", "4 bananas", "-1GiB", "0", "1e9"])
+def test_what_is_no_amount_of_memory_is_refused(text):
+    with pytest.raises(Invalid, match="no amount of memory"):
+        memory.limit(text)
+
+
+def test_memory_is_measured_and_given_back():
+    before = memory.used()
+    block = bytearray(64 * 2**20)
+    assert 60 * 2**20 < memory.used() - before < 80 * 2**20
+    del block
+    memory.give_back()
+    assert memory.used() - before < 20 * 2**20
+    assert memory.limit("") > 2**28
