@@ -8,6 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -19,7 +20,10 @@ FIELDS = {"nli": ["premise", "hypothesis"], "sentiment": ["statement"]}
 
 
 class Rule:
-    """A target: `answer(inputs)` names a label; `gate` holds answers back until it is set; `status` breaks it."""
+    """A target: `answer(inputs)` names a label; `gate` holds answers back until it is set; `status` breaks it.
+
+    `state`, `reason` and `readme` are what the host says of it; `said` is what else its card says.
+    """
 
     def __init__(self, name: str, task: str, answer: Callable[[Mapping[str, str]], str]) -> None:
         self.name, self.task, self.answer = name, task, answer
@@ -30,6 +34,8 @@ class Rule:
         self.status = 200
         self.seen: list[dict[str, str]] = []
         self.explained = 0
+        self.state, self.reason, self.readme = "READY", "", ""
+        self.said: dict[str, Any] = {}
 
     def infer(self, inputs: dict[str, str]) -> Output:
         self.seen.append(inputs)
@@ -39,7 +45,7 @@ class Rule:
         return Output({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
 
     def card(self) -> Card:
-        return Card(
+        card = Card(
             name=self.name,
             version=self.version,
             task=self.task,
@@ -49,6 +55,7 @@ class Rule:
             labels=tuple(LABELS[self.task]),
             methods=("length", "halves"),
         )
+        return replace(card, **self.said)
 
 
 def words(text: str) -> list[WordWeight]:
@@ -84,7 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         return
 
     def do_GET(self) -> None:
-        self.send({"ready": True})
+        rule = self.rule()
+        self.send({"readme": rule.readme} if rule and self.path.endswith("/readme") else {"ready": True})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
@@ -103,16 +111,18 @@ class Handler(BaseHTTPRequestHandler):
         return {
             "name": rule.name,
             "version": rule.version,
-            "state": "READY",
-            "reason": "",
+            "state": rule.state,
+            "reason": rule.reason,
             "card": wire.card_json(rule.card()),
         }
 
     def attributed(self, rule: Rule, body: dict[str, Any]) -> dict[str, Any]:
         rule.explained += 1
         label = body["label"] or rule.answer(body["inputs"])
-        fields = {name: words(text) for name, text in body["inputs"].items()}
-        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None), rule.version)
+        images = rule.card().images
+        fields = {name: words(text) for name, text in body["inputs"].items() if name not in images}
+        maps = {name: [[0.5, -0.25], [0.0, 1.0]] for name in images}
+        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None, maps), rule.version)
 
     def rule(self) -> Rule | None:
         parts = self.path.split("/")

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ TRIPS = 3
 """Consecutive time-outs after which a model is left alone for a moment."""
 PAUSE = 2.0
 """Seconds that such a model is left alone before one call tries it again."""
+REMEMBERED = 200
+"""Calls of one model version that its health is told from."""
 
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
@@ -36,13 +39,44 @@ class Answer:
 
 @dataclass(frozen=True)
 class State:
-    """One model version of a host: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken."""
+    """One model version of a host: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
+
+    `where` is the address of the host that serves it.
+    """
 
     name: str
     version: str
     state: str
     reason: str
     card: Card | None
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the last `count` calls of one model version went, as this process saw them: times in milliseconds of those
+    that were answered (None before the first), how many were not, and what was said of the last of these."""
+
+    count: int
+    p50_ms: float | None
+    p95_ms: float | None
+    failures: int
+    last_failure: str
+
+
+@dataclass
+class Record:
+    """The last calls of one model version: milliseconds, or None where there was no answer."""
+
+    calls: deque[float | None] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    last_failure: str = ""
+
+    def health(self) -> Health:
+        """The calls summed up; percentiles are those of the nearest rank."""
+        times = sorted(each for each in self.calls if each is not None)
+        rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
+        failures = len(self.calls) - len(times)
+        return Health(len(self.calls), rank[0.5], rank[0.95], failures, self.last_failure if failures else "")
 
 
 @dataclass
@@ -78,6 +112,7 @@ class Host:
         self.url = url
         self.timeout = timeout
         self._targets: dict[str, Target] = {}
+        self._records: dict[tuple[str, str], Record] = {}
         limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=60)
         uds = url.removeprefix("unix:") if url.startswith("unix:") else None
         self._http = httpx.AsyncClient(
@@ -93,6 +128,24 @@ class Host:
 
         Raises `Unavailable` when it does not answer within the time limit, is not served in this version, or fails.
         """
+        try:
+            found = await self._answer(model, version, inputs)
+        except Unavailable as problem:
+            record = self._record(model, version or "")
+            record.calls.append(None)
+            record.last_failure = problem.detail
+            raise
+        self._record(model, found.version).calls.append(found.latency_ms)
+        return found
+
+    def health(self) -> dict[tuple[str, str], Health]:
+        """How the models that were asked through this client do, by name and version; of this process alone."""
+        return {key: record.health() for key, record in self._records.items()}
+
+    def _record(self, model: str, version: str) -> Record:
+        return self._records.setdefault((model, version), Record())
+
+    async def _answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
         started = time.perf_counter()
         body = wire.request([{name: _text(value) for name, value in inputs.items()}], list(inputs))
         document = await self._call(model, f"{_path(model, version)}/infer", body, self.timeout)
@@ -132,11 +185,27 @@ class Host:
                     entry.get("state", ""),
                     entry.get("reason", ""),
                     wire.card_of(entry["card"]) if entry.get("card") else None,
+                    self.url,
                 )
                 for entry in found.raise_for_status().json()
             ]
         except (TimeoutError, httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise Unavailable(f"The model host at {self.url} does not say which models it has.") from error
+
+    async def readme(self, model: str, version: str) -> str:
+        """What the model's folder says about it in Markdown; empty where it says nothing, or the host hands out none.
+
+        Raises `Unavailable` when the host cannot be reached.
+        """
+        try:
+            async with asyncio.timeout(self.timeout):
+                found = await self._http.get(f"{_path(model, version)}/readme")
+            text = found.json().get("readme") if found.status_code == 200 else ""
+        except (TimeoutError, httpx.HTTPError) as error:
+            raise Unavailable(f"The model host at {self.url} cannot be reached.") from error
+        except (ValueError, AttributeError):
+            return ""
+        return text if isinstance(text, str) else ""
 
     async def index(self) -> list[Card]:
         """Cards of the models that are ready."""

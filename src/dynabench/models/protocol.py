@@ -83,6 +83,8 @@ class Attribution:
 
     `completeness_error` is |sum of raw attributions - (F(input) - F(baseline))| / |F(input) - F(baseline)|,
     None for methods that do not claim completeness. `cut_short` says that time ran out: this is the best so far.
+    `maps` holds, for each field that is a picture, the weights of its parts from -1 to 1, rows from the top and columns
+    from the left.
     """
 
     method: str
@@ -90,6 +92,7 @@ class Attribution:
     fields: dict[str, list[WordWeight]]
     completeness_error: float | None = None
     cut_short: bool = False
+    maps: dict[str, list[list[float]]] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from dynabench import __version__
 from dynabench.errors import Invalid, Problem, TooLarge
+from dynabench.models import spec
 from dynabench.models.host import wire
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.lane import RETRY_AFTER
@@ -60,6 +61,7 @@ def _routes() -> list[Route]:
         routes += [
             Route(base, _metadata),
             Route(f"{base}/ready", _model_ready),
+            Route(f"{base}/readme", _readme),
             Route(f"{base}/infer", _infer, methods=["POST"]),
             Route(f"{base}/attribute", _attribute, methods=["POST"]),
         ]
@@ -75,7 +77,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _server(request: Request) -> Response:
     return JSONResponse(
-        {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution"]}
+        {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution", "readme"]}
     )
 
 
@@ -99,6 +101,11 @@ async def _model_ready(request: Request) -> Response:
     slot = _engine(request).repository.slot(*_named(request))
     ready = slot.state == READY
     return JSONResponse({"name": slot.entry.name, "ready": ready}, 200 if ready else 503)
+
+
+async def _readme(request: Request) -> Response:
+    slot = _engine(request).repository.slot(*_named(request))
+    return JSONResponse({"readme": await asyncio.to_thread(spec.readme, slot.entry.folder)})
 
 
 async def _index(request: Request) -> Response:

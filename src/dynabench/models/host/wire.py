@@ -218,6 +218,7 @@ def attribution_json(found: Attribution, version: str) -> Json:
         },
         "completeness_error": found.completeness_error,
         "cut_short": found.cut_short,
+        "maps": {name: [[round(w, 4) for w in row] for row in rows] for name, rows in found.maps.items()},
     }
 
 
@@ -233,4 +234,5 @@ def attribution_of(raw: Mapping[str, Any]) -> Attribution:
         },
         None if error is None else float(error),
         bool(raw.get("cut_short", False)),
+        {name: [[float(w) for w in row] for row in rows] for name, rows in raw.get("maps", {}).items()},
     )
