@@ -64,9 +64,10 @@ def words(text: str) -> list[WordWeight]:
 
 
 class RuleHost(ThreadingHTTPServer):
-    """Serves rules on a free port of this machine."""
+    """Serves rules on a free port of this machine; while `away` it hangs up on everybody."""
 
     daemon_threads = True
+    away = False
 
     def __init__(self, *rules: Rule) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -86,6 +87,10 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server: RuleHost
+
+    def handle_one_request(self) -> None:
+        super().handle_one_request()
+        self.close_connection = self.close_connection or self.server.away
 
     def log_message(self, *_: object) -> None:
         return
@@ -129,6 +134,8 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.rules.get(parts[3]) if len(parts) > 3 else None
 
     def send(self, body: object, status: int = 200) -> None:
+        if self.server.away:
+            return
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")

@@ -125,7 +125,7 @@ def test_visitors_do_not_ask_what_is_served_elsewhere(client, owner, person, rul
 
 
 def test_without_a_host_the_list_is_unavailable(client, owner, rules):
-    rules.stop()
+    rules.away = True
     assert client.get(MODELS).status_code == 503
     assert client.get(f"{MODELS}/nli-a").status_code == 503
 

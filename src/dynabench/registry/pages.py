@@ -18,6 +18,7 @@ from dynabench.registry.service import Model
 from dynabench.registry.talking import Given
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Task
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -156,6 +157,7 @@ async def _page(
         "card": model.version(version).card,
         "readme": talking.card_text(readme),
         "played": await db.aread(service.played, viewer, name, model.task),
+        "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
         "listing": listing or {},
         "wrong": wrong or {},
         "silent": "",
