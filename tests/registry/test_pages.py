@@ -237,3 +237,13 @@ def test_a_picture_in_json_is_checked_alike(client, owner, sees_pictures):
     for bad in ("", 7, "data:image/svg+xml;base64,AAAA", "data:image/png;base64,AAAA", "https://example.org/p.png"):
         assert list(ask(bad).json()["fields"]) == ["inputs.image"]
     assert sees_pictures.seen == []
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_addresses_that_ask_count_towards_the_limit_of_model_calls(client, owner, visitor, rules):
+    client.app.state.settings.rate_limit = True
+    seen = [visitor.get("/models/compare", params={"a": "nli-a", "b": "nli-b"} | FIELDS).status_code for _ in range(40)]
+    assert set(seen) == {200, 429}
+    assert seen[:30] == [200] * 30, "two calls of the sixty at a time"
+    assert len(rules.rules["nli-a"].seen) <= 35
+    assert visitor.get("/models/nli-a").status_code == 200, "pages that ask nothing are not counted"

@@ -102,10 +102,10 @@ class TokenStrip extends HTMLElement {
   chooser(methods, chosen) {
     if (!methods.length) return [];
     const options = methods.map((name) => make("option", { value: name, selected: name === chosen }, METHODS[name] ?? name.replaceAll("_", " ")));
-    const list = make("select", { onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
+    const list = make("select", { "aria-label": _("Explained by"), onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
     if (this.chosen) queueMicrotask(() => list.focus());
     this.chosen = false;
-    return [make("label", { class: "strip-how" }, _("by"), " ", list)];
+    return [make("span", { class: "strip-how" }, _("by"), " ", list)];
   }
 
   /** Which part of the answer is explained: its start or its end. */
