@@ -21,7 +21,7 @@ TRIPS = 3
 PAUSE = 2.0
 """Seconds that such a model is left alone before one call tries it again."""
 REMEMBERED = 200
-"""Calls of one model version that its health is told from."""
+"""Answers of one model version that its latency is told from."""
 
 _BROKEN = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
@@ -41,7 +41,7 @@ class Answer:
 class State:
     """One model version of a host: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
 
-    `where` is the address of the host that serves it.
+    `where` are the addresses of the hosts that serve it.
     """
 
     name: str
@@ -49,34 +49,38 @@ class State:
     state: str
     reason: str
     card: Card | None
-    where: str = ""
+    where: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Health:
-    """How the last `count` calls of one model version went, as this process saw them: times in milliseconds of those
-    that were answered (None before the first), how many were not, and what was said of the last of these."""
+    """One model version since the process started: answers, failures, and the latency of the last answers in ms."""
 
-    count: int
+    name: str
+    version: str
+    answers: int
+    failures: int
     p50_ms: float | None
     p95_ms: float | None
-    failures: int
     last_failure: str
+    failed_at: float | None
 
 
 @dataclass
 class Record:
-    """The last calls of one model version: milliseconds, or None where there was no answer."""
+    """What `Health` is made from."""
 
-    calls: deque[float | None] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    answers: int = 0
+    failures: int = 0
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     last_failure: str = ""
+    failed_at: float | None = None
 
-    def health(self) -> Health:
+    def health(self, name: str, version: str) -> Health:
         """The calls summed up; percentiles are those of the nearest rank."""
-        times = sorted(each for each in self.calls if each is not None)
-        rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
-        failures = len(self.calls) - len(times)
-        return Health(len(self.calls), rank[0.5], rank[0.95], failures, self.last_failure if failures else "")
+        times = sorted(self.recent)
+        p50, p95 = (times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95))
+        return Health(name, version, self.answers, self.failures, p50, p95, self.last_failure, self.failed_at)
 
 
 @dataclass
@@ -132,15 +136,17 @@ class Host:
             found = await self._answer(model, version, inputs)
         except Unavailable as problem:
             record = self._record(model, version or "")
-            record.calls.append(None)
-            record.last_failure = problem.detail
+            record.failures += 1
+            record.last_failure, record.failed_at = problem.detail, time.time()
             raise
-        self._record(model, found.version).calls.append(found.latency_ms)
+        record = self._record(model, found.version)
+        record.answers += 1
+        record.recent.append(found.latency_ms)
         return found
 
-    def health(self) -> dict[tuple[str, str], Health]:
-        """How the models that were asked through this client do, by name and version; of this process alone."""
-        return {key: record.health() for key, record in self._records.items()}
+    def health(self) -> list[Health]:
+        """How the models that this process asked have been doing, by name and version."""
+        return [record.health(*key) for key, record in sorted(self._records.items())]
 
     def _record(self, model: str, version: str) -> Record:
         return self._records.setdefault((model, version), Record())
@@ -185,7 +191,7 @@ class Host:
                     entry.get("state", ""),
                     entry.get("reason", ""),
                     wire.card_of(entry["card"]) if entry.get("card") else None,
-                    self.url,
+                    (self.url,),
                 )
                 for entry in found.raise_for_status().json()
             ]

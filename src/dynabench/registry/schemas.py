@@ -52,17 +52,20 @@ class ListingOut(BaseModel):
 
 
 class HealthOut(BaseModel):
-    """The last `count` calls of a version, as this web process saw them; `last_failure` is for who looks after it."""
+    """How a version did since this web process started; the times in milliseconds are those of its last answers.
 
-    count: int
+    `last_failure` is for those who look after the model.
+    """
+
+    answers: int
+    failures: int
     p50_ms: float | None
     p95_ms: float | None
-    failures: int
     last_failure: str
 
 
 class CopyOut(BaseModel):
-    """A version on one host: `state` is READY, LOADING or UNAVAILABLE, with the reason for who looks after it."""
+    """A version on its hosts: `state` is READY, LOADING or UNAVAILABLE, with the reason for who looks after it."""
 
     version: str
     state: str

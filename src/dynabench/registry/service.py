@@ -4,8 +4,8 @@ What a model is, its host says (`models.client.State`); who may see it, the list
 is to them as if there were none of the name.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from sqlalchemy.exc import IntegrityError
@@ -27,12 +27,15 @@ VISIBILITIES = ("public", "task", "private")
 NOTE = 500  # characters of a note
 ROUNDS = 30  # rounds of a model that are listed
 
-Healths = Mapping[tuple[str, str], Health]
+Healths = Sequence[Health]
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A version of a model on one host. `where` and `reason` are vague for all but those who look after the model."""
+    """A version of a model, on one host or several.
+
+    `where` and `reason` are vague for all but those who look after the model.
+    """
 
     version: str
     state: str
@@ -123,8 +126,9 @@ def models(session: Session, viewer: Person | None, states: Sequence[State], hea
     named: dict[str, list[State]] = {}
     for state in states:
         named.setdefault(state.name, []).append(state)
+    known = {(each.name, each.version): each for each in health}
     seen = [(name, _task(named[name]), named[name]) for name in sorted(named)]
-    return [_model(eyes, name, task, each, health) for name, task, each in seen if eyes.sees(name, task)]
+    return [_model(eyes, name, task, each, known) for name, task, each in seen if eyes.sees(name, task)]
 
 
 def one(session: Session, viewer: Person | None, states: Sequence[State], health: Healths, name: str) -> Model:
@@ -222,7 +226,7 @@ def _task(states: Sequence[State]) -> str:
     return next((state.card.task for state in states if state.card), "")
 
 
-def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
+def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: dict[tuple[str, str], Health]) -> Model:
     listing, keeper = eyes.listing(name)
     keeps = eyes.keeps(name)
     close = keeps or eyes.roles.get(task) == "owner"
@@ -242,12 +246,13 @@ def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: H
 def _copy(state: State, health: Health | None, close: bool) -> Copy:
     """Reasons and failures name files and addresses of the deployment, which are nobody's business but its keepers'."""
     if health is not None and not close:
-        health = Health(health.count, health.p50_ms, health.p95_ms, health.failures, "")
+        health = replace(health, last_failure="")
     reason = state.reason if close else ""
-    return Copy(state.version, state.state, reason, place(state.where, close), state.card, health)
+    where = ", ".join(dict.fromkeys(_place(each, close) for each in state.where))
+    return Copy(state.version, state.state, reason, where, state.card, health)
 
 
-def place(where: str, close: bool) -> str:
+def _place(where: str, close: bool) -> str:
     """A host's address as people read it."""
     host = urlsplit(where).hostname or ""
     if not host or host in ("localhost", "127.0.0.1", "::1"):
