@@ -127,7 +127,9 @@ class Handler(BaseHTTPRequestHandler):
         images = rule.card().images
         fields = {name: words(text) for name, text in body["inputs"].items() if name not in images}
         maps = {name: [[0.5, -0.25], [0.0, 1.0]] for name in images}
-        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None, maps), rule.version)
+        return wire.attribution_json(
+            Attribution(body["method"] or "length", label, fields, None, maps=maps), rule.version
+        )
 
     def rule(self) -> Rule | None:
         parts = self.path.split("/")
