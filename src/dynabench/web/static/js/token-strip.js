@@ -165,10 +165,10 @@ class TokenStrip extends HTMLElement {
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
-    const exact = error == null || method === "exact" ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
-    const short = cut ? ` · ${_("time ran out: the best so far")}` : "";
+    const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) });
+    const short = cut ? _("time ran out: the best so far") : "";
     const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
-    foot.append(make("span", { class: "strip-method" }, (methods.length ? "" : how) + exact + short), ...this.chooser(methods, method));
+    foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));
     const closer = methods.length ? "" : CLOSER[method];
     if (this.hasAttribute("closer") && closer) {
       foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("look closer")));
