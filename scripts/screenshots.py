@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import urlencode
 
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
@@ -165,9 +166,29 @@ def look_at_modules(page: Page) -> None:
     shoot(page, "module")
 
 
+def look_at_models(page: Page) -> None:
+    """The registry: the list, a model that was asked and looked at closely, two that disagree."""
+    asked = {
+        "inputs.premise": "The second violinist played the solo, since the first had caught a cold.",
+        "inputs.hypothesis": "Whoever had practised the solo was left to listen.",
+    }
+    page.goto(f"/models/nli-minilm?{urlencode(asked)}")
+    page.get_by_role("combobox", name="Explained by").select_option("layer_integrated_gradients")
+    expect(page.locator(".strip-method").first).to_contain_text("the weights miss")
+    shoot(page, "model")
+    page.goto(f"/models/compare?{urlencode({'a': 'nli-minilm', 'b': 'nli-ngram'} | asked)}")
+    expect(page.locator("token-strip .strip").nth(3)).to_be_visible()
+    shoot(page, "models-compared")
+    page.goto("/models")
+    shoot(page, "models")
+    page.goto("/tasks/nli/models")
+    shoot(page, "task-models")
+
+
 def look(page: Page, sofia: Client) -> None:
     """Every page."""
     look_at_modules(page)
+    look_at_models(page)
     for name, path in (("login", "/login"), ("register", "/register"), ("not-found", "/tasks/nothing-of-the-kind")):
         page.goto(path)
         shoot(page, name)

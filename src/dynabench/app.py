@@ -24,7 +24,7 @@ from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "community", "console", "cards")
+FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "registry", "community", "console", "cards")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
@@ -33,6 +33,8 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/evaluate/[^/]+/[^/]+": MIB,
+    r"/models/[^/]+": 9 * MIB,
+    r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
 }
@@ -46,6 +48,7 @@ TAGS = [
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
+    {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

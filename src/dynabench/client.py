@@ -245,6 +245,30 @@ class Client:
         body |= {"model": model, "method": method, "label": label}
         return cast(Json, self.request("POST", "/attributions", json=body))
 
+    # models
+
+    def models(self, task: str = "") -> list[Json]:
+        """Models that you may see, of one task or all."""
+        return list(self.pages("/models", **({"task": task} if task else {})))
+
+    def model(self, name: str) -> Json:
+        """One model: its card, where it runs, how it does, the rounds against it."""
+        return cast(Json, self.request("GET", f"/models/{name}"))
+
+    def ask(self, model: str, inputs: Json, version: str = "") -> Json:
+        """What a model answers: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
+        return cast(Json, self.request("POST", f"/models/{model}/ask", json={"inputs": inputs, "version": version}))
+
+    def explain_model(self, model: str, inputs: Json, *, version: str = "", method: str = "", label: str = "") -> Json:
+        """Which words (`fields`) or parts of pictures (`maps`) a model looks at."""
+        body = {"inputs": inputs, "version": version, "method": method, "label": label}
+        return cast(Json, self.request("POST", f"/models/{model}/attributions", json=body))
+
+    def list_model(self, model: str, visibility: str, *, note: str | None = None, keeper: str | None = None) -> Json:
+        """Let everybody see a model (`public`), its task's people (`task`), or its keeper and admins (`private`)."""
+        body = {"visibility": visibility, "note": note, "keeper": keeper}
+        return cast(Json, self.request("PATCH", f"/models/{model}", json=body))
+
     # validation
 
     def next_validation(self, task: str) -> Json | None:

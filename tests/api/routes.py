@@ -59,6 +59,8 @@ def scope_of(method: str, route: Route) -> str:
     return "manage" if route.who in ("moderator", "owner", "admin") else "annotate"
 
 
+PAIR = {"premise": "It rains.", "hypothesis": "It is dry."}
+ASKED = {f"inputs.{name}": text for name, text in PAIR.items()}
 SANDBOX = {"context_id": "{context}", "input": {"hypothesis": "It is not so."}, "answer": {"label": "neutral"}}
 # What ends something stands last: the table is walked from top to bottom.
 ROUTES: dict[tuple[str, str], Route] = {
@@ -165,6 +167,19 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/imports"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}/refused"): Route("owner"),
+    # registry
+    ("GET", "/models"): Route("anyone"),
+    ("GET", "/tasks/{task}/models"): Route("anyone"),
+    ("GET", "/models/compare"): Route("anyone", params={"a": "nli-a", "b": "nli-b"} | ASKED),
+    ("POST", "/models/compare"): Route("anyone", form=ASKED),
+    ("GET", "/models/{name}"): Route("anyone", params=ASKED),
+    ("POST", "/models/{name}"): Route("anyone", form=ASKED),
+    ("POST", "/models/{name}/listing"): Route("admin", form={"visibility": "public"}),
+    ("GET", "/api/v1/models"): Route("anyone"),
+    ("GET", "/api/v1/models/{name}"): Route("anyone"),
+    ("POST", "/api/v1/models/{name}/ask"): Route("anyone", json={"inputs": PAIR}, scope="read"),
+    ("POST", "/api/v1/models/{name}/attributions"): Route("anyone", json={"inputs": PAIR}, scope="read"),
+    ("PATCH", "/api/v1/models/{name}"): Route("admin", json={"visibility": "public"}),
     # evaluate
     ("GET", "/evaluate"): Route("anyone"),
     ("GET", "/evaluate/{kind}/{name}"): Route("anyone"),

@@ -25,6 +25,7 @@ host, rules = world.host, world.rules
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
 HIDDEN, RETRACTED, CONFIG, NOTE, NAME = "hiddenzebra", "retractedzebra", "configzebra", "notezebra", "namezebra"
+PRIVATE_MODEL, MODEL_NOTE = "nli-b", "modelzebra"
 OUTSIDE = EVERYBODY - {"author", "moderator", "owner", "admin"}
 
 
@@ -42,6 +43,8 @@ def furnished_with_secrets(settings: Settings) -> Scene:
         register(made.client, NAME).patch("/api/v1/me", json={"pseudonym": "the countess"})
         made.scene.secrets |= {"hidden": hidden, "retracted": retracted}
         made.database.write(arrange, hidden)
+        listed = {"visibility": "private", "note": MODEL_NOTE}
+        assert made.callers["admin"].patch(f"/api/v1/models/{PRIVATE_MODEL}", json=listed).status_code == 200
         return made.scene
 
 
@@ -127,3 +130,13 @@ def test_nobody_but_owners_reads_configs_notes_and_usernames_behind_pseudonyms(s
 def test_nobody_reads_the_address_of_somebody_else(stage: Stage, role: str):
     others = {f"{name}@example.org" for each, name in NAMES.items() if each != role} | {f"{NAME}@example.org"}
     assert not found(stage, role, others)
+
+
+@pytest.mark.parametrize("role", sorted(EVERYBODY - {"owner", "admin"}))
+def test_private_models_are_named_to_nobody(stage: Stage, role: str):
+    assert not found(stage, role, {PRIVATE_MODEL, MODEL_NOTE}, lambda path: path == "/models/compare")
+
+
+def test_owners_read_of_a_private_model_where_they_choose_targets_alone(stage: Stage):
+    where = ("/manage/rounds", "/models/compare")  # the second repeats what it was asked for, and that there is none
+    assert not found(stage, "owner", {PRIVATE_MODEL, MODEL_NOTE}, lambda path: path.endswith(where))

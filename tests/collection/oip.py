@@ -8,6 +8,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -19,7 +20,10 @@ FIELDS = {"nli": ["premise", "hypothesis"], "sentiment": ["statement"]}
 
 
 class Rule:
-    """A target: `answer(inputs)` names a label; `gate` holds answers back until it is set; `status` breaks it."""
+    """A target: `answer(inputs)` names a label; `gate` holds answers back until it is set; `status` breaks it.
+
+    `state`, `reason` and `readme` are what the host says of it; `said` is what else its card says.
+    """
 
     def __init__(self, name: str, task: str, answer: Callable[[Mapping[str, str]], str]) -> None:
         self.name, self.task, self.answer = name, task, answer
@@ -30,6 +34,8 @@ class Rule:
         self.status = 200
         self.seen: list[dict[str, str]] = []
         self.explained = 0
+        self.state, self.reason, self.readme = "READY", "", ""
+        self.said: dict[str, Any] = {}
 
     def infer(self, inputs: dict[str, str]) -> Output:
         self.seen.append(inputs)
@@ -39,7 +45,7 @@ class Rule:
         return Output({"label": label}, {each: 0.8 if each == label else 0.1 for each in LABELS[self.task]})
 
     def card(self) -> Card:
-        return Card(
+        card = Card(
             name=self.name,
             version=self.version,
             task=self.task,
@@ -49,6 +55,7 @@ class Rule:
             labels=tuple(LABELS[self.task]),
             methods=("length", "halves"),
         )
+        return replace(card, **self.said)
 
 
 def words(text: str) -> list[WordWeight]:
@@ -57,9 +64,10 @@ def words(text: str) -> list[WordWeight]:
 
 
 class RuleHost(ThreadingHTTPServer):
-    """Serves rules on a free port of this machine."""
+    """Serves rules on a free port of this machine; while `away` it hangs up on everybody."""
 
     daemon_threads = True
+    away = False
 
     def __init__(self, *rules: Rule) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -80,11 +88,16 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: RuleHost
 
+    def handle_one_request(self) -> None:
+        super().handle_one_request()
+        self.close_connection = self.close_connection or self.server.away
+
     def log_message(self, *_: object) -> None:
         return
 
     def do_GET(self) -> None:
-        self.send({"ready": True})
+        rule = self.rule()
+        self.send({"readme": rule.readme} if rule and self.path.endswith("/readme") else {"ready": True})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
@@ -103,22 +116,28 @@ class Handler(BaseHTTPRequestHandler):
         return {
             "name": rule.name,
             "version": rule.version,
-            "state": "READY",
-            "reason": "",
+            "state": rule.state,
+            "reason": rule.reason,
             "card": wire.card_json(rule.card()),
         }
 
     def attributed(self, rule: Rule, body: dict[str, Any]) -> dict[str, Any]:
         rule.explained += 1
         label = body["label"] or rule.answer(body["inputs"])
-        fields = {name: words(text) for name, text in body["inputs"].items()}
-        return wire.attribution_json(Attribution(body["method"] or "length", label, fields, None), rule.version)
+        images = rule.card().images
+        fields = {name: words(text) for name, text in body["inputs"].items() if name not in images}
+        maps = {name: [[0.5, -0.25], [0.0, 1.0]] for name in images}
+        return wire.attribution_json(
+            Attribution(body["method"] or "length", label, fields, None, maps=maps), rule.version
+        )
 
     def rule(self) -> Rule | None:
         parts = self.path.split("/")
         return self.server.rules.get(parts[3]) if len(parts) > 3 else None
 
     def send(self, body: object, status: int = 200) -> None:
+        if self.server.away:
+            return
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")

@@ -74,7 +74,7 @@ def tensors(**fields):
 def test_it_speaks_the_open_inference_protocol(address):
     ask(address, lambda host: asyncio.sleep(0))
     with plain(address) as http:
-        assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution"]
+        assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution", "readme"]
         assert http.get("/v2/health/live").json() == {"live": True}
         assert http.get("/v2/health/ready").json() == {"ready": True}
         described = http.get("/v2/models/nli-ngram").json()
@@ -233,3 +233,36 @@ def test_whoever_hangs_up_keeps_no_place_and_predictions_pass_explanations(serve
             figures = http.get("/metrics").text
     abandoned = re.search(r'abandoned_total\{lane="encoder/layer_integrated_gradients"\} (\S+)', figures)
     assert float(abandoned[1]) >= 1  # on a slow machine most were refused at once
+
+
+def test_it_hands_out_the_card_of_a_model(address, ngrams):
+    async def story(host):
+        [state] = [each for each in await host.states() if each.name == "nli-ngram"]
+        assert state.where == address
+        found = await host.readme("nli-ngram", state.version)
+        assert found == (ngrams / "nli-ngram" / "README.md").read_text(encoding="utf-8")
+        assert await host.readme("nli-ngram", "0" * 16) == ""
+        (ngrams / "nli-ngram" / "README.md").write_bytes(b"\xff" + b"x" * 100_000)
+        cut = await host.readme("nli-ngram", state.version)
+        assert cut.startswith("\ufffdx")
+        assert len(cut) == 64 * 1024
+        (ngrams / "nli-ngram" / "README.md").unlink()
+        assert await host.readme("nli-ngram", state.version) == ""
+
+    ask(address, story)
+
+
+def test_health_counts_answers_and_failures_of_each_version(address):
+    async def story(host):
+        assert host.health() == {}
+        said = [await host.answer("nli-ngram", None, NLI) for _ in range(3)]
+        with pytest.raises(Unavailable):
+            await host.answer("nli-ngram", "0" * 16, NLI)
+        failed, well = (host.health()["nli-ngram", version] for version in ("0" * 16, said[0].version))
+        assert (failed.answers, failed.failures, failed.p50_ms) == (0, 1, None)
+        assert "does not serve" in failed.last_failure
+        assert (well.answers, well.failures, well.last_failure) == (3, 0, "")
+        times = sorted(each.latency_ms for each in said)
+        assert (well.p50_ms, well.p95_ms) == (times[1], times[2])
+
+    ask(address, story)

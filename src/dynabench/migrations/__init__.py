@@ -36,6 +36,7 @@ def metadata() -> MetaData:
     import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.jobs
+    import dynabench.registry.tables
     import dynabench.rounds.tables
     import dynabench.validation.tables  # noqa: F401
 

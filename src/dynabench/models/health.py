@@ -22,6 +22,11 @@ class Health:
     failures: int
     last_failure: str
 
+    @property
+    def answers(self) -> int:
+        """How many of them were answered."""
+        return self.count - self.failures
+
 
 @dataclass
 class Record:

@@ -19,6 +19,9 @@ UNVERSIONED = {"README.md"}
 """The card explains a model and is no part of what it answers."""
 CACHE = "__pycache__"
 """What Python leaves behind; no part of a model."""
+README = "README.md"
+LONGEST_README = 64 * 1024
+"""Bytes of the card that are handed out at most."""
 
 
 class Score(BaseModel):
@@ -146,6 +149,15 @@ def card(folder: Path) -> Card:
         seconds=spec.seconds,
         inside=kind.inside,
     )
+
+
+def readme(folder: Path) -> str:
+    """The folder's card in Markdown, its first `LONGEST_README` bytes; empty where there is none to read."""
+    try:
+        with (folder / README).open("rb") as file:
+            return file.read(LONGEST_README).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _files(folder: Path) -> list[Path]:

@@ -41,6 +41,7 @@ def environment() -> Environment:
         percent=filters.percent,
         points=filters.points,
         seconds=filters.seconds,
+        size=filters.size,
         ago=filters.ago,
         day=filters.day,
         moment=filters.moment,

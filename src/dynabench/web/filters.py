@@ -83,6 +83,15 @@ def ticks(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
+def size(value: float) -> str:
+    """Bytes as people read them: `45 MB`, `1.2 GB`."""
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
 def initials(name: str) -> str:
     """The one or two letters that stand for somebody: `ada.lovelace` gives `AL`."""
     words = "".join(c if c.isalnum() else " " for c in name).split()

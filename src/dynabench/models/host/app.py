@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from dynabench import __version__
 from dynabench.errors import Invalid, Problem, Unavailable
+from dynabench.models import spec
 from dynabench.models.host import wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
@@ -57,6 +58,7 @@ def _routes() -> list[Route]:
         routes += [
             Route(base, _metadata),
             Route(f"{base}/ready", _model_ready),
+            Route(f"{base}/readme", _readme),
             Route(f"{base}/infer", _infer, methods=["POST"]),
             Route(f"{base}/attribute", _attribute, methods=["POST"]),
         ]
@@ -65,7 +67,7 @@ def _routes() -> list[Route]:
 
 async def _server(request: Request) -> Response:
     return JSONResponse(
-        {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution"]}
+        {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution", "readme"]}
     )
 
 
@@ -91,6 +93,11 @@ async def _model_ready(request: Request) -> Response:
     slot = _engine(request).repository.slot(*_named(request))
     ready = slot.state == READY
     return JSONResponse({"name": slot.entry.name, "ready": ready}, 200 if ready else 503)
+
+
+async def _readme(request: Request) -> Response:
+    slot = _engine(request).repository.slot(*_named(request))
+    return JSONResponse({"readme": await asyncio.to_thread(spec.readme, slot.entry.folder)})
 
 
 async def _index(request: Request) -> Response:

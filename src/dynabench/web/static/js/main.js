@@ -1,6 +1,7 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
 import "./answer-picker.js";
 import "./draft-keeper.js";
+import "./picture-field.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./vega-chart.js";

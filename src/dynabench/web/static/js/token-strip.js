@@ -3,7 +3,7 @@
  *
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
  * named in the explanation; `closer` offers the slower, more exact method; `parts` ("start end") are labels to switch
- * between, for answers that are explained in parts; `lazy` asks only once it is seen. The answer is
+ * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from; `lazy` asks only once it is seen. The answer is
  * `{method, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
@@ -70,7 +70,7 @@ class TokenStrip extends HTMLElement {
   }
 
   wait(method) {
-    const text = SLOW.includes(method) ? _("Looking closer…") : _("Looking at the words…");
+    const text = SLOW.includes(method) || (method && this.loaded) ? _("Looking closer…") : _("Looking at the words…");
     const note = make("p", { class: "strip-note", role: "status" }, text);
     if (this.loaded) this.querySelector(".strip-foot")?.replaceChildren(note);
     else this.replaceChildren(make("div", { class: "skeleton", "aria-hidden": "true" }, make("span"), make("span")), note);
@@ -96,6 +96,16 @@ class TokenStrip extends HTMLElement {
     this.querySelector("[data-word]")?.setAttribute("tabindex", "0");
     if (this.closer) this.querySelector("[data-word]")?.focus();
     this.closer = false;
+  }
+
+  /** The ways in which the answer can be explained; the first is the quickest, the others are asked for when chosen. */
+  chooser(methods, chosen) {
+    if (!methods.length) return [];
+    const options = methods.map((name) => make("option", { value: name, selected: name === chosen }, METHODS[name] ?? name.replaceAll("_", " ")));
+    const list = make("select", { "aria-label": _("Explained by"), onchange: () => { this.chosen = true; this.method = list.value; this.load(list.value); } }, ...options);
+    if (this.chosen) queueMicrotask(() => list.focus());
+    this.chosen = false;
+    return [make("span", { class: "strip-how" }, _("by"), " ", list)];
   }
 
   /** Which part of the answer is explained: its start or its end. */
@@ -155,10 +165,11 @@ class TokenStrip extends HTMLElement {
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
-    const exact = error == null || method === "exact" ? "" : ` · ${_("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) })}`;
-    const short = cut ? ` · ${_("time ran out: the best so far")}` : "";
-    foot.append(make("span", { class: "strip-method" }, how + exact + short));
-    const closer = CLOSER[method];
+    const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) });
+    const short = cut ? _("time ran out: the best so far") : "";
+    const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
+    foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));
+    const closer = methods.length ? "" : CLOSER[method];
     if (this.hasAttribute("closer") && closer) {
       foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("look closer")));
     }

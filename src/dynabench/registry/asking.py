@@ -1,0 +1,195 @@
+"""Talking to models outside of any round: inputs checked by the task's own fields, answers checked, nothing stored."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.models.client import Answer, Host
+from dynabench.models.protocol import Attribution, Card, explained
+from dynabench.registry.pictures import Picture
+from dynabench.registry.service import Model
+from dynabench.rounds import service as rounds
+from dynabench.tasks import groups
+from dynabench.tasks.fields import Field, Text
+from dynabench.tasks.fooling import word_f1
+
+GROUP = "inputs"
+LONGEST_LINK = 1800  # characters of an address that every browser and mail program passes on
+PLAIN = 5000  # characters of an input that no field of a task describes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Inputs as they were written (`values`) and as models get them (`sent`)."""
+
+    values: dict[str, Any]
+    sent: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one model said, or why it did not (`problem`); `value` is the answer alone, `by` the task's answer field."""
+
+    card: Card
+    answer: Answer | None
+    problem: str = ""
+    by: Field | None = None
+
+    @property
+    def value(self) -> Any:
+        """The answer: a label, spans, or text."""
+        return self.answer.answer[self.card.answer] if self.answer else None
+
+    @property
+    def words(self) -> str:
+        """The answer in words."""
+        if isinstance(self.value, str):
+            return self.by.in_words(self.value) if self.by is not None else self.value
+        return " … ".join(str(span["text"]) for span in self.value or [])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two answers to one input differ.
+
+    `label` is that whose probabilities, `first` and `second`, are furthest apart; `overlap` the share of words that two
+    answers in words have in common (F1).
+    """
+
+    same: bool
+    label: str = ""
+    first: float = 0.0
+    second: float = 0.0
+    overlap: float | None = None
+
+
+def fields(session: Session, card: Card) -> list[Field]:
+    """The fields with which inputs of a model are written: those of its task, plain text for others."""
+    try:
+        config = rounds.task_config(session, card.task)
+        known = {field.name: field for field in (*config.context, *config.input)}
+    except errors.NotFound:
+        known = {}
+    return [
+        Picture.model_construct(name=name, label=_titled(name))
+        if name in card.images
+        else known.get(name) or _plain(name)
+        for name in card.inputs
+    ]
+
+
+def _plain(name: str) -> Field:
+    return Text.model_construct(name=name, label=_titled(name), multiline=True, max_length=PLAIN, min_length=1)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def answer_field(session: Session, card: Card) -> Field | None:
+    """The task's field that an answer of the model fills, which says it in words."""
+    try:
+        config = rounds.task_config(session, card.task)
+    except errors.NotFound:
+        return None
+    return next((field for field in config.answer if field.name == card.answer), None)
+
+
+def asked(of: Sequence[Field], values: object) -> Asked:
+    """The inputs, checked; raises `Invalid` with keys such as `inputs.hypothesis`."""
+    cleaned = groups.clean(GROUP, of, values)
+    return Asked(cleaned, {field.name: field.serialise(cleaned.get(field.name)) for field in of})
+
+
+def may_ask(viewer: Person | None, card: Card) -> None:
+    """Refuse visitors where inputs leave the platform: such calls may cost money, and somebody else reads them."""
+    if viewer is None and not card.inside:
+        raise errors.Unauthenticated(
+            f"Log in to ask {card.name}: it is served elsewhere, and inputs leave this platform."
+        )
+
+
+async def ask(host: Host, card: Card, inputs: Asked, by: Field | None = None) -> Said:
+    """What a model says; where it does not, why."""
+    try:
+        answer = await host.answer(card.name, card.version, inputs.sent)
+        if not _fits(card, answer.answer.get(card.answer)):
+            raise errors.Unavailable(f"{card.name} answered something that is no {_EXPECTED[card.returns]}.")
+    except errors.Unavailable as problem:
+        return Said(card, None, problem.detail, by)
+    return Said(card, answer, "", by)
+
+
+async def ask_all(host: Host, cards: Iterable[Card], inputs: Asked, by: Field | None) -> list[Said]:
+    """What each of several models says of the same inputs, asked at the same time."""
+    return list(await asyncio.gather(*(ask(host, card, inputs, by) for card in cards)))
+
+
+_EXPECTED = {"label": "label of its own", "spans": "list of spans", "tags": "list of spans", "text": "text"}
+
+
+def _fits(card: Card, value: Any) -> bool:
+    if card.returns == "label":
+        return isinstance(value, str) and (not card.labels or value in card.labels)
+    if card.returns == "text":
+        return isinstance(value, str)
+    whole = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    return whole and all(
+        isinstance(each.get("text"), str) and isinstance(each.get("start"), int) and isinstance(each.get("end"), int)
+        for each in value
+    )
+
+
+async def explain(host: Host, card: Card, inputs: Asked, method: str = "", label: str = "") -> Attribution:
+    """Which words, or parts of a picture, spoke for `label`, by default the answer; raises `Invalid`, `Unavailable`."""
+    wrong = {}
+    if method and method not in card.methods:
+        wrong["method"] = f"{card.name} can be explained by {', '.join(card.methods) or 'nothing'}."
+    if label and label not in explained(card):
+        wrong["label"] = f"Choose one of {', '.join(explained(card))}."
+    if wrong or not card.methods:
+        raise errors.Invalid(wrong or {"method": f"{card.name} cannot be explained."})
+    return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
+
+
+def alike(first: Model, second: Model) -> None:
+    """Raise `Invalid` unless both take the same inputs for the same task."""
+    one, other = first.ready(), second.ready()
+    if (one.task, set(one.inputs), one.images) != (other.task, set(other.inputs), other.images):
+        told = f"{other.name} is a model of {other.task}, and {one.name} one of {one.task}: choose two of one task."
+        raise errors.Invalid({"b": told})
+
+
+def difference(first: Said, second: Said) -> Difference | None:
+    """How two answers differ; None unless both answered."""
+    if first.answer is None or second.answer is None:
+        return None
+    if first.card.returns != "label":
+        overlap = word_f1(first.words, second.words)
+        return Difference(first.value == second.value, overlap=overlap)
+    one, other = first.answer.probabilities or {}, second.answer.probabilities or {}
+    both = [label for label in one if label in other]
+    if not both:
+        return Difference(first.value == second.value)
+    widest = max(both, key=lambda label: abs(one[label] - other[label]))
+    return Difference(first.value == second.value, widest, one[widest], other[widest])
+
+
+def link(path: str, inputs: Asked, **rest: str) -> str:
+    """An address that asks the same again, with `rest` as further parameters; "" where it would be too long."""
+    texts = {f"{GROUP}.{name}": value for name, value in inputs.values.items()}
+    if not all(isinstance(value, str) for value in texts.values()):
+        return ""
+    address = f"{path}?{urlencode({name: value for name, value in (rest | texts).items() if value})}"
+    return address if len(address) <= LONGEST_LINK else ""
+
+
+def from_query(params: Mapping[str, str]) -> bool:
+    """Whether an address holds inputs."""
+    return any(name.startswith(f"{GROUP}.") for name in params)

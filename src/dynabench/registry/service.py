@@ -1,0 +1,266 @@
+"""Which models somebody may see, and who may change that. Knows no web framework.
+
+What a model is, its host says (`models.client.State`); who may see it, the listing. A model that somebody may not see
+is to them as if there were none of the name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import statistics
+from dynabench.db import now
+from dynabench.models.client import Health, State
+from dynabench.models.protocol import Card
+from dynabench.registry import queries
+from dynabench.registry.tables import ModelListing
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds.service import act
+from dynabench.stats.rates import Rate
+
+VISIBILITIES = ("public", "task", "private")
+NOTE = 500  # characters of a note
+ROUNDS = 30  # rounds of a model that are listed
+
+Healths = Mapping[tuple[str, str], Health]
+"""By name and version."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A version of a model, on one host or several.
+
+    `where` and `reason` are vague for all but those who look after the model.
+    """
+
+    version: str
+    state: str
+    reason: str
+    where: str
+    card: Card | None
+    health: Health | None
+    available: bool
+
+    @property
+    def asleep(self) -> bool:
+        """Whether the next call loads it."""
+        return self.available and self.state != "READY"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as one viewer sees it. `copies` are its versions by host; the first that is ready stands first."""
+
+    name: str
+    task: str
+    copies: tuple[Copy, ...]
+    visibility: str = "public"
+    keeper: str = ""
+    note: str = ""
+    may_change: bool = False
+    may_name_keeper: bool = False
+
+    @property
+    def copy(self) -> Copy:
+        """The one that answers when no version is asked for."""
+        return self.copies[0]
+
+    @property
+    def card(self) -> Card | None:
+        """What it says of itself; None where every version is broken."""
+        return next((copy.card for copy in self.copies if copy.card), None)
+
+    def version(self, wanted: str = "") -> Copy:
+        """The copy of this version, by default the first one; raises `NotFound`."""
+        for copy in self.copies:
+            if wanted in ("", copy.version):
+                return copy
+        raise errors.NotFound(f"No host serves version {wanted} of {self.name}.")
+
+    def ready(self, wanted: str = "") -> Card:
+        """The card of a version that can answer now; raises `Unavailable` with why it cannot."""
+        copy = self.version(wanted)
+        if not copy.available or copy.card is None:
+            why = "it is being loaded" if copy.state == "LOADING" else copy.reason or "it is out of service"
+            raise errors.Unavailable(f"{self.name} cannot answer now: {why}. Try again later.")
+        return copy.card
+
+
+@dataclass(frozen=True)
+class Played:
+    """A round in which a model is a target; the rates are the round's, over all `targets` together."""
+
+    task: str
+    number: int
+    state: str
+    version: str
+    targets: tuple[str, ...]
+    mer: Rate
+    vmer: Rate
+
+
+class _Eyes:
+    """What somebody may see: read once, then asked for each model."""
+
+    def __init__(self, session: Session, viewer: Person | None) -> None:
+        self.viewer = viewer
+        self.admin = viewer is not None and viewer.admin
+        self.roles = dict(session.execute(queries.roles(viewer.id)).all()) if viewer else {}
+        self.listings = {listing.name: (listing, keeper) for listing, keeper in session.execute(queries.listings())}
+
+    def listing(self, name: str) -> tuple[ModelListing | None, Person | None]:
+        return self.listings.get(name, (None, None))
+
+    def keeps(self, name: str) -> bool:
+        listing, _ = self.listing(name)
+        mine = listing is not None and self.viewer is not None and listing.keeper_id == self.viewer.id
+        return mine or self.admin
+
+    def sees(self, name: str, task: str) -> bool:
+        listing, _ = self.listing(name)
+        visibility = listing.visibility if listing else "public"
+        return visibility == "public" or self.keeps(name) or (visibility == "task" and task in self.roles)
+
+
+def models(session: Session, viewer: Person | None, states: Sequence[State], health: Healths) -> list[Model]:
+    """The models that `viewer` may see, by name, from what the hosts say."""
+    eyes = _Eyes(session, viewer)
+    named: dict[str, list[State]] = {}
+    for state in states:
+        named.setdefault(state.name, []).append(state)
+    seen = [(name, _task(named[name]), named[name]) for name in sorted(named)]
+    return [_model(eyes, name, task, each, health) for name, task, each in seen if eyes.sees(name, task)]
+
+
+def one(session: Session, viewer: Person | None, states: Sequence[State], health: Healths, name: str) -> Model:
+    """The model of this name; raises `NotFound` where there is none that `viewer` may see."""
+    found = models(session, viewer, [state for state in states if state.name == name], health)
+    if not found:
+        raise errors.NotFound(f"There is no model {name!r}.")
+    return found[0]
+
+
+def search(found: Sequence[Model], q: str = "", task: str = "") -> list[Model]:
+    """Those whose name holds `q`, of `task` where one is given."""
+    wanted = q.strip().casefold()
+    return [each for each in found if wanted in each.name.casefold() and task in ("", each.task)]
+
+
+def played(session: Session, viewer: Person | None, name: str, task: str = "") -> list[Played]:
+    """The rounds against a model, newest first, as its page shows them to somebody who may see it; else none."""
+    if not _Eyes(session, viewer).sees(name, task):
+        return []
+    found = []
+    for of, version in session.execute(queries.rounds_against(name, ROUNDS)):
+        rates = statistics.statistics(session, of, by=()).total.rates
+        targets = tuple(each.model for each in of.targets)
+        found.append(Played(of.task_id, of.number, of.state, version, targets, rates.mer, rates.vmer))
+    return found
+
+
+def change(
+    session: Session, actor: Person, model: Model, visibility: str, note: str | None = None, keeper: str | None = None
+) -> None:
+    """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
+    if not model.may_change:
+        raise errors.Forbidden("Only the model's keeper and admins may change who sees it.")
+    wrong = _wrong(visibility, note)
+    named = session.scalar(round_queries.person(keeper)) if keeper else None
+    if keeper and named is None:
+        wrong["keeper"] = f"There is nobody called {keeper!r}."
+    if wrong:
+        raise errors.Invalid(wrong)
+    listing = _listing(session, model.name)
+    if keeper is not None and (named.id if named else None) != listing.keeper_id and not model.may_name_keeper:
+        raise errors.Forbidden("Only admins may name a model's keeper.")
+    was = listing.visibility
+    listing.visibility, listing.changed_at = visibility, now()
+    listing.note = listing.note if note is None else note.strip()
+    if keeper is not None:
+        listing.keeper_id = named.id if named else None
+    act(session, actor, "model.listing", model=model.name, visibility=visibility, was=was, person=listing.keeper_id)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Who may see a model, and who keeps it (a username, empty for nobody)."""
+
+    name: str
+    visibility: str
+    keeper: str
+    note: str
+
+
+def listed(session: Session, name: str) -> Listed:
+    """What was said of who may see a model that somebody said something about."""
+    listing = session.get_one(ModelListing, name)
+    keeper = session.get(Person, listing.keeper_id) if listing.keeper_id else None
+    return Listed(name, listing.visibility, keeper.username if keeper else "", listing.note)
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves keeps no model."""
+    session.execute(queries.forget(person_id))
+
+
+def _wrong(visibility: str, note: str | None) -> dict[str, str]:
+    wrong = {}
+    if visibility not in VISIBILITIES:
+        wrong["visibility"] = f"Choose one of {', '.join(VISIBILITIES)}."
+    if note is not None and len(note) > NOTE:
+        wrong["note"] = f"This has {len(note):,} characters; shorten it to {NOTE}."
+    return wrong
+
+
+def _listing(session: Session, name: str) -> ModelListing:
+    """The row, locked; made where there is none. Of two who make it at once, one finds the other's."""
+    if session.get(ModelListing, name) is None:
+        try:
+            with session.begin_nested():
+                session.add(ModelListing(name=name))
+        except IntegrityError:
+            session.expire_all()
+    return session.get_one(ModelListing, name, with_for_update=True)
+
+
+def _task(states: Sequence[State]) -> str:
+    return next((state.card.task for state in states if state.card), "")
+
+
+def _model(eyes: _Eyes, name: str, task: str, states: Sequence[State], health: Healths) -> Model:
+    listing, keeper = eyes.listing(name)
+    keeps = eyes.keeps(name)
+    close = keeps or eyes.roles.get(task) == "owner"
+    order = sorted(states, key=lambda state: (not state.available, state.on_demand))
+    return Model(
+        name=name,
+        task=task,
+        copies=tuple(_copy(state, health.get((name, state.version)), close) for state in order),
+        visibility=listing.visibility if listing else "public",
+        keeper=keeper.username if keeper and keeps else "",
+        note=listing.note if listing and keeps else "",
+        may_change=keeps,
+        may_name_keeper=eyes.admin,
+    )
+
+
+def _copy(state: State, health: Health | None, close: bool) -> Copy:
+    """Reasons and failures name files and addresses of the deployment, which are nobody's business but its keepers'."""
+    if health is not None and not close:
+        health = replace(health, last_failure="")
+    reason = state.reason if close else ""
+    where = ", ".join(dict.fromkeys(_place(each, close) for each in state.where.split(",") if each))
+    return Copy(state.version, state.state, reason, where, state.card, health, state.available)
+
+
+def _place(where: str, close: bool) -> str:
+    """A host's address as people read it."""
+    host = urlsplit(where).hostname or ""
+    if not host or host in ("localhost", "127.0.0.1", "::1"):
+        return "this machine"
+    return host if close else "another machine"

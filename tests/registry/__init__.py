@@ -1,0 +1,1 @@
+"""The registry: who sees which models, talking to them."""
