@@ -27,7 +27,7 @@ class Settings(BaseSettings):
         "", description="Folder of the shared encoder; empty means the installed package, then the hub."
     )
     hub_url: str = Field(
-        "https://huggingface.co", description="Hub that datasets are imported from; empty means that none is called."
+        "https://huggingface.co", description="Hub that datasets and models come from; empty means that none is called."
     )
     answer_seconds: float = Field(2.0, description="How long an annotator waits for a model before being told.")
     reservation_seconds: int = Field(600, description="How long a validator keeps the place of an item handed out.")

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from dynabench.cli import hub_model
 from dynabench.errors import Invalid
 from dynabench.models.protocol import SPAN_PARTS
 
 app = typer.Typer(help="List models, ask them, measure them.", no_args_is_help=True)
+app.command("hub")(hub_model.bring)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

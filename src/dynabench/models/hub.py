@@ -39,6 +39,16 @@ def resolve(name: str, revision: str = "main") -> str:
     return str(sha)
 
 
+def licence(name: str, commit: str) -> str:
+    """What the repository's card says of its licence; "unknown" where it says nothing. Raises as `resolve` does."""
+    settings = _checked(name, commit)
+    try:
+        data = _api(settings).model_info(name, revision=commit, timeout=SECONDS).card_data
+    except Exception as problem:
+        raise _told(settings, name, problem) from None
+    return str((data or {}).get("license") or "unknown")
+
+
 def fetch(name: str, commit: str, gguf: str = "") -> Path:
     """The folder with a repository's files as of `commit`, downloaded once; with `gguf`, that file for the weights.
 

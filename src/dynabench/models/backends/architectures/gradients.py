@@ -167,7 +167,7 @@ def _map(weights: Tensor, covered: tuple[float, float]) -> list[list[float]]:
     """Weights (H, W) of pixels as a map over the whole picture; what the model did not see weighs nothing."""
     rows, columns = (min(GRID, size) for size in weights.shape)
     summed = torch.nn.functional.adaptive_avg_pool2d(weights[None, None], (rows, columns))[0, 0]
-    seen = [max(1, round(size * share)) for size, share in zip((rows, columns), covered, strict=True)]
+    seen = (max(1, round(rows * covered[0])), max(1, round(columns * covered[1])))
     if min(covered) < 1:
         inner = torch.nn.functional.adaptive_avg_pool2d(summed[None, None], seen)[0, 0]
         summed = torch.zeros(rows, columns)

@@ -77,7 +77,7 @@ class ImageClassifier(Architecture):
         }
 
     def _dtype(self, value: torch.Tensor) -> torch.dtype:
-        return self.model.dtype if value.is_floating_point() else value.dtype  # type: ignore[no-any-return]
+        return self.model.dtype if value.is_floating_point() else value.dtype
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients with respect to pixels from a grey picture, or by covering one part after the other."""

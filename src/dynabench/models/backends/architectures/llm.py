@@ -6,6 +6,7 @@ integrate over the word embeddings from a prompt whose inputs are blank (two poi
 `occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +26,10 @@ ANSWER = 8
 """Tokens of an answer that are explained."""
 WORDS = 256
 """Words of an input that are looked at."""
-TOKENS = 6400
-"""Tokens of all passes of integrated gradients together."""
+SECONDS = 5.0
+"""How long it may take, by the time that two passes took; methods that sample do so less often on slow machines."""
 STEPS = 24
-SHAPLEY = 5
+SHAPLEY = 10
 """Orders in which words appear."""
 
 
@@ -78,38 +79,41 @@ def explain(
         return Attribution(method, label, by_word(pieces, list(prompted.said), [0.0] * len(pieces)))
     blank = _blank(tokenizer)
     given = _tokens(pieces, ours, blank, tokenizer, twin.device)
-    total, gained = torch.zeros(len(ours)), 0.0
+    began = time.perf_counter()
+    gained = [_gained(twin, pieces, ours, blank, one) for one in ids]
+    passes = int(SECONDS / max((time.perf_counter() - began) / 2, 1e-6))
+    total = torch.zeros(len(ours))
     for sign, one in zip((1, -1), ids, strict=False):
         if method in ("gradient", "layer_integrated_gradients"):
-            found = _by_gradients(twin, tokenizer, given, torch.tensor(one), method)
+            total += sign * _by_gradients(twin, tokenizer, given, torch.tensor(one), method, passes)
         else:
-            found = _by_removal(twin, tokenizer, given, torch.tensor(one), pieces, ours, method)
-        total += sign * found
-        if method == "layer_integrated_gradients":
-            gained += sign * _gained(twin, pieces, ours, blank, one)
+            total += sign * _by_removal(twin, tokenizer, given, torch.tensor(one), pieces, ours, method, passes)
     error = None
     if method == "layer_integrated_gradients":
-        error = round(abs(float(total.sum()) - gained) / max(abs(gained), 1e-6), 6)
+        wanted = gained[0] - sum(gained[1:])
+        error = round(abs(float(total.sum()) - wanted) / max(abs(wanted), 1e-6), 6)
     weights = [0.0] * len(pieces)
     for at, weight in zip(ours, total.tolist(), strict=True):
         weights[at] = weight
     return Attribution(method, label, by_word(pieces, list(prompted.said), weights), error)
 
 
-def _by_gradients(twin: Any, tokenizer: Any, given: Any, ids: Tensor, method: str) -> Tensor:
+def _by_gradients(twin: Any, tokenizer: Any, given: Any, ids: Tensor, method: str, passes: int) -> Tensor:
+    """By as many points of the path as there is time for; a pass there and back takes as long as three there."""
     from captum.attr import LayerIntegratedGradients, LLMGradientAttribution
 
-    size = given.inp_tensor.shape[1] * len(ids)
-    steps = gradients.AT_ONCE if method == "gradient" else max(4, min(STEPS, TOKENS // size))
+    steps = gradients.AT_ONCE if method == "gradient" else max(4, min(STEPS, passes // (3 * len(ids))))
     explainer = LLMGradientAttribution(LayerIntegratedGradients(twin, twin.get_input_embeddings()), tokenizer)
     with torch.enable_grad():
         found = explainer.attribute(given, ids, n_steps=steps, method="gausslegendre", internal_batch_size=4)
-    return found.seq_attr.detach().float().cpu()
+    weights: Tensor = found.seq_attr.detach().float().cpu()
+    return weights
 
 
 def _by_removal(
-    twin: Any, tokenizer: Any, given: Any, ids: Tensor, pieces: Pieces, ours: Sequence[int], method: str
+    twin: Any, tokenizer: Any, given: Any, ids: Tensor, pieces: Pieces, ours: Sequence[int], method: str, passes: int
 ) -> Tensor:
+    """By one pass a word, or one for each word in as many orders as there is time for."""
     from captum.attr import FeatureAblation, LLMAttribution, ShapleyValueSampling
 
     owners = [pieces.owner[at] for at in ours]
@@ -117,12 +121,13 @@ def _by_removal(
     groups = torch.tensor([[numbers[owner] for owner in owners]], device=twin.device)
     several = method == "shapley"
     explainer = LLMAttribution((ShapleyValueSampling if several else FeatureAblation)(twin), tokenizer)
-    more = {"n_samples": SHAPLEY} if several else {}
+    more = {"n_samples": max(1, min(SHAPLEY, passes // len(numbers)))} if several else {}
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
         found = explainer.attribute(given, ids, forward_in_tokens=False, feature_mask=groups, **more)
     sizes = torch.bincount(groups[0])[groups[0]].float().cpu()
-    return found.seq_attr.detach().float().cpu() / sizes  # each token has its whole word's weight
+    weights: Tensor = found.seq_attr.detach().float().cpu() / sizes  # each token has its whole word's weight
+    return weights
 
 
 def _gained(twin: Any, pieces: Pieces, ours: Sequence[int], blank: int, target: Sequence[int]) -> float:
@@ -137,7 +142,7 @@ def _tokens(pieces: Pieces, ours: Sequence[int], blank: int, tokenizer: Any, dev
     """The prompt as Captum takes it: only tokens of the inputs are features, the template stays."""
     from captum.attr import TextTokenInput
 
-    class Tokens(TextTokenInput):
+    class Tokens(TextTokenInput):  # type: ignore[misc]
         """Of ids, since a prompt with a template's marks is not to be tokenised once more."""
 
         def __init__(self) -> None:
@@ -184,7 +189,8 @@ def marked(said: dict[str, str]) -> dict[str, str]:
 
 def places(rendered: str, order: Iterable[str]) -> tuple[str, dict[str, int]]:
     """The prompt without the marks, and where each input stood between its marks, the first time."""
-    text, starts = "", {}
+    text = ""
+    starts: dict[str, int] = {}
     names = list(order)
     for part in rendered.split(MARK[0]):
         inside, _, behind = part.partition(MARK[1])
