@@ -62,7 +62,8 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     done = settings.folder / "hub" / "complete" / f"{name.replace('/', '--')}@{commit}{f'--{gguf}' if gguf else ''}"
     try:
         if done.is_file():  # a download that was cut off is no model
-            return Path(snapshot_download(name, local_files_only=True, **how))
+            known = done.read_text(encoding="utf-8").splitlines()
+            return Path(snapshot_download(name, local_files_only=True, allow_patterns=known, **how))
         chosen = _chosen(settings, name, commit, patterns)
         place = snapshot_download(name, endpoint=settings.hub_url.rstrip("/"), allow_patterns=chosen, **how)
     except Problem:
@@ -70,7 +71,7 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     except Exception as problem:
         raise _told(settings, name, problem) from None
     done.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    done.touch()
+    done.write_text("\n".join(chosen), encoding="utf-8")
     return Path(place)
 
 

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from dynabench.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends.architectures import weights
+from dynabench.models.backends.transformers import Options
 
 CODE = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
 
@@ -69,27 +70,29 @@ def test_a_pickle_by_another_name_is_no_safetensors_file(folder, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
-def test_code_of_a_repository_never_runs(folder, name):
-    classes = {"AutoConfig": "evil.Config", "AutoTokenizer": ["evil.Reader", None], "AutoModelForSeq2SeqLM": "evil.Net"}
-    configured(folder, name, auto_map=classes, model_type="evil", tokenizer_class="Reader")
-    (folder / "evil.py").write_text(CODE)
-    refused(folder, r"not evil\.py")
-    (folder / "evil.py").unlink()
-    with pytest.raises(Invalid):
-        catalog.open_model(folder)
-    place = folder / "inner"  # as a hub's folder would lie there, whose files spec.read does not see
-    place.mkdir()
-    for path in folder.iterdir():
-        if path.is_file() and path.name != "model.yaml":
-            (place / path.name).write_bytes(path.read_bytes())
-    (place / "evil.py").write_text(CODE)
-    options = catalog.spec.Spec.model_validate  # noqa: F841 - read for its import
-    from dynabench.models.backends.transformers import Options
+CLASSES = {"AutoConfig": "evil.Config", "AutoTokenizer": ["evil.Reader", None], "AutoModelForSeq2SeqLM": "evil.Net"}
 
-    with pytest.raises(Invalid, match="never runs here|cannot be loaded"):
-        weights.load(place, Options(architecture="text2text-generation"), "AutoModelForSeq2SeqLM", "AutoTokenizer")
-    assert not (place / "ran").exists()
+
+def loaded(folder):
+    """The folder as a hub's would lie there: with code in it, which `spec.read` would refuse in a folder of ours."""
+    (folder / "evil.py").write_text(CODE)
+    how = Options(architecture="text2text-generation")
+    return weights.load(folder, how, "AutoModelForSeq2SeqLM", "AutoTokenizer")
+
+
+def test_code_of_a_repository_never_runs(folder):
+    configured(folder, auto_map=CLASSES, model_type="evil")
+    with pytest.raises(Invalid, match=r"never runs here\. Save the model as an architecture of transformers"):
+        loaded(folder)
+    assert not (folder / "ran").exists()
+    refused(folder, r"not evil\.py")
+
+
+def test_code_for_a_tokenizer_never_runs(folder):
+    configured(folder, "tokenizer_config.json", auto_map=CLASSES, tokenizer_class="Reader")
+    configured(folder, auto_map=CLASSES)
+    loaded(folder)
+    assert not (folder / "ran").exists()
 
 
 def test_code_for_an_architecture_that_transformers_has_itself_is_not_needed(folder):

@@ -169,8 +169,7 @@ def test_a_model_too_large_is_not_downloaded(here, opposites_folder, tmp_path, m
 def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_path, monkeypatch):
     task = tmp_path / "task.yaml"
     task.write_text(
-        "id: opposites\nname: Opposites\ninput: [{name: word, type: text}]\n"
-        "answer: [{name: answer, type: text}]\nfooled: {rule: judged_by_annotator}\n"
+        "id: opposites\nname: Opposites\ninput: [{name: word, type: text}]\nanswer: [{name: answer, type: text}]\n"
     )
     asked = ["--task", str(task), "--architecture", "text2text-generation", "--prompt", "opposite of : {word}"]
     run = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *asked, "--option", "max_new_tokens=4"])

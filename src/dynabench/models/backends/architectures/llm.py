@@ -1,4 +1,4 @@
-"""Which words of its prompt made a language model answer so, by Captum's attribution for language models.
+"""Which words of its prompt made a language model answer so, by Captum.
 
 What is explained is the log-probability of the answer's first tokens, or by how much that of one label exceeds that of
 another. `gradient` and `layer_integrated_gradients`
@@ -6,7 +6,6 @@ integrate over the word embeddings from a prompt whose inputs are blank (two poi
 `occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
 """
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,23 +13,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dynabench.evaluate.networks.token_scores import Row, summed
 from dynabench.models.attribution.fields import by_word
 from dynabench.models.backends.architectures import gradients
 from dynabench.models.backends.pieces import Owner, Pieces
+from dynabench.models.kinds import GRADIENTS
 from dynabench.models.protocol import Attribution, Inputs
 from dynabench.models.words import Word, first_words
 
-METHODS = ("gradient", "layer_integrated_gradients", "occlusion", "shapley")
+METHODS = (*GRADIENTS, "occlusion", "shapley")
 ANSWER = 8
 """Tokens of an answer that are explained."""
 WORDS = 256
 """Words of an input that are looked at."""
-SECONDS = 5.0
-"""How long it may take, by the time that two passes took; methods that sample do so less often on slow machines."""
-STEPS = 24
 SHAPLEY = 10
-"""Orders in which words appear."""
+"""Orders in which words appear at most."""
 
 
 @dataclass(frozen=True)
@@ -77,65 +73,62 @@ def explain(
     ids = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"][:ANSWER] for text in targets]
     if not ours or not all(ids):
         return Attribution(method, label, by_word(pieces, list(prompted.said), [0.0] * len(pieces)))
-    blank = _blank(tokenizer)
-    given = _tokens(pieces, ours, blank, tokenizer, twin.device)
-    began = time.perf_counter()
-    gained = [_gained(twin, pieces, ours, blank, one) for one in ids]
-    passes = int(SECONDS / max((time.perf_counter() - began) / 2, 1e-6))
-    total = torch.zeros(len(ours))
+    total, gained = torch.zeros(len(pieces)), 0.0
     for sign, one in zip((1, -1), ids, strict=False):
-        if method in ("gradient", "layer_integrated_gradients"):
-            total += sign * _by_gradients(twin, tokenizer, given, torch.tensor(one), method, passes)
+        if method in GRADIENTS:
+            found, more = _by_gradients(twin, tokenizer, pieces, one, method)
+            gained += sign * more
         else:
-            total += sign * _by_removal(twin, tokenizer, given, torch.tensor(one), pieces, ours, method, passes)
-    error = None
-    if method == "layer_integrated_gradients":
-        wanted = gained[0] - sum(gained[1:])
-        error = round(abs(float(total.sum()) - wanted) / max(abs(wanted), 1e-6), 6)
-    weights = [0.0] * len(pieces)
-    for at, weight in zip(ours, total.tolist(), strict=True):
-        weights[at] = weight
-    return Attribution(method, label, by_word(pieces, list(prompted.said), weights), error)
+            found = _by_removal(twin, tokenizer, pieces, ours, one, method)
+        total += sign * found
+    error = abs(float(total.sum()) - gained) / max(abs(gained), 1e-6) if method == GRADIENTS[1] else None
+    rounded = None if error is None else round(error, 6)
+    return Attribution(method, label, by_word(pieces, list(prompted.said), total.tolist()), rounded)
 
 
-def _by_gradients(twin: Any, tokenizer: Any, given: Any, ids: Tensor, method: str, passes: int) -> Tensor:
-    """By as many points of the path as there is time for; a pass there and back takes as long as three there."""
-    from captum.attr import LayerIntegratedGradients, LLMGradientAttribution
+def _by_gradients(
+    twin: Any, tokenizer: Any, pieces: Pieces, target: Sequence[int], method: str
+) -> tuple[Tensor, float]:
+    """Weights (tokens,) towards the target, and what the inputs add to its log-probability.
 
-    steps = gradients.AT_ONCE if method == "gradient" else max(4, min(STEPS, passes // (3 * len(ids))))
-    explainer = LLMGradientAttribution(LayerIntegratedGradients(twin, twin.get_input_embeddings()), tokenizer)
-    with torch.enable_grad():
-        found = explainer.attribute(given, ids, n_steps=steps, method="gausslegendre", internal_batch_size=4)
-    weights: Tensor = found.seq_attr.detach().float().cpu()
-    return weights
+    All of the target's tokens are predicted in one pass, where Captum's `LLMGradientAttribution` takes one for each.
+    """
+    ids = torch.tensor([[*pieces.ids, *target]], device=twin.device)
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    wanted, start = torch.tensor(target, device=twin.device), len(pieces.ids) - 1
+
+    def value(said: Any) -> Tensor:
+        chances = said.logits[:, start : start + len(wanted)].float().log_softmax(-1)
+        return chances.gather(-1, wanted.expand(len(chances), -1)[..., None])[..., 0].sum(-1)
+
+    rest = (None,) * len(target)
+    whole = Pieces(tuple(ids[0].tolist()), pieces.types + (0,) * len(target), (*pieces.owner, *rest), pieces.words)
+    asked = gradients.Asked("", given, value, (), whole, _blank(tokenizer), others={"use_cache": False})
+    weights, gained = gradients.raw(twin, asked, method)
+    return weights[: len(pieces)], gained
 
 
 def _by_removal(
-    twin: Any, tokenizer: Any, given: Any, ids: Tensor, pieces: Pieces, ours: Sequence[int], method: str, passes: int
+    twin: Any, tokenizer: Any, pieces: Pieces, ours: Sequence[int], target: Sequence[int], method: str
 ) -> Tensor:
-    """By one pass a word, or one for each word in as many orders as there is time for."""
+    """Weights (tokens,) by one pass a word, or by one for each word in as many orders as there is time for."""
     from captum.attr import FeatureAblation, LLMAttribution, ShapleyValueSampling
 
+    given = _tokens(pieces, ours, _blank(tokenizer), tokenizer, twin.device)
     owners = [pieces.owner[at] for at in ours]
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     groups = torch.tensor([[numbers[owner] for owner in owners]], device=twin.device)
     several = method == "shapley"
+    passes = gradients.WORK / gradients.work(twin, {"input_ids": given.inp_tensor})
+    more = {"n_samples": max(1, min(SHAPLEY, int(passes / len(numbers))))} if several else {}
     explainer = LLMAttribution((ShapleyValueSampling if several else FeatureAblation)(twin), tokenizer)
-    more = {"n_samples": max(1, min(SHAPLEY, passes // len(numbers)))} if several else {}
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
-        found = explainer.attribute(given, ids, forward_in_tokens=False, feature_mask=groups, **more)
-    sizes = torch.bincount(groups[0])[groups[0]].float().cpu()
-    weights: Tensor = found.seq_attr.detach().float().cpu() / sizes  # each token has its whole word's weight
+        found = explainer.attribute(given, torch.tensor(target), forward_in_tokens=False, feature_mask=groups, **more)
+    weights = torch.zeros(len(pieces))
+    sizes = torch.bincount(groups[0])[groups[0]].float().cpu()  # each token has its whole word's weight
+    weights[list(ours)] = found.seq_attr.detach().float().cpu() / sizes
     return weights
-
-
-def _gained(twin: Any, pieces: Pieces, ours: Sequence[int], blank: int, target: Sequence[int]) -> float:
-    """What the inputs add to the target's log-probability, compared with blank ones."""
-    mine = set(ours)
-    emptied = tuple(blank if at in mine else token for at, token in enumerate(pieces.ids))
-    whole, none = summed(twin, [Row(pieces.ids, tuple(target)), Row(emptied, tuple(target))])
-    return float(whole - none)
 
 
 def _tokens(pieces: Pieces, ours: Sequence[int], blank: int, tokenizer: Any, device: Any) -> Any:
