@@ -44,9 +44,8 @@ def test_an_input_cannot_end_its_turn(chat):
 
 def test_the_word_that_the_answer_comes_from_has_most_weight(chat):
     given = {"country": "France, my dear friend"}
-    for method in ("gradient", "layer_integrated_gradients", "occlusion"):
+    for method in ("gradient", "occlusion"):
         found = chat.attribute(given, "capital", method)
         weights = {word.text: word.weight for word in found.fields["country"]}
-        print(method, weights, found.completeness_error)
         assert list(weights) == ["France", ",", "my", "dear", "friend"]
     assert max(weights, key=weights.get) == "France"

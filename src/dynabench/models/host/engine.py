@@ -35,7 +35,7 @@ class Engine:
         """Weights towards `label`, by default the model's answer or its start. Raises `Invalid`, `Busy`."""
         if method not in model.card.methods:
             raise Invalid({"method": f"One of {', '.join(model.card.methods)}."})
-        if label is None and not model.card.labels:
+        if label is None and model.card.returns != "label":
             label = explained(model.card)[0]
         elif label is None:
             label = str((await self.predict(model, [inputs]))[0].answer[model.card.answer])

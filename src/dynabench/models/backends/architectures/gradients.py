@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from dynabench.errors import Invalid
+from dynabench.models import runtime
 from dynabench.models.attribution.fields import by_word
 from dynabench.models.backends.pieces import Owner, Pieces
 from dynabench.models.protocol import Attribution
@@ -25,7 +26,7 @@ AT_ONCE = 2
 STEPS = (24, 64, 128)
 """Points that the others look at, tried in order until the completeness error is small enough."""
 ENOUGH = 0.05
-WORK = 1e12
+WORK = 3e11
 """Additions and multiplications of all points together, beyond which no more points are tried: some seconds."""
 BATCH = 8
 GRID = 14
@@ -87,6 +88,7 @@ def _integrated(
     """Parts of each feature, and the completeness error, with at most so many points (but four); two with `most` 1."""
     from captum.attr import IntegratedGradients
 
+    runtime.use_threads(BATCH * features[0].shape[1])
     method = IntegratedGradients(forward)
     if most == 1:
         found = method.attribute(features, baselines=blanks, n_steps=AT_ONCE, method="gausslegendre")
@@ -108,9 +110,10 @@ def _integrated(
 
 def work(model: Any, given: Mapping[str, Tensor]) -> float:
     """Additions and multiplications of one pass there: two for each weight and token, words looked up not counted."""
-    words = sum(one.weight.numel() for one in model.modules() if isinstance(one, torch.nn.Embedding))
+    words: int = sum(one.weight.numel() for one in model.modules() if isinstance(one, torch.nn.Embedding))
     sizes = [value.shape[1] if name == "input_ids" else 196 for name, value in given.items() if name in FED]
-    return 2.0 * max(model.num_parameters() - words, 1) * max(sum(sizes), 1)
+    weights: int = model.num_parameters()
+    return 2.0 * max(weights - words, 1) * max(sum(sizes), 1)
 
 
 def _embedded(twin: Any, asked: Asked) -> tuple[Callable[..., Tensor], tuple[Tensor, ...], tuple[Tensor, ...]]:

@@ -6,6 +6,7 @@ integrate over the word embeddings from a prompt whose inputs are blank (two poi
 `occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
 """
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,15 +96,17 @@ def _by_gradients(
     """
     ids = torch.tensor([[*pieces.ids, *target]], device=twin.device)
     given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    wanted, start = torch.tensor(target, device=twin.device), len(pieces.ids) - 1
+    wanted, last = torch.tensor(target, device=twin.device), len(target) + 1
+    keep = {"logits_to_keep": last} if "logits_to_keep" in inspect.signature(twin.forward).parameters else {}
 
     def value(said: Any) -> Tensor:
-        chances = said.logits[:, start : start + len(wanted)].float().log_softmax(-1)
-        return chances.gather(-1, wanted.expand(len(chances), -1)[..., None])[..., 0].sum(-1)
+        chances = said.logits[:, -last:-1].float().log_softmax(-1)
+        mine: Tensor = chances.gather(-1, wanted.expand(len(chances), -1)[..., None])[..., 0]
+        return mine.sum(-1)
 
     rest = (None,) * len(target)
     whole = Pieces(tuple(ids[0].tolist()), pieces.types + (0,) * len(target), (*pieces.owner, *rest), pieces.words)
-    asked = gradients.Asked("", given, value, (), whole, _blank(tokenizer), others={"use_cache": False})
+    asked = gradients.Asked("", given, value, (), whole, _blank(tokenizer), others={"use_cache": False, **keep})
     weights, gained = gradients.raw(twin, asked, method)
     return weights[: len(pieces)], gained
 
