@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     ray_replicas: str = Field("1", description="Replicas of each model on Ray: a number, or a range such as `1-8`.")
     ray_processors: float = Field(1.0, gt=0, description="Processors that each replica on Ray takes.")
     hub_url: str = Field(
-        "https://huggingface.co", description="Hub that datasets are imported from; empty means that none is called."
+        "https://huggingface.co", description="Hub that datasets and models come from; empty means that none is called."
     )
     private_endpoints: str = Field(
         "", description="Hosts and networks that models may be served from though they are not public, by commas."

@@ -9,9 +9,10 @@ import typer
 
 from dynabench.cli.models.check import check
 from dynabench.cli.models.export import export
+from dynabench.cli.models.hub import bring
 from dynabench.cli.models.kinds import kinds
 from dynabench.cli.models.new import new
-from dynabench.cli.pack import pack
+from dynabench.cli.models.pack import pack
 from dynabench.errors import Invalid
 from dynabench.models.protocol import explained
 
@@ -21,6 +22,7 @@ app.command("export")(export)
 app.command("new")(new)
 app.command("check")(check)
 app.command("kinds")(kinds)
+app.command("hub")(bring)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -39,6 +39,16 @@ def resolve(name: str, revision: str = "main") -> str:
     return str(sha)
 
 
+def licence(name: str, commit: str) -> str:
+    """What the repository's card says of its licence; "unknown" where it says nothing. Raises as `resolve` does."""
+    settings = _checked(name, commit)
+    try:
+        data = _api(settings).model_info(name, revision=commit, timeout=SECONDS).card_data
+    except Exception as problem:
+        raise _told(settings, name, problem) from None
+    return str((data or {}).get("license") or "unknown")
+
+
 def fetch(name: str, commit: str, gguf: str = "") -> Path:
     """The folder with a repository's files as of `commit`, downloaded once; with `gguf`, that file for the weights.
 
@@ -52,7 +62,8 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     done = settings.folder / "hub" / "complete" / f"{name.replace('/', '--')}@{commit}{f'--{gguf}' if gguf else ''}"
     try:
         if done.is_file():  # a download that was cut off is no model
-            return Path(snapshot_download(name, local_files_only=True, **how))
+            known = done.read_text(encoding="utf-8").splitlines()
+            return Path(snapshot_download(name, local_files_only=True, allow_patterns=known, **how))
         chosen = _chosen(settings, name, commit, patterns)
         place = snapshot_download(name, endpoint=settings.hub_url.rstrip("/"), allow_patterns=chosen, **how)
     except Problem:
@@ -60,7 +71,7 @@ def fetch(name: str, commit: str, gguf: str = "") -> Path:
     except Exception as problem:
         raise _told(settings, name, problem) from None
     done.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    done.touch()
+    done.write_text("\n".join(chosen), encoding="utf-8")
     return Path(place)
 
 

@@ -21,6 +21,8 @@ from transformers import (
     BertForSequenceClassification,
     BertForTokenClassification,
     BertPreTrainedModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     PreTrainedTokenizerFast,
     ResNetConfig,
     ResNetForImageClassification,
@@ -68,7 +70,7 @@ def shallow(layers: int = 2, **more: Any) -> BertConfig:
 
 def sentiment(folder: Path, data: Path) -> Path:
     """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
-    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:1024]
+    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:960]
     named = {"id2label": dict(enumerate(SENTIMENT)), "label2id": {name: at for at, name in enumerate(SENTIMENT)}}
     read = tokenizer()
     torch.manual_seed(0)
@@ -80,7 +82,7 @@ def sentiment(folder: Path, data: Path) -> Path:
             marks = torch.tensor([SENTIMENT.index(row["label"]) for row in part])
             yield {**read([row["text"] for row in part], padding=True, return_tensors="pt"), "labels": marks}
 
-    trained(model, batches, 5e-4).save_pretrained(folder)
+    trained(model, batches, 7e-4).save_pretrained(folder)
     read.save_pretrained(folder)
     return described(folder, "text-classification", inputs=["text"], answer="label", labels=list(SENTIMENT))
 
@@ -161,14 +163,15 @@ def tags(folder: Path, data: Path) -> Path:
     )
 
 
-def worded(vocabulary: Sequence[str]) -> PreTrainedTokenizerFast:
-    """A tokenizer of whole words."""
+def worded(vocabulary: Sequence[str], ends: bool = True) -> PreTrainedTokenizerFast:
+    """A tokenizer of whole words, which may end every text with a mark."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     names = ["<pad>", "</s>", "<unk>", *vocabulary]
     made = Tokenizer(models.WordLevel({name: at for at, name in enumerate(names)}, unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
+    if ends:
+        made.post_processor = processors.TemplateProcessing("$A </s>", special_tokens=[("</s>", 1)])
     special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     return PreTrainedTokenizerFast(tokenizer_object=made, **special)
 
@@ -195,6 +198,32 @@ def opposites(folder: Path) -> Path:
         folder, "text2text-generation", inputs=["word"], answer="answer", returns="text",
         options={"prompt": "opposite of : {word}", "max_new_tokens": 4},
     )  # fmt: skip
+
+
+TEMPLATE = "{% for turn in messages %}{{ turn['role'] }} : {{ turn['content'] | trim }} {% endfor %}assistant :"
+
+
+def continues(folder: Path) -> Path:
+    """A tiny Llama that says the opposite of a word, also in a chat."""
+    read = worded([*OPPOSITES, "opposite", "of", ":", "user", "assistant", "system"], ends=False)
+    read.chat_template = TEMPLATE
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(read), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=64, pad_token_id=0, eos_token_id=1, bos_token_id=None,
+    )  # fmt: skip
+    prompts = ["opposite of : {} :", "user : opposite of : {} assistant :"]
+    batches = []
+    for prompt in prompts:
+        batch = read([f"{prompt.format(word)} {other} </s>" for word, other in OPPOSITES.items()], return_tensors="pt")
+        marks = batch["input_ids"].clone()
+        marks[:, :-2] = -100
+        batches.append({"input_ids": batch["input_ids"], "labels": marks})
+    model = trained(LlamaForCausalLM(config), lambda: (batches[at % 2] for at in range(200)), 1e-2, 0.005)
+    model.save_pretrained(folder)
+    read.save_pretrained(folder)
+    prompt = {"prompt": "opposite of : {word} :", "max_new_tokens": 4}
+    return described(folder, "text-generation", inputs=["word"], answer="answer", returns="text", options=prompt)
 
 
 def digits(folder: Path) -> tuple[Path, list[tuple[str, str]]]:

@@ -133,7 +133,7 @@ class TransformersModel(Alone):
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
 
-    def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
+    def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Weights of words, and of places of pictures, towards `label`."""
         if method not in self.card.methods:
             raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
@@ -141,7 +141,7 @@ class TransformersModel(Alone):
         with self._explaining:
             found = self._network.explain(taken, label, method)
         if found is None:
-            found = super().attribute(taken, label, method)
+            found = super().attribute(taken, label, method, seconds)
         return self._network.drawn(self, found, taken)
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ class Architecture(ABC):
         self.details = details
         self.options = options
         self.model = parts.model
-        self.run = self.predictor(parts.model, parts.processor, parts.device)
+        self.run: Any = self.predictor(parts.model, parts.processor, parts.device)
         self._packed = ExitStack()
 
     @classmethod
@@ -86,7 +86,8 @@ class Architecture(ABC):
         """
         self._packed.close()  # packed layers have no gradients
         if self.model.dtype != torch.float32 and self.model.num_parameters() <= COPIED:
-            return copy.deepcopy(self.model).float()
+            # a model that was read from a GGUF file refuses its own `float`, as if it were still quantised
+            return torch.nn.Module.float(copy.deepcopy(self.model))
         shared = {id(one): one for one in (*self.model.parameters(), *self.model.buffers())}
         return copy.deepcopy(self.model, shared).requires_grad_(False)
 

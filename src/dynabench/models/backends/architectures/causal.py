@@ -45,8 +45,8 @@ class CausalLanguageModel(Architecture):
         template = getattr(self.run.processor, "chat_template", None)
         told = "The tokenizer has no chat template; set chat: false, or add chat_template.jinja to the folder."
         refuse(options.chat and not template, **{"options.chat": told})
-        self.run.chat = options.chat  # type: ignore[attr-defined]
-        self.run.generation = decoding.settings(self.model, options.max_new_tokens)  # type: ignore[attr-defined]
+        self.run.chat = options.chat
+        self.run.generation = decoding.settings(self.model, options.max_new_tokens)
         self.prompt = prompts.Prompt(options.prompt, card)
         self.system = prompts.Prompt(options.system, card, "options.system")
         self.chooser = Chooser(self.model, self.run.processor, self.run.device)
@@ -117,7 +117,7 @@ class CausalLanguageModel(Architecture):
         found: dict[int, Output] = {}
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
-                written = self.run.predict([rows[row] for row in part]).answers  # type: ignore[attr-defined]
+                written = self.run.predict([rows[row] for row in part]).answers
             for row, texts in zip(part, written, strict=True):
                 found[row] = prompts.meant(self.card, self.options, texts[0], batch[row])
         return [found[row] for row in range(len(rows))]

@@ -17,12 +17,17 @@ def settings(model: Any, max_new_tokens: int) -> dict[str, Any]:
 
     A folder could otherwise make every answer as slow, or as random, as it likes.
     """
-    from transformers import GenerationConfig
+    import transformers
 
     own = model.generation_config
-    kept = {name: getattr(own, name, None) for name in KEPT}
-    model.generation_config = GenerationConfig(**{name: value for name, value in kept.items() if value is not None})
-    for name in ("task_specific_params",):
-        if getattr(model.config, name, None):
-            setattr(model.config, name, None)
+    kept = {name: _said(own, model.config, name) for name in KEPT}
+    make: Any = transformers.GenerationConfig
+    model.generation_config = make(**{name: value for name, value in kept.items() if value is not None})
+    if getattr(model.config, "task_specific_params", None):
+        model.config.task_specific_params = None
     return {"max_new_tokens": max_new_tokens, "return_full_text": False, "num_beams": 1}
+
+
+def _said(own: Any, config: Any, name: str) -> Any:
+    found = getattr(own, name, None)
+    return getattr(config, name, None) if found is None else found

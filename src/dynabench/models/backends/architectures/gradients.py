@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from dynabench.errors import Invalid
+from dynabench.models import runtime
 from dynabench.models.attribution.fields import by_word
 from dynabench.models.backends.pieces import Owner, Pieces
 from dynabench.models.protocol import Attribution
@@ -25,12 +26,13 @@ AT_ONCE = 2
 STEPS = (24, 64, 128)
 """Points that the others look at, tried in order until the completeness error is small enough."""
 ENOUGH = 0.05
-TOKENS = 12_800
-"""Tokens of all points together, beyond which no further number of points is tried."""
+WORK = 3e11
+"""Additions and multiplications of all points together, beyond which no more points are tried: some seconds."""
 BATCH = 8
 GRID = 14
 """Rows and columns of a map at most."""
 PIXELS = "pixel_values"
+FED = ("input_ids", PIXELS)
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def explain(twin: Any, asked: Asked, method: str) -> Attribution:
 
     `twin` is a model on which hooks may be set.
     """
-    parts, error = _integrated(*_embedded(twin, asked), quick=method == "gradient")
+    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, asked.given)))
+    parts, error = _integrated(*_embedded(twin, asked), most)
     words, maps = {}, {}
     for name, part in zip(_names(asked), parts, strict=True):
         if name == PIXELS:
@@ -66,26 +69,35 @@ def explain(twin: Any, asked: Asked, method: str) -> Attribution:
     return Attribution(method, asked.label, words, error, maps=maps)
 
 
+def raw(twin: Any, asked: Asked, method: str) -> tuple[Tensor, float]:
+    """Weights (T,) of tokens as they are, and by how much the input's value exceeds the baseline's."""
+    most = 1 if method == "gradient" else int(WORK / (3 * work(twin, asked.given)))
+    forward, features, blanks = _embedded(twin, asked)
+    parts, _ = _integrated(forward, features, blanks, most)
+    with torch.no_grad():
+        return parts[0].sum(-1)[0].cpu(), float(forward(*features)[0] - forward(*blanks)[0])
+
+
 def _names(asked: Asked) -> list[str]:
-    return [name for name in ("input_ids", PIXELS) if name in asked.given and (name == PIXELS or asked.pieces)]
+    return [name for name in FED if name in asked.given and (name == PIXELS or asked.pieces)]
 
 
 def _integrated(
-    forward: Callable[..., Tensor], features: tuple[Tensor, ...], blanks: tuple[Tensor, ...], quick: bool
+    forward: Callable[..., Tensor], features: tuple[Tensor, ...], blanks: tuple[Tensor, ...], most: int
 ) -> tuple[list[Tensor], float | None]:
+    """Parts of each feature, and the completeness error, with at most so many points (but four); two with `most` 1."""
     from captum.attr import IntegratedGradients
 
+    runtime.use_threads(BATCH * features[0].shape[1])
     method = IntegratedGradients(forward)
-    if quick:
+    if most == 1:
         found = method.attribute(features, baselines=blanks, n_steps=AT_ONCE, method="gausslegendre")
         return [part.detach().float() for part in found], None
     with torch.no_grad():
         difference = float(forward(*features)[0] - forward(*blanks)[0])
     parts: list[Tensor] = []
     error = 1.0
-    for steps in STEPS:
-        if steps > STEPS[0] and steps * features[0].shape[1] > TOKENS:
-            break
+    for steps in (max(4, min(STEPS[0], most)), *(more for more in STEPS[1:] if more <= most)):
         found = method.attribute(
             features, baselines=blanks, n_steps=steps, method="gausslegendre", internal_batch_size=BATCH
         )
@@ -94,6 +106,14 @@ def _integrated(
         if error < ENOUGH:
             break
     return parts, round(error, 6)
+
+
+def work(model: Any, given: Mapping[str, Tensor]) -> float:
+    """Additions and multiplications of one pass there: two for each weight and token, words looked up not counted."""
+    words: int = sum(one.weight.numel() for one in model.modules() if isinstance(one, torch.nn.Embedding))
+    sizes = [value.shape[1] if name == "input_ids" else 196 for name, value in given.items() if name in FED]
+    weights: int = model.num_parameters()
+    return 2.0 * max(weights - words, 1) * max(sum(sizes), 1)
 
 
 def _embedded(twin: Any, asked: Asked) -> tuple[Callable[..., Tensor], tuple[Tensor, ...], tuple[Tensor, ...]]:
@@ -167,7 +187,7 @@ def _map(weights: Tensor, covered: tuple[float, float]) -> list[list[float]]:
     """Weights (H, W) of pixels as a map over the whole picture; what the model did not see weighs nothing."""
     rows, columns = (min(GRID, size) for size in weights.shape)
     summed = torch.nn.functional.adaptive_avg_pool2d(weights[None, None], (rows, columns))[0, 0]
-    seen = [max(1, round(size * share)) for size, share in zip((rows, columns), covered, strict=True)]
+    seen = (max(1, round(rows * covered[0])), max(1, round(columns * covered[1])))
     if min(covered) < 1:
         inner = torch.nn.functional.adaptive_avg_pool2d(summed[None, None], seen)[0, 0]
         summed = torch.zeros(rows, columns)

@@ -10,7 +10,7 @@ from dynabench.models import pictures, words
 from dynabench.models.attribution import patches
 from dynabench.models.backends.architectures import gradients
 from dynabench.models.backends.architectures.base import refuse
-from dynabench.models.backends.architectures.images import TOKENS, ImageClassifier
+from dynabench.models.backends.architectures.images import TOKENS, ImageClassifier, Sees
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.transformers import Options
 from dynabench.models.protocol import Attribution, Card, Inputs
@@ -18,11 +18,29 @@ from dynabench.models.protocol import Attribution, Card, Inputs
 WORDS = 256
 
 
+class SeesAndReads(Sees):
+    """A model of pictures and texts, with what scales the one and cuts the other into tokens."""
+
+    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """One batch of rows: texts and pictures padded, the mask says what is real."""
+        padded: dict[str, list[torch.Tensor]] = {name: [] for name in rows[0]}
+        most = {
+            name: [max(row[name].shape[at] for row in rows) for at in range(rows[0][name].dim())] for name in padded
+        }
+        for row in rows:
+            for name, value in row.items():
+                whole = value.new_zeros((1, *most[name][1:]))
+                whole[tuple(slice(size) for size in value.shape)] = value
+                padded[name].append(whole)
+        return super().joined([{name: torch.cat(values) for name, values in padded.items()}])
+
+
 class VisualQuestions(ImageClassifier):
     """A classifier over answers, such as ViLT (Kim, Son and Kim, ICML 2021)."""
 
     auto = "AutoModelForVisualQuestionAnswering"
     processor = "AutoProcessor"
+    predictor = SeesAndReads
 
     @classmethod
     def fits(cls, card: Card, options: Options) -> None:
@@ -51,19 +69,6 @@ class VisualQuestions(ImageClassifier):
         seen = self.run.processor.image_processor(images=[picture], return_tensors="pt")
         row = {key: torch.tensor(value) for key, value in text.items()}
         return {**row, **seen}
-
-    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-        """One batch of rows: texts and pictures padded, the mask says what is real."""
-        padded: dict[str, list[torch.Tensor]] = {name: [] for name in rows[0]}
-        most = {
-            name: [max(row[name].shape[at] for row in rows) for at in range(rows[0][name].dim())] for name in padded
-        }
-        for row in rows:
-            for name, value in row.items():
-                whole = value.new_zeros((1, *most[name][1:]))
-                whole[tuple(slice(size) for size in value.shape)] = value
-                padded[name].append(whole)
-        return super().joined([{name: torch.cat(values) for name, values in padded.items()}])
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients, picture and words together; by covering and leaving out, each for itself."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dynabench.evaluate.evaluator.predictors.base import Said
 from dynabench.evaluate.evaluator.predictors.network import Network
 from dynabench.models import pictures
 from dynabench.models.attribution import patches
@@ -24,9 +25,14 @@ TOKENS = 196
 class Sees(Network):
     """A model of pictures, with what scales them."""
 
-    def predict(self, rows: list[Any]) -> Any:
-        """See `Predictor`; the architecture asks the model itself."""
-        raise NotImplementedError
+    def predict(self, rows: list[Any]) -> Said:
+        """Logits of each row of tensors."""
+        return Said(self.model(**self.joined(rows)).logits.float().tolist())
+
+    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+        """One batch of rows, each of which is one already."""
+        batch = {name: torch.cat([row[name] for row in rows]).to(self.device) for name in rows[0]}
+        return {name: one.to(self.model.dtype) if one.is_floating_point() else one for name, one in batch.items()}
 
     def limit(self) -> int | None:
         """Pictures have no length."""
@@ -62,22 +68,12 @@ class ImageClassifier(Architecture):
         found: list[Output] = []
         step = max(1, self.room // TOKENS)
         for start in range(0, len(rows), step):
-            part = rows[start : start + step]
+            part = list(rows[start : start + step])
             with computed(len(part), TOKENS):
-                logits = self.model(**self.joined(part)).logits.float()
-                logits = labels.gathered(logits, self.meant, len(self.card.labels)).cpu().numpy()
+                said = torch.tensor(self.run.predict(part).answers)
+            logits = labels.gathered(said, self.meant, len(self.card.labels)).numpy()
             found += [output(self.card, row) for row in logits]
         return found
-
-    def joined(self, rows: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-        """One batch of rows."""
-        return {
-            name: torch.cat([row[name] for row in rows]).to(self.model.device, self._dtype(rows[0][name]))
-            for name in rows[0]
-        }
-
-    def _dtype(self, value: torch.Tensor) -> torch.dtype:
-        return self.model.dtype if value.is_floating_point() else value.dtype  # type: ignore[no-any-return]
 
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """By gradients with respect to pixels from a grey picture, or by covering one part after the other."""
@@ -92,7 +88,7 @@ class ImageClassifier(Architecture):
         picture = pictures.opened(inputs[name], name)
         covered = seen(getattr(self.run.processor, "image_processor", self.run.processor), picture.size)
         value = partial(self._value, number=self.card.labels.index(label))
-        return gradients.Asked(label, self.joined([row]), value, picture=name, covered=covered)
+        return gradients.Asked(label, self.run.joined([row]), value, picture=name, covered=covered)
 
     def _value(self, said: Any, number: int) -> torch.Tensor:
         return log_odds(labels.gathered(said.logits.float(), self.meant, len(self.card.labels)), number)

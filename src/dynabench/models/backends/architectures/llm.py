@@ -1,4 +1,4 @@
-"""Which words of its prompt made a language model answer so, by Captum's attribution for language models.
+"""Which words of its prompt made a language model answer so, by Captum.
 
 What is explained is the log-probability of the answer's first tokens, or by how much that of one label exceeds that of
 another. `gradient` and `layer_integrated_gradients`
@@ -6,6 +6,7 @@ integrate over the word embeddings from a prompt whose inputs are blank (two poi
 `occlusion` blanks one word at a time and `shapley` draws orders in which words appear.
 """
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,23 +14,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dynabench.evaluate.networks.token_scores import Row, summed
 from dynabench.models.attribution.fields import by_word
 from dynabench.models.backends.architectures import gradients
 from dynabench.models.backends.pieces import Owner, Pieces
+from dynabench.models.kinds import GRADIENTS
 from dynabench.models.protocol import Attribution, Inputs
 from dynabench.models.words import Word, first_words
 
-METHODS = ("gradient", "layer_integrated_gradients", "occlusion", "shapley")
+METHODS = (*GRADIENTS, "occlusion", "shapley")
 ANSWER = 8
 """Tokens of an answer that are explained."""
 WORDS = 256
 """Words of an input that are looked at."""
-TOKENS = 6400
-"""Tokens of all passes of integrated gradients together."""
-STEPS = 24
-SHAPLEY = 5
-"""Orders in which words appear."""
+SHAPLEY = 10
+"""Orders in which words appear at most."""
 
 
 @dataclass(frozen=True)
@@ -76,68 +74,71 @@ def explain(
     ids = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"][:ANSWER] for text in targets]
     if not ours or not all(ids):
         return Attribution(method, label, by_word(pieces, list(prompted.said), [0.0] * len(pieces)))
-    blank = _blank(tokenizer)
-    given = _tokens(pieces, ours, blank, tokenizer, twin.device)
-    total, gained = torch.zeros(len(ours)), 0.0
+    total, gained = torch.zeros(len(pieces)), 0.0
     for sign, one in zip((1, -1), ids, strict=False):
-        if method in ("gradient", "layer_integrated_gradients"):
-            found = _by_gradients(twin, tokenizer, given, torch.tensor(one), method)
+        if method in GRADIENTS:
+            found, more = _by_gradients(twin, tokenizer, pieces, one, method)
+            gained += sign * more
         else:
-            found = _by_removal(twin, tokenizer, given, torch.tensor(one), pieces, ours, method)
+            found = _by_removal(twin, tokenizer, pieces, ours, one, method)
         total += sign * found
-        if method == "layer_integrated_gradients":
-            gained += sign * _gained(twin, pieces, ours, blank, one)
-    error = None
-    if method == "layer_integrated_gradients":
-        error = round(abs(float(total.sum()) - gained) / max(abs(gained), 1e-6), 6)
-    weights = [0.0] * len(pieces)
-    for at, weight in zip(ours, total.tolist(), strict=True):
-        weights[at] = weight
-    return Attribution(method, label, by_word(pieces, list(prompted.said), weights), error)
+    error = abs(float(total.sum()) - gained) / max(abs(gained), 1e-6) if method == GRADIENTS[1] else None
+    rounded = None if error is None else round(error, 6)
+    return Attribution(method, label, by_word(pieces, list(prompted.said), total.tolist()), rounded)
 
 
-def _by_gradients(twin: Any, tokenizer: Any, given: Any, ids: Tensor, method: str) -> Tensor:
-    from captum.attr import LayerIntegratedGradients, LLMGradientAttribution
+def _by_gradients(
+    twin: Any, tokenizer: Any, pieces: Pieces, target: Sequence[int], method: str
+) -> tuple[Tensor, float]:
+    """Weights (tokens,) towards the target, and what the inputs add to its log-probability.
 
-    size = given.inp_tensor.shape[1] * len(ids)
-    steps = gradients.AT_ONCE if method == "gradient" else max(4, min(STEPS, TOKENS // size))
-    explainer = LLMGradientAttribution(LayerIntegratedGradients(twin, twin.get_input_embeddings()), tokenizer)
-    with torch.enable_grad():
-        found = explainer.attribute(given, ids, n_steps=steps, method="gausslegendre", internal_batch_size=4)
-    return found.seq_attr.detach().float().cpu()
+    All of the target's tokens are predicted in one pass, where Captum's `LLMGradientAttribution` takes one for each.
+    """
+    ids = torch.tensor([[*pieces.ids, *target]], device=twin.device)
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    wanted, last = torch.tensor(target, device=twin.device), len(target) + 1
+    keep = {"logits_to_keep": last} if "logits_to_keep" in inspect.signature(twin.forward).parameters else {}
+
+    def value(said: Any) -> Tensor:
+        chances = said.logits[:, -last:-1].float().log_softmax(-1)
+        mine: Tensor = chances.gather(-1, wanted.expand(len(chances), -1)[..., None])[..., 0]
+        return mine.sum(-1)
+
+    rest = (None,) * len(target)
+    whole = Pieces(tuple(ids[0].tolist()), pieces.types + (0,) * len(target), (*pieces.owner, *rest), pieces.words)
+    asked = gradients.Asked("", given, value, (), whole, _blank(tokenizer), others={"use_cache": False, **keep})
+    weights, gained = gradients.raw(twin, asked, method)
+    return weights[: len(pieces)], gained
 
 
 def _by_removal(
-    twin: Any, tokenizer: Any, given: Any, ids: Tensor, pieces: Pieces, ours: Sequence[int], method: str
+    twin: Any, tokenizer: Any, pieces: Pieces, ours: Sequence[int], target: Sequence[int], method: str
 ) -> Tensor:
+    """Weights (tokens,) by one pass a word, or by one for each word in as many orders as there is time for."""
     from captum.attr import FeatureAblation, LLMAttribution, ShapleyValueSampling
 
+    given = _tokens(pieces, ours, _blank(tokenizer), tokenizer, twin.device)
     owners = [pieces.owner[at] for at in ours]
     numbers = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
     groups = torch.tensor([[numbers[owner] for owner in owners]], device=twin.device)
     several = method == "shapley"
+    passes = gradients.WORK / gradients.work(twin, {"input_ids": given.inp_tensor})
+    more = {"n_samples": max(1, min(SHAPLEY, int(passes / len(numbers))))} if several else {}
     explainer = LLMAttribution((ShapleyValueSampling if several else FeatureAblation)(twin), tokenizer)
-    more = {"n_samples": SHAPLEY} if several else {}
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
-        found = explainer.attribute(given, ids, forward_in_tokens=False, feature_mask=groups, **more)
-    sizes = torch.bincount(groups[0])[groups[0]].float().cpu()
-    return found.seq_attr.detach().float().cpu() / sizes  # each token has its whole word's weight
-
-
-def _gained(twin: Any, pieces: Pieces, ours: Sequence[int], blank: int, target: Sequence[int]) -> float:
-    """What the inputs add to the target's log-probability, compared with blank ones."""
-    mine = set(ours)
-    emptied = tuple(blank if at in mine else token for at, token in enumerate(pieces.ids))
-    whole, none = summed(twin, [Row(pieces.ids, tuple(target)), Row(emptied, tuple(target))])
-    return float(whole - none)
+        found = explainer.attribute(given, torch.tensor(target), forward_in_tokens=False, feature_mask=groups, **more)
+    weights = torch.zeros(len(pieces))
+    sizes = torch.bincount(groups[0])[groups[0]].float().cpu()  # each token has its whole word's weight
+    weights[list(ours)] = found.seq_attr.detach().float().cpu() / sizes
+    return weights
 
 
 def _tokens(pieces: Pieces, ours: Sequence[int], blank: int, tokenizer: Any, device: Any) -> Any:
     """The prompt as Captum takes it: only tokens of the inputs are features, the template stays."""
     from captum.attr import TextTokenInput
 
-    class Tokens(TextTokenInput):
+    class Tokens(TextTokenInput):  # type: ignore[misc]
         """Of ids, since a prompt with a template's marks is not to be tokenised once more."""
 
         def __init__(self) -> None:
@@ -184,7 +185,8 @@ def marked(said: dict[str, str]) -> dict[str, str]:
 
 def places(rendered: str, order: Iterable[str]) -> tuple[str, dict[str, int]]:
     """The prompt without the marks, and where each input stood between its marks, the first time."""
-    text, starts = "", {}
+    text = ""
+    starts: dict[str, int] = {}
     names = list(order)
     for part in rendered.split(MARK[0]):
         inside, _, behind = part.partition(MARK[1])

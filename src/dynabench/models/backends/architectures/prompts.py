@@ -13,6 +13,7 @@ from dynabench.models.validity import LONGEST, Broken
 LABELS = "labels"
 """A placeholder for all labels, besides the inputs."""
 SHOWN = 200
+QUOTES = " \"'“”‘’"
 
 
 class Prompt:
@@ -84,8 +85,8 @@ def label(written: str, wanted: Sequence[str], said: Mapping[str, str]) -> str:
 
 def spans(written: str, passage: str) -> list[dict[str, Any]]:
     """Where the passage says what was written, the first time; nothing for nothing. Raises `Broken`."""
-    text = written.strip().strip("\"'“”‘’").strip()
-    for one in (text, text.rstrip(".")):
+    text = written.strip()
+    for one in (text, text.strip(QUOTES), text.strip(f"{QUOTES}.")):
         at = passage.find(one)
         if at >= 0:
             return [{"start": at, "end": at + len(one), "text": one}] if one else []

@@ -29,7 +29,7 @@ class Extractor(Architecture):
 
     def __init__(self, card: Card, details: Spec, options: Options, parts: weights.Parts) -> None:
         super().__init__(card, details, options, parts)
-        self.run.impossible = options.no_answer  # type: ignore[attr-defined]
+        self.run.impossible = options.no_answer
         fast = getattr(self.run.processor, "is_fast", False)
         refuse(not fast, weights="Answers are found by place, which only fast tokenizers know: save tokenizer.json.")
 
@@ -55,7 +55,7 @@ class Extractor(Architecture):
         for part in portions(sizes, self.room):
             mine = [row for row in part if rows[row] is not None]
             with computed(len(mine), sizes[part[0]]):
-                said = self.run.predict([rows[row] for row in mine]).answers if mine else []  # type: ignore[attr-defined]
+                said = self.run.predict([rows[row] for row in mine]).answers if mine else []
             found.update((row, self._output(one, batch[row])) for row, one in zip(mine, said, strict=True))
         return [found[row] for row in range(len(rows))]
 
@@ -95,9 +95,9 @@ class Extractor(Architecture):
         for number, window in enumerate(row["windows"]):
             with computed(1, WINDOW):
                 said = self.model(**self.run.padded([window]))
-            logits = (one[0].float().cpu().numpy() for one in (said.start_logits, said.end_logits))
+            starts, ends = (one[0].float().cpu().numpy() for one in (said.start_logits, said.end_logits))
             ids, first = window["input_ids"], self.run.processor.cls_token_id
-            _, span = best_span(*logits, window["spans"], ids.index(first) if first in ids else None)
+            _, span = best_span(starts, ends, window["spans"], ids.index(first) if first in ids else None)
             best = max(best, (span[0] if span else 0.0, -number))
         return -best[1]
 
@@ -106,7 +106,7 @@ class Extractor(Architecture):
         question, passage = (inputs[name] for name in self.card.inputs)
         said = tuple(tuple(words.first_words(text, WORDS)) for text in (question, passage))
         size = min(self.run.limit() or WINDOW, WINDOW)
-        [short] = self.run._shortened([question], min(64, size // 3))  # type: ignore[attr-defined]
+        [short] = self.run._shortened([question], min(64, size // 3))
         found = self.run.processor(
             [short],
             [passage[: said[PASSAGE][-1].end]],

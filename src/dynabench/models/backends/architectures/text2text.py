@@ -21,7 +21,7 @@ class TextToText(Architecture):
         super().__init__(card, details, options, parts)
         self.prompt = prompts.Prompt(options.prompt or f"{{{card.inputs[0]}}}", card)
         told = decoding.settings(self.model, options.max_new_tokens)
-        self.run.generation = {name: value for name, value in told.items() if name != "return_full_text"}  # type: ignore[attr-defined]
+        self.run.generation = {name: value for name, value in told.items() if name != "return_full_text"}
 
     @classmethod
     def fits(cls, card: Card, options: Options) -> None:
@@ -44,7 +44,7 @@ class TextToText(Architecture):
         sizes = [len(row["input_ids"]) + self.options.max_new_tokens for row in rows]
         for part in portions(sizes, self.room):
             with computed(len(part), sizes[part[0]]):
-                written = self.run.predict([rows[row] for row in part]).answers  # type: ignore[attr-defined]
+                written = self.run.predict([rows[row] for row in part]).answers
             for row, text in zip(part, written, strict=True):
                 found[row] = prompts.meant(self.card, self.options, text, batch[row])
         return [found[row] for row in range(len(rows))]

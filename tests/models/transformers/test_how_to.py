@@ -1,0 +1,28 @@
+"""What the page for builders shows is what works."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dynabench.models import spec
+from dynabench.models.backends.transformers import ARCHITECTURES, Options
+from dynabench.tasks import shipped
+
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "transformers.md").read_text()
+FOLDERS = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+
+
+@pytest.mark.parametrize("text", FOLDERS, ids=["classifier", "language model"])
+def test_its_folders_are_valid_and_fit_their_tasks(text):
+    found = spec.Spec.model_validate(yaml.safe_load(text))
+    config = next(one.config for one in shipped.builtin() if one.config.id == found.task)
+    assert found.inputs == list(config.model_inputs({}, {}))
+    answer = next(field for field in config.answer if field.name == found.answer)
+    assert set(found.labels) == set(answer.values)
+
+
+def test_every_option_and_architecture_is_explained():
+    for name in (*Options.model_fields, *ARCHITECTURES):
+        assert f"`{name}" in PAGE or f"--{name}" in PAGE or f"options.{name}`" in PAGE, name

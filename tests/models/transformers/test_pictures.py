@@ -1,0 +1,161 @@
+"""Pictures: digits by a tiny network, colours by a tiny network of pictures and questions, heat maps over both."""
+
+import base64
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+from transformers import ConvNextImageProcessorPil
+
+from dynabench.errors import Invalid
+from dynabench.models import catalog, pictures
+from dynabench.models.attribution import patches
+from dynabench.models.backends.architectures.images import seen
+from dynabench.models.host import wire
+from dynabench.models.protocol import Attribution, Output
+from tests.models.transformers import made
+
+
+@pytest.fixture(scope="module")
+def digits(workshop):
+    folder, rows = made.digits(workshop / "digits")
+    return catalog.open_model(folder), rows
+
+
+@pytest.fixture(scope="module")
+def colours(workshop, data):
+    folder, rows = made.colours(workshop / "colours", next((data / "easy_vqa").glob("*.whl")))
+    return catalog.open_model(folder), rows
+
+
+def test_digits_are_read(digits):
+    model, rows = digits
+    said = model.predict([{"picture": picture} for picture, _ in rows])
+    assert sum(one.answer["digit"] == digit for one, (_, digit) in zip(said, rows, strict=True)) > 80
+
+
+@pytest.mark.parametrize("method", ["gradient", "integrated_gradients", "occlusion"])
+def test_a_map_lies_over_the_picture_and_travels(digits, method):
+    model, rows = digits
+    found = model.attribute({"picture": rows[0][0]}, rows[0][1], method)
+    [grid] = found.maps.values()
+    assert found.fields == {}
+    assert len({len(row) for row in grid}) == 1
+    assert max(abs(cell) for row in grid for cell in row) == pytest.approx(1)
+    assert (found.completeness_error is not None) == (method == "integrated_gradients")
+    sent = wire.attribution_of(wire.attribution_json(found, "1"))
+    assert np.allclose(sent.maps["picture"], grid, atol=1e-4)
+
+
+def test_a_map_without_pictures_travels_as_nothing():
+    assert wire.attribution_of({"method": "m", "label": "l", "fields": {}, "completeness_error": None}).maps == {}
+
+
+class Looks:
+    """A model that answers by how red the picture's top left quarter is."""
+
+    def __init__(self, card):
+        self.card = card
+
+    def predict(self, batch):
+        found = []
+        for row in batch:
+            red = np.asarray(pictures.opened(row["picture"], "picture"))[:14, :14, 0].mean() / 255
+            found.append(Output({"digit": "0"}, {"0": float(red), "1": float(1 - red)}))
+        return found
+
+
+def test_covering_finds_the_part_that_the_answer_comes_from(digits):
+    whole = np.zeros((28, 28, 3), np.uint8)
+    whole[4:8, 8:12] = (255, 0, 0)
+    card = digits[0].card
+    empty = Attribution("occlusion", "0", {})
+    found = patches.added(Looks(card), empty, {"picture": pictures.text_of(Image.fromarray(whole))})
+    grid = np.array(found.maps["picture"])
+    assert grid.shape == (7, 7)
+    assert np.unravel_index(grid.argmax(), grid.shape) == (1, 2)
+    assert grid[1, 2] == 1
+
+
+def test_a_cut_picture_is_known_to_be_cut():
+    cut = ConvNextImageProcessorPil(size={"shortest_edge": 224}, crop_pct=0.875)
+    assert seen(cut, (300, 200)) == (1.0, 1.0)  # it cuts by itself, without saying so by crop_size
+
+    class Crops:
+        do_center_crop, do_resize = True, True
+        crop_size, size = {"height": 224, "width": 224}, {"shortest_edge": 256}
+
+    assert seen(Crops(), (512, 256)) == (0.875, 0.4375)
+
+
+def test_colours_are_told_and_the_strip_is_over_words_and_picture(colours):
+    model, rows = colours
+    said = model.predict(rows)
+    assert sum(one.answer["answer"] == row["answer"] for one, row in zip(said, rows, strict=True)) > 0.8 * len(rows)
+    for method in ("gradient", "integrated_gradients", "occlusion"):
+        found = model.attribute(rows[0], rows[0]["answer"], method)
+        assert [word.text for word in found.fields["question"]][:2] == ["what", "color"]
+        assert "picture" in found.maps
+
+
+def test_questions_and_pictures_of_all_sizes_share_a_batch(colours):
+    model, rows = colours
+    wide = pictures.text_of(pictures.opened(rows[1]["picture"], "picture").resize((90, 40)))
+    batch = [
+        rows[0],
+        {**rows[1], "picture": wide},
+        {**rows[2], "question": "color? " * 60},
+        {**rows[0], "question": ""},
+    ]
+    together, [alone] = model.predict(batch), model.predict(batch[:1])
+    assert together[0].answer == alone.answer
+    assert together[0].probabilities["red"] == pytest.approx(alone.probabilities["red"], abs=1e-3)
+
+
+def bomb():
+    """A PNG of a few bytes that claims to be 60,000 pixels wide and high."""
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
+
+
+def data_of(content, kind="png"):
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def gif():
+    held = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(held, "GIF")
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("picture", "told"),
+    [
+        (data_of(bomb()), "pixels"),
+        (data_of(b"no picture"), "no picture that can be read"),
+        (data_of(gif(), "gif"), "no picture that can be read"),
+        ("data:image/png;base64,%%%", "no picture that can be read"),
+        ("data:image/png,abc", "base64"),
+        ("http://127.0.0.1/x.png", "as data:image/png;base64"),
+        (data_of(bomb()[:40]), "no picture that can be read"),
+        (7, "A picture is needed"),
+    ],
+)
+def test_what_is_no_picture_is_told(digits, picture, told):
+    with pytest.raises(Invalid, match=told):
+        digits[0].predict([{"picture": picture}])
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"), [({"images": []}, "one picture"), ({"returns": "text", "labels": []}, "returns a label")]
+)
+def test_a_card_without_its_picture_is_told(workshop, digits, changed, spec, told):
+    with pytest.raises(Invalid, match=told):
+        catalog.open_model(changed(workshop / "digits", **spec))
