@@ -16,9 +16,12 @@ from dynabench.models.backends.encoded import Encoded, check, key_of
 from dynabench.models.backends.network import SpanHead
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool, shared_pool
-from dynabench.models.backends.spans import Span, best, likeliest, spans
+from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans
 from dynabench.models.backends.windows import Reading, Window
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, Inputs, Output
+
+LEAD = 0.05
+"""What must speak for an answer beyond the next one if bfloat16 is not to have swapped them."""
 
 
 class ExtractorModel(Encoded):
@@ -53,14 +56,15 @@ class ExtractorModel(Encoded):
         """Possible answers, the likeliest first."""
         return spans(prepared, [logits.numpy() for logits in said])
 
-    def read(self, prepared: Reading, said: Sequence[Tensor]) -> Output:
+    def read(self, prepared: Reading, said: Sequence[Tensor]) -> tuple[Output, bool]:
         """The best span, and the probabilities of the likeliest texts."""
         found = self.spans(prepared, said)
         if not found:
-            return Output({self.card.answer: []}, {})
-        chosen = best(found)
+            return Output({self.card.answer: []}, {}), True
+        (gain, chosen), *others = ranked(found)
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
-        return Output({self.card.answer: [answer]}, likeliest(found, chosen))
+        output = Output({self.card.answer: [answer]}, likeliest(found, chosen))
+        return output, not others or gain - others[0][0] >= LEAD
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
@@ -75,7 +79,7 @@ class ExtractorModel(Encoded):
         if method not in self.card.methods:
             raise Invalid({"method": f"One of {', '.join(self.card.methods)}."})
         reading = self.prepare(inputs)
-        found = self.spans(reading, self._pool.logits([self._key] * len(reading.windows), self.windows(reading)))
+        found = self.spans(reading, self._pool.logits([self._key] * len(reading.windows), self.windows(reading), True))
         if not found:
             return Attribution(method, label, {name: [] for name in self.card.inputs})
         chosen = best(found)
