@@ -6,7 +6,8 @@ import threading
 
 import pytest
 import torch
-from peft import PeftModel
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import save_file
 
 from dynabench.models import catalog, encoder, runtime
 from dynabench.models.backends import lora, passes, weights
@@ -40,12 +41,12 @@ def rows(data):
             return [json.loads(line) for line in file]
 
     passages = [part for article in lines("squad/squad11_dev.jsonl.gz") for part in article["paragraphs"]]
-    pairs = lines("snli_dev_test/test.jsonl.gz")[::49]
+    pairs = lines("snli_dev_test/test.jsonl.gz")[::99]
     return {
-        "sentiment": [{"statement": row["text"]} for row in lines("sst3/test.jsonl.gz")[::11]],
+        "sentiment": [{"statement": row["text"]} for row in lines("sst3/test.jsonl.gz")[::22]],
         "nli": [{"premise": row["premise"], "hypothesis": row["hypothesis"]} for row in pairs],
-        "hate": [{"statement": row["text"]} for row in lines("hatemoji_build/test.jsonl.gz")[::4]],
-        "qa": [{"passage": row["context"], "question": row["qas"][0]["question"]} for row in passages[::100]],
+        "hate": [{"statement": row["text"]} for row in lines("hatemoji_build/test.jsonl.gz")[::8]],
+        "qa": [{"passage": row["context"], "question": row["qas"][0]["question"]} for row in passages[::120]],
     }
 
 
@@ -89,7 +90,7 @@ def test_answers_that_nearly_tie_are_asked_for_again_exactly(rows, load, pools, 
         assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
     assert asked == [False, True]
     model.predict(clear)
-    assert asked == [False, True, False, False] or asked == [False, True, False]
+    assert asked == [False, True, False]
 
 
 def test_a_batch_of_several_models_is_answered_as_each_alone(rows, load):
@@ -177,8 +178,6 @@ def test_adapters_that_are_more_than_low_rank_matrices_are_refused_by_name(chang
 
 @pytest.mark.parametrize("rslora", [False, True])
 def test_a_new_adapter_of_some_layers_adds_what_peft_adds(rslora, tmp_path, pools):
-    from peft import LoraConfig, get_peft_model
-
     torch.manual_seed(0)
     config = LoraConfig(r=3, lora_alpha=7, use_rslora=rslora, target_modules=["value", "intermediate.dense"])
     body = get_peft_model(encoder.load(), config).eval()
@@ -187,8 +186,6 @@ def test_a_new_adapter_of_some_layers_adds_what_peft_adds(rslora, tmp_path, pool
             torch.nn.init.normal_(parameter, std=0.05)
     body.save_pretrained(tmp_path / "adapter")
     head = Head(body.config.hidden_size, 2).eval()
-    from safetensors.torch import save_file
-
     save_file(head.state_dict(), tmp_path / "head.safetensors")
     pools["exact"].add("new", tmp_path, lambda width: Head(width, 2))
     batch = [Pieces((101, *range(2000, 2000 + n), 102), (0,) * (n + 2), (None,) * (n + 2), ()) for n in (5, 9, 30)]
@@ -202,4 +199,6 @@ def test_a_new_adapter_of_some_layers_adds_what_peft_adds(rslora, tmp_path, pool
 
 def fitted(model, inputs):
     """The row under the names that the model has for its fields."""
-    return inputs if set(model.card.inputs) == set(inputs) else dict(zip(model.card.inputs, inputs.values(), strict=True))
+    return (
+        inputs if set(model.card.inputs) == set(inputs) else dict(zip(model.card.inputs, inputs.values(), strict=True))
+    )

@@ -54,10 +54,11 @@ class Encoded(ABC):
         """Answers to calls of any models of this model's pool, mixed in one batch."""
         ours = [(model, prepared) for model, prepared in calls if isinstance(model, Encoded)]
         found = self._ask(ours)
-        if not self._pool.exact:
-            unsure = [index for index, (_, sure) in enumerate(found) if not sure]
-            for index, again in zip(unsure, self._ask([ours[index] for index in unsure], exact=True), strict=True):
-                found[index] = again
+        unsure = [index for index, (_, sure) in enumerate(found) if not (sure or self._pool.exact)]
+        if unsure:
+            again = self._ask([ours[index] for index in unsure], exact=True)
+            for index, better in zip(unsure, again, strict=True):
+                found[index] = better
         return [output for output, _ in found]
 
     def _ask(self, calls: Sequence[tuple["Encoded", Prepared]], exact: bool = False) -> list[tuple[Output, bool]]:

@@ -23,13 +23,14 @@ def packed(weight: Tensor, bias: Tensor) -> Linear:
     """By oneDNN, in the precision of the weight (outputs, inputs)."""
     blocks = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
     multiply = torch.ops.mkldnn._linear_pointwise.default
-    return lambda states: multiply(states, blocks, bias, "none", [], "")  # type: ignore[no-any-return]
+    return lambda states: multiply(states, blocks, bias, "none", [], "")
 
 
 def short(weight: Tensor, bias: Tensor) -> Linear:
     """In bfloat16: by oneDNN where the processor has what that needs."""
-    ready = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return (packed if ready else plain)(weight.bfloat16(), bias.bfloat16())
+    return (packed if _onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported() else plain)(
+        weight.bfloat16(), bias.bfloat16()
+    )
 
 
 def quantised(weight: Tensor, bias: Tensor) -> Linear:
@@ -38,12 +39,16 @@ def quantised(weight: Tensor, bias: Tensor) -> Linear:
     whole = torch.quantize_per_channel(weight, scales, torch.zeros(len(scales), dtype=torch.long), 0, torch.qint8)
     blocks = torch.ops.quantized.linear_prepack(whole, bias)
     multiply = torch.ops.quantized.linear_dynamic
-    return lambda states: multiply(states, blocks, False)  # type: ignore[no-any-return]
+    return lambda states: multiply(states, blocks, False)
 
 
 def fastest(weight: Tensor, bias: Tensor) -> Linear:
     """In fp32, by oneDNN where torch was built with it."""
-    return (packed if torch.backends.mkldnn.is_available() else plain)(weight, bias)
+    return (packed if _onednn() else plain)(weight, bias)
+
+
+def _onednn() -> bool:
+    return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
 
 
 PRECISIONS = {

@@ -63,9 +63,12 @@ class Lora:
         """What it adds to layers with one input, whose outputs stand one after another; None for nothing."""
         if not any(name in self._matrices for name in names):
             return None
-        nothing = {name: (torch.zeros(0, self._shapes[name][1]), torch.zeros(self._shapes[name][0], 0)) for name in names}
+        nothing = {
+            name: (torch.zeros(0, self._shapes[name][1]), torch.zeros(self._shapes[name][0], 0)) for name in names
+        }
         parts = [self._matrices.get(name, nothing[name]) for name in names]
-        return Delta(torch.cat([a for a, _ in parts]).t().contiguous(), torch.block_diag(*(b.t() for _, b in parts)))
+        up = torch.block_diag(*(b.t() for _, b in parts))  # type: ignore[no-untyped-call]
+        return Delta(torch.cat([a for a, _ in parts]).t().contiguous(), up)
 
 
 def read(folder: Path, weights: Weights) -> Lora:

@@ -139,7 +139,8 @@ class Explainable:
     def __init__(self, pool: Pool, key: str) -> None:
         self.pool = pool
         self.key = key
-        self.layer = nn.Embedding.from_pretrained(weights.shared()["embeddings.word_embeddings.weight"], freeze=True)
+        table = weights.shared()["embeddings.word_embeddings.weight"]
+        self.layer = nn.Embedding(table.shape[0], table.shape[1], _weight=table, _freeze=True)
 
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""

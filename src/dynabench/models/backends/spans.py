@@ -92,7 +92,7 @@ def best(found: Sequence[Span]) -> Span:
 
 def ranked(found: Sequence[Span]) -> list[tuple[float, Span]]:
     """Possible answers with different texts, each with what speaks for it, the best first: its expected word F1
-    against the likeliest texts, plus `EXACT` times its own probability. Nearly the same answers thus support each other.
+    against the likeliest texts, plus `EXACT` times its own probability. So nearly the same answers support each other.
 
     Texts count as one when they differ in nothing that word F1 sees. This is the choice of least Bayes risk (Kumar and
     Byrne, NAACL 2004); 20 texts and 0.5 were chosen on training questions that the shipped model had not seen.

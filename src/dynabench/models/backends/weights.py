@@ -30,7 +30,9 @@ class Weights:
         self.heads = int(config["num_attention_heads"])
         self.width = int(config["hidden_size"])
         self.epsilon = float(config["layer_norm_eps"])
-        self._tensors = {name.removeprefix("bert."): value for name, value in load_file(folder / encoder.FILES[1]).items()}
+        self._tensors = {
+            name.removeprefix("bert."): value for name, value in load_file(folder / encoder.FILES[1]).items()
+        }
 
     def __getitem__(self, name: str) -> Tensor:
         """A tensor in fp32."""
