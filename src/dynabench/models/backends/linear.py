@@ -34,12 +34,22 @@ def short(weight: Tensor, bias: Tensor) -> Linear:
 
 
 def quantised(weight: Tensor, bias: Tensor) -> Linear:
-    """In int8: a scale for each output, and one for all inputs of a call, found as it runs."""
-    scales = (weight.abs().amax(1) / 127).clamp_min(1e-12).double()
-    whole = torch.quantize_per_channel(weight, scales, torch.zeros(len(scales), dtype=torch.long), 0, torch.qint8)
-    blocks = torch.ops.quantized.linear_prepack(whole, bias)
-    multiply = torch.ops.quantized.linear_dynamic
-    return lambda states: multiply(states, blocks, False)
+    """In int8: a scale for each output, and for the inputs a scale and a zero that are found anew for each call."""
+    scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
+    blocks = torch.ops.onednn.qlinear_prepack((weight / scales.unsqueeze(1)).round().to(torch.int8), None)
+    zeros = torch.zeros(len(scales), dtype=torch.long)
+    multiply = torch.ops.onednn.qlinear_pointwise.tensor
+
+    def layer(states: Tensor) -> Tensor:
+        least, most = states.aminmax()
+        scale = ((most.clamp_min(0) - least.clamp_max(0)) / 255).clamp_min(1e-12)
+        zero = (-least.clamp_max(0) / scale).round()
+        whole = torch.addcdiv(zero, states, scale).round_().clamp_(0, 255).to(torch.uint8)
+        given = (whole, scale.view(1), zero.to(torch.int32).view(1), blocks, scales, zeros, bias)
+        result: Tensor = multiply(*given, 1.0, 0, torch.float32, "none", [], "")
+        return result
+
+    return layer
 
 
 def fastest(weight: Tensor, bias: Tensor) -> Linear:

@@ -122,11 +122,12 @@ class Pool:
 
     def _with(self, key: str, precision: str) -> tuple[Body, list[Deltas]]:
         """The encoder in a precision and an adapter as it fits that; both are made when they are first needed."""
-        if precision not in self._bodies:
-            self._bodies[precision] = Body(weights.shared(), precision)
-        body, member = self._bodies[precision], self._members[key]
-        if precision not in member.deltas:
-            member.deltas[precision] = body.fit(member.deltas[EXACT])
+        with torch.inference_mode(False):  # gradients may pass through what a prediction was the first to need
+            if precision not in self._bodies:
+                self._bodies[precision] = Body(weights.shared(), precision)
+            body, member = self._bodies[precision], self._members[key]
+            if precision not in member.deltas:
+                member.deltas[precision] = body.fit(member.deltas[EXACT])
         return body, member.deltas[precision]
 
 
