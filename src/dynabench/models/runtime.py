@@ -70,11 +70,7 @@ SMALL = 512
 
 
 def use_threads(pieces: int) -> None:
-    """Compute a pass over so many word pieces with as many threads as pay: one for few, every core for many.
-
-    Measured on two cores, 27 pieces a row: one row takes 24 ms with one thread and 39 ms with two; eight rows run at
-    80 and 88 rows a second, thirty-two at 72 and 112.
-    """
+    """Compute a pass over so many word pieces with as many threads as pay: one for few, every core for many."""
     import torch
 
     wanted = 1 if pieces < SMALL else cores()

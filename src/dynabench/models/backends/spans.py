@@ -93,10 +93,10 @@ def best(found: Sequence[Span]) -> Span:
 def ranked(found: Sequence[Span]) -> list[tuple[float, list[Span]]]:
     """Possible texts, the best first: what speaks for each, and its spans, the likeliest first.
 
-    For a text speaks its expected word F1 against the likeliest texts, plus `EXACT` times its own probability: so nearly
-    the same answers support each other. Texts count as one when they differ in nothing that word F1 sees. This is the
-    choice of least Bayes risk (Kumar and Byrne, NAACL 2004); 20 texts and 0.5 were chosen on training questions that the
-    shipped model had not seen.
+    For a text speaks its expected word F1 against the likeliest texts, plus `EXACT` times its own probability: so
+    nearly the same answers support each other. Texts count as one when they differ in nothing that word F1 sees. This
+    is the choice of least Bayes risk (Kumar and Byrne, NAACL 2004); 20 texts and 0.5 were chosen on training questions
+    that the shipped model had not seen.
     """
     groups: dict[tuple[str, ...], list[Span]] = {}
     for span in found:
