@@ -21,7 +21,7 @@ from dynabench.models.protocol import Attribution, Card, Inputs, Output
 
 LEAD = 0.15
 """Log-odds between the two likeliest labels above which bfloat16 has not swapped them: three times what it changed in
-any of 6,500 test inputs.
+any of 4,500 test inputs.
 """
 
 
