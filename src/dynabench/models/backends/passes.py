@@ -36,7 +36,7 @@ class Pass:
 
 def size(pieces: int) -> int:
     """The size of a pass for so many pieces: at most a quarter more for most."""
-    step = 8 if pieces <= 64 else 32 if pieces <= 256 else 64
+    step = 4 if pieces <= 32 else 8 if pieces <= 64 else 32 if pieces <= 256 else 64
     return -(-pieces // step) * step
 
 
