@@ -6,6 +6,7 @@ import secrets
 import tempfile
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -30,6 +31,9 @@ class Settings(BaseSettings):
     models: str = Field("", description="More folders that hold models, separated by colons.")
     encoder: str = Field(
         "", description="Folder of the shared encoder; empty means the installed package, then the hub."
+    )
+    precision: Literal["", "fp32", "bf16", "int8"] = Field(
+        "", description="What the shared encoder computes in; empty means what this processor is best at."
     )
     ray: str = Field(
         "",

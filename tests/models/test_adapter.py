@@ -12,7 +12,8 @@ from dynabench.models.protocol import Attributable
 from .texts import HARD
 
 pytestmark = pytest.mark.models
-TOLERANCE = 2e-4
+TOLERANCE = {"fp32": 2e-4, "bf16": 5e-3, "int8": 0.3}
+"""By how much probabilities may depend on the batch; int8 shares one scale among all that is computed together."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_an_answer_hardly_depends_on_its_batch_even_when_other_models_share_it(n
     calls += [(nli, nli.prepare(inputs)) for inputs in PAIRS]
     for mixed, single in zip(nli.answer(calls), alone, strict=True):
         assert mixed.answer == single.answer
-        assert mixed.probabilities == pytest.approx(single.probabilities, abs=TOLERANCE)
+        assert mixed.probabilities == pytest.approx(single.probabilities, abs=TOLERANCE[nli._pool.precision])
 
 
 @pytest.mark.parametrize("method", ["gradient", "layer_integrated_gradients"])

@@ -14,7 +14,7 @@ from dynabench.tasks import TaskConfig, builtin
 from .texts import HARD
 
 pytestmark = pytest.mark.models
-TOLERANCE = 5e-4
+TOLERANCE = 1e-2
 
 PASSAGE = (
     "The ferry at Lind was built in 1921 and crossed the river without an engine. Its first captain, Ada’s brother "

@@ -119,17 +119,24 @@ def _source(folder: Path, details: Spec) -> Source:
     return makers[details.kind](folder, details)
 
 
+def _merged(adapter: Path) -> Any:
+    """The shared encoder as transformers has it, with the adapter merged into its weights."""
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(encoder.load(), str(adapter)).merge_and_unload().eval().requires_grad_(False)
+
+
 def _ours(folder: Path, details: Spec) -> Source:
     """A model over the shared encoder: words are found and emoji named as before."""
     import torch
 
     from dynabench.models.backends.adapter import AdapterModel
     from dynabench.models.backends.extractor import ExtractorModel
-    from dynabench.models.backends.merged import Merged
+    from dynabench.models.backends.pool import Pool
 
-    pool = Merged(quick=False)
+    pool = Pool("fp32")
     model = (AdapterModel if details.kind == "adapter" else ExtractorModel).load(folder, pool)
-    body, head = pool.whole(model)
+    body, head = _merged(folder / "adapter"), pool.head(model.key)
     body.set_attn_implementation("eager")
 
     class Network(torch.nn.Module):

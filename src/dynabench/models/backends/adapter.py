@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from torch import Tensor
 
 from dynabench.errors import Invalid
@@ -17,6 +18,11 @@ from dynabench.models.backends.network import Head
 from dynabench.models.backends.pieces import Pieces, encode
 from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.protocol import Attribution, Card, Inputs, Output
+
+LEAD = 0.15
+"""Log-odds between the two likeliest labels above which bfloat16 has not swapped them: three times what it changed in
+any of 4,500 test inputs.
+"""
 
 
 class AdapterModel(Encoded):
@@ -42,9 +48,11 @@ class AdapterModel(Encoded):
         """The input is read at once, as far as it fits."""
         return (prepared,)
 
-    def read(self, prepared: Pieces, said: Sequence[Tensor]) -> Output:
+    def read(self, prepared: Pieces, said: Sequence[Tensor]) -> tuple[Output, bool]:
         """The likeliest label."""
-        return output(self.card, said[0].numpy())
+        logits = said[0].numpy()
+        second, first = np.partition(logits, -2)[-2:]
+        return output(self.card, logits), bool(first - second >= LEAD)
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""

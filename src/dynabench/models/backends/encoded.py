@@ -40,12 +40,8 @@ class Encoded(ABC):
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
-        """Load a model folder; with `bulk` into an encoder of its own, several times as fast."""
-        if not bulk:
-            return cls.load(folder)
-        from dynabench.models.backends.merged import Merged
-
-        return cls.load(folder, Merged())
+        """Load a model folder into the process's pool, which is also the fastest way to read many inputs."""
+        return cls.load(folder)
 
     @property
     def key(self) -> str:
@@ -57,8 +53,10 @@ class Encoded(ABC):
         """What the encoder has to read for one call."""
 
     @abstractmethod
-    def read(self, prepared: Prepared, said: Sequence[Tensor]) -> Output:
-        """The answer, given what the head says of each window."""
+    def read(self, prepared: Prepared, said: Sequence[Tensor]) -> tuple[Output, bool]:
+        """The answer, given what the head says of each window; and whether it leads so clearly that rounding, in a
+        pool that computes in less than fp32, cannot have changed it.
+        """
 
     def close(self) -> None:
         """Free the adapter, unless the same model was opened twice and the other is still there."""
@@ -72,10 +70,21 @@ class Encoded(ABC):
 
     def answer(self, calls: Sequence[tuple[Backend, Prepared]]) -> list[Output]:
         """Answers to calls of any models of this model's pool, mixed in one batch."""
-        ours = [(model, prepared, model.windows(prepared)) for model, prepared in calls if isinstance(model, Encoded)]
-        keys = [model._key for model, _, windows in ours for _ in windows]
-        rows = iter(self._pool.logits(keys, [window for _, _, windows in ours for window in windows]))
-        return [model.read(prepared, [next(rows) for _ in windows]) for model, prepared, windows in ours]
+        ours = [(model, prepared) for model, prepared in calls if isinstance(model, Encoded)]
+        found = self._ask(ours)
+        unsure = [index for index, (_, sure) in enumerate(found) if not (sure or self._pool.exact)]
+        if unsure:
+            again = self._ask([ours[index] for index in unsure], exact=True)
+            for index, better in zip(unsure, again, strict=True):
+                found[index] = better
+        return [output for output, _ in found]
+
+    def _ask(self, calls: Sequence[tuple["Encoded", Prepared]], exact: bool = False) -> list[tuple[Output, bool]]:
+        asked = [model.windows(prepared) for model, prepared in calls]
+        keys = [model._key for (model, _), windows in zip(calls, asked, strict=True) for _ in windows]
+        rows = iter(self._pool.logits(keys, [window for windows in asked for window in windows], exact))
+        said = [[next(rows) for _ in windows] for windows in asked]
+        return [model.read(prepared, rows) for (model, prepared), rows in zip(calls, said, strict=True)]
 
 
 def key_of(card: Card) -> str:

@@ -1,100 +1,111 @@
-"""The encoder that all adapters share: per model a LoRA adapter and a head, mixed freely within a batch."""
+"""The encoder that all models over it share: per model an adapter and a head, no copy of the encoder.
 
-from collections import Counter
+Answers are those of fp32. Where the processor is fast at bfloat16 they are computed in that first, and whoever finds an
+answer too near to another asks again, exactly (`docs/decisions/serving-precision.md`).
+"""
+
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from dynabench.errors import Invalid
-from dynabench.models import encoder, runtime
-from dynabench.models.backends.network import pad
+from dynabench.models import runtime
+from dynabench.models.backends import lora, passes, weights
+from dynabench.models.backends.body import Body, Places, deltas
+from dynabench.models.backends.lora import Deltas
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.turns import Turns
 
 Shape = Callable[[int], nn.Module]
 """Makes an untrained head for hidden states of a width; it maps states (B, T, width) and a mask (B, T) to (B, ...)."""
 
-BATCH = 32
-"""Inputs of one forward pass at most."""
-APART = 12
-"""Inputs of one adapter from which a pass of their own is faster than a pass mixed with other adapters' inputs."""
+EXACT = "exact"
+
+
+@dataclass
+class Member:
+    """One model: its head, and its adapter in each precision that was needed so far."""
+
+    head: nn.Module
+    deltas: dict[str, list[Deltas]]
 
 
 class Pool:
     """The encoder of this process with every adapter loaded so far.
 
-    peft switches adapters by hooks on the shared layers, so one forward pass runs at a time: predictions take their
-    turn before explanations, and an explanation gives way after each of its passes.
+    One forward pass runs at a time: predictions take their turn before explanations, and an explanation gives way
+    after each of its passes.
     """
 
-    def __init__(self, precision: str = "fp32") -> None:
-        self.precision = precision
-        self._body: Any = None
-        self._heads: dict[str, nn.Module] = {}
-        self._users: Counter[str] = Counter()
+    def __init__(self, precision: str = "") -> None:
+        """`precision` is one of `layers.PRECISIONS`, by default what this processor is fastest at."""
+        runtime.keep_memory()
+        self.precision = precision or runtime.precision()
+        self._bodies: dict[str, Body] = {}
+        self._members: dict[str, Member] = {}
         self._turns = Turns()
+
+    @property
+    def exact(self) -> bool:
+        """Whether all answers are computed in fp32, so that none need be asked for again."""
+        return self.precision in (EXACT, "fp32")
 
     def add(self, key: str, folder: Path, head: Shape) -> None:
         """Load an adapter and its head; raises `Invalid` when the files do not fit the encoder."""
+        shared = weights.shared()
         with self._turns.hurried():
-            if self._users[key]:
-                self._users[key] += 1
+            if key in self._members:
                 return
             try:
-                self._load_adapter(key, folder / "adapter")
-                self._heads[key] = _load_head(folder / "head.safetensors", head(self._body.config.hidden_size))
-                self._users[key] = 1
+                adapter = deltas(lora.read(folder / "adapter", shared), shared.layers)
+                loaded = _load_head(folder / "head.safetensors", head(shared.width))
             except Exception as error:
-                self._forget(key)
                 raise Invalid({"adapter": f"The weights cannot be loaded: {error}"}) from error
+            self._members[key] = Member(loaded, {EXACT: adapter})
+            self._with(key, self.precision)
 
     def remove(self, key: str) -> None:
-        """Forget an adapter when the last of its users says so; their calls must have ended."""
+        """Forget an adapter; its calls must have ended."""
         with self._turns.hurried():
-            self._users[key] -= 1
-            if self._users[key] > 0:
-                return
-            self._heads.pop(key, None)
-            self._forget(key)
+            self._members.pop(key, None)
 
-    def logits(self, keys: Sequence[str], batch: Sequence[Pieces]) -> list[Tensor]:
-        """What each input's head says, computed in batches of like length; parts by piece include the padding."""
+    def logits(self, keys: Sequence[str], batch: Sequence[Pieces], exact: bool = False) -> list[Tensor]:
+        """What each input's head says, `exact` always in fp32; parts by piece include the padding.
+
+        Inputs of one adapter are computed together, by length.
+        """
+        precision = EXACT if exact and not self.exact else self.precision
         found: dict[int, Tensor] = {}
-        order = sorted(range(len(batch)), key=lambda index: len(batch[index]))
-        for start in range(0, len(order), BATCH):
-            for part in _parts(order[start : start + BATCH], keys):
-                rows = self._forward([keys[i] for i in part], [batch[i] for i in part])
-                found.update(zip(part, rows, strict=True))
-        return [found[index] for index in range(len(batch))]
+        for key in dict.fromkeys(keys):
+            order = sorted((row for row, other in enumerate(keys) if other == key), key=lambda row: len(batch[row]))
+            for part in passes.together(order, batch):
+                found.update(zip(part, self._pass(key, precision, [batch[row] for row in part]), strict=True))
+        return [found[row] for row in range(len(batch))]
 
     @torch.inference_mode()
-    def _forward(self, keys: list[str], batch: list[Pieces]) -> list[Tensor]:
-        ids, types, mask = pad(batch)
-        with self._turns.hurried(), self._cast():
-            states = self.states(keys, types, mask, ids=ids)
-        rows: dict[int, Tensor] = {}
-        for key in dict.fromkeys(keys):
-            mine = [index for index, other in enumerate(keys) if other == key]
-            logits = self._heads[key](states[mine].float(), mask[mine])
-            rows.update(zip(mine, logits, strict=True))
-        return [rows[index] for index in range(len(keys))]
+    def _pass(self, key: str, precision: str, batch: Sequence[Pieces]) -> Tensor:
+        given = passes.of(batch)
+        with self._turns.hurried():
+            runtime.use_threads(len(given.ids))
+            body, adapter = self._with(key, precision)
+            states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)
+            logits: Tensor = self._members[key].head(given.places.grid(states).float(), given.mask)
+            return logits
 
-    def states(self, keys: Sequence[str], types: Tensor, mask: Tensor, **given: Tensor | None) -> Tensor:
-        """Hidden states (B, T, width); give `ids` (B, T) or `embeddings` (B, T, width)."""
+    def states(self, key: str, words: Tensor, types: Tensor, mask: Tensor | None) -> Tensor:
+        """Hidden states (B, T, width) in fp32, through which gradients pass.
+
+        `words` are word ids (B, T) or embeddings (B, T, width), `mask` what is added to attention's logits.
+        """
+        rows, longest = types.shape
         runtime.use_threads(types.numel())
-        states: Tensor = self._body(
-            input_ids=given.get("ids"),
-            inputs_embeds=given.get("embeddings"),
-            token_type_ids=types,
-            attention_mask=mask,
-            adapter_names=list(keys),
-        ).last_hidden_state
-        return states
+        body, adapter = self._with(key, EXACT)
+        first = body.embed(words.flatten(0, 1), torch.arange(longest).repeat(rows), types.flatten())
+        return body(first, Places(rows, longest, mask), adapter).view(rows, longest, -1)
 
     def explainable(self, key: str) -> "Explainable":
         """What attribution methods need of one adapter."""
@@ -105,39 +116,19 @@ class Pool:
         """Held while the encoder computes."""
         return self._turns
 
-    @property
-    def embeddings(self) -> torch.nn.Embedding:
-        """The word embeddings."""
-        layer: torch.nn.Embedding = self._body.get_base_model().embeddings.word_embeddings
-        return layer
-
     def head(self, key: str) -> nn.Module:
         """The head of an adapter."""
-        return self._heads[key]
+        return self._members[key].head
 
-    def _cast(self) -> AbstractContextManager[Any]:
-        return torch.autocast("cpu", torch.bfloat16) if self.precision == "bf16" else nullcontext()
-
-    def _load_adapter(self, key: str, folder: Path) -> None:
-        from peft import PeftModel
-
-        if self._body is None:
-            body = PeftModel.from_pretrained(encoder.load(), str(folder), adapter_name=key)
-        else:
-            body = self._body
-            body.load_adapter(str(folder), adapter_name=key)
-        _check_complete(body, key, folder)
-        self._body = body.eval().requires_grad_(False)
-
-    def _forget(self, key: str) -> None:
-        if self._body is None or key not in self._body.peft_config:
-            return
-        others = [name for name in self._body.peft_config if name != key]
-        if others:
-            self._body.set_adapter(others[0], inference_mode=True)  # deleting the active one would warn
-            self._body.delete_adapter(key)
-        else:
-            self._body = None
+    def _with(self, key: str, precision: str) -> tuple[Body, list[Deltas]]:
+        """The encoder in a precision and an adapter as it fits that; both are made when they are first needed."""
+        with torch.inference_mode(False):  # gradients may pass through what a prediction was the first to need
+            if precision not in self._bodies:
+                self._bodies[precision] = Body(weights.shared(), precision)
+            body, member = self._bodies[precision], self._members[key]
+            if precision not in member.deltas:
+                member.deltas[precision] = body.fit(member.deltas[EXACT])
+        return body, member.deltas[precision]
 
 
 class Explainable:
@@ -149,56 +140,33 @@ class Explainable:
     def __init__(self, pool: Pool, key: str) -> None:
         self.pool = pool
         self.key = key
-        weight = pool.embeddings.weight
-        self.layer = torch.nn.Embedding(weight.shape[0], weight.shape[1], _weight=weight, _freeze=True)
+        table = weights.shared()["embeddings.word_embeddings.weight"]
+        self.layer = nn.Embedding(table.shape[0], table.shape[1], _weight=table, _freeze=True)
 
     def logits(self, embeddings: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Logits (B, labels) of word embeddings (B, T, width); gradients flow, always in fp32."""
-        with self.pool.turns.patient():
-            states = self.pool.states([self.key] * len(types), types, mask, embeddings=embeddings)
-        logits: Tensor = self.pool.head(self.key)(states, mask)
-        return logits
+        added = torch.where(mask.bool(), 0.0, passes.APART)[:, None, None, :]
+        return self._said(embeddings, types, added, mask)
 
     def gated(self, ids: Tensor, types: Tensor, gates: Tensor) -> Tensor:
         """Logits (B, labels) of pieces `ids` (B, T) that are present as far as `gates` (B, T), from 0 to 1, say."""
-        length = ids.shape[1]
-        mask = gates.log()[:, None, None, :].expand(-1, 1, length, length)
+        return self._said(ids, types, gates.log()[:, None, None, :], gates)
+
+    def _said(self, words: Tensor, types: Tensor, added: Tensor, mask: Tensor) -> Tensor:
         with self.pool.turns.patient():
-            states = self.pool.states([self.key] * len(types), types, mask, ids=ids)
-        logits: Tensor = self.pool.head(self.key)(states, gates)
+            states = self.pool.states(self.key, words, types, added)
+        logits: Tensor = self.pool.head(self.key)(states, mask)
         return logits
 
 
 @lru_cache(maxsize=1)
 def shared_pool() -> Pool:
     """The pool of this process."""
-    runtime.quiet()
     return Pool()
 
 
-def _parts(order: Sequence[int], keys: Sequence[str]) -> list[list[int]]:
-    """Rows that are computed together: adapters with many rows alone, the others mixed; measured, see `APART`."""
-    rows_of: dict[str, list[int]] = {}
-    for index in order:
-        rows_of.setdefault(keys[index], []).append(index)
-    alone = [rows for rows in rows_of.values() if len(rows) >= APART]
-    mixed = [index for index in order if len(rows_of[keys[index]]) < APART]
-    return [*alone, mixed] if mixed else alone
-
-
 def _load_head(path: Path, head: nn.Module) -> nn.Module:
-    from safetensors.torch import load_file
+    from safetensors.torch import load
 
-    head.load_state_dict({name: value.float() for name, value in load_file(path).items()})
+    head.load_state_dict({name: value.float() for name, value in load(path.read_bytes()).items()})
     return head.eval().requires_grad_(False)
-
-
-def _check_complete(body: Any, key: str, folder: Path) -> None:
-    """peft leaves what a file lacks at its random start without a word; a model must not answer from that."""
-    from safetensors import safe_open
-
-    with safe_open(folder / "adapter_model.safetensors", "pt") as file:
-        stored = set(file.keys())
-    wanted = {name.replace(f".{key}.", ".") for name, _ in body.named_parameters() if f".{key}." in name}
-    if stored != wanted:
-        raise ValueError(f"{len(wanted - stored)} weights are missing, {len(stored - wanted)} are unknown")

@@ -1,0 +1,113 @@
+"""LoRA adapters (Hu et al., ICLR 2022) as peft stores them: each adds a product of two narrow matrices to a layer.
+
+They stay apart from the encoder's weights: any number of them stand over one encoder for a few MB each.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dynabench.models.backends.weights import Weights
+
+UNKNOWN = (
+    "alpha_pattern",
+    "exclude_modules",
+    "fan_in_fan_out",
+    "layer_replication",
+    "layers_to_transform",
+    "lora_bias",
+    "modules_to_save",
+    "trainable_token_indices",
+    "use_bdlora",
+    "use_dora",
+    "use_qalora",
+)
+"""Settings of peft's that change what is computed, and that this reader does not know."""
+PREFIX = "base_model.model."
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What an adapter adds to some linear layers with one input: `down` (inputs, rank) and `up` (rank, outputs)."""
+
+    down: Tensor
+    up: Tensor
+
+    def add(self, states: Tensor, output: Tensor) -> Tensor:
+        """Add this for `states` (N, inputs) to the layers' `output` (N, outputs), in place."""
+        return output.addmm_(states @ self.down, self.up)
+
+    def to(self, dtype: torch.dtype) -> "Delta":
+        """The same in another precision."""
+        return Delta(self.down.to(dtype), self.up.to(dtype))
+
+
+Deltas = tuple[Delta | None, ...]
+"""One for each group of layers with one input, None where the adapter leaves it alone."""
+
+
+class Lora:
+    """An adapter's matrices in fp32, by name of the layer: A (rank, inputs), and B (outputs, rank) times its scale."""
+
+    def __init__(self, matrices: Mapping[str, tuple[Tensor, Tensor]], shapes: Mapping[str, tuple[int, int]]) -> None:
+        self._matrices = matrices
+        self._shapes = shapes
+
+    def delta(self, names: Sequence[str]) -> Delta | None:
+        """What it adds to layers with one input, whose outputs stand one after another; None for nothing."""
+        if not any(name in self._matrices for name in names):
+            return None
+        nothing = {
+            name: (torch.zeros(0, self._shapes[name][1]), torch.zeros(self._shapes[name][0], 0)) for name in names
+        }
+        parts = [self._matrices.get(name, nothing[name]) for name in names]
+        up = torch.block_diag(*(b.t() for _, b in parts))  # type: ignore[no-untyped-call]
+        return Delta(torch.cat([a for a, _ in parts]).t().contiguous(), up)
+
+
+def read(folder: Path, weights: Weights) -> Lora:
+    """The adapter in a folder that peft wrote; raises ValueError or OSError when it does not fit the encoder."""
+    from safetensors.torch import load
+
+    config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+    _check(config)
+    stored = load((folder / "adapter_model.safetensors").read_bytes())
+    shapes = weights.linear()
+    wanted = [name for name in shapes if _targeted(name, config["target_modules"])]
+    names = {f"{PREFIX}{name}.lora_{side}.weight" for name in wanted for side in "AB"}
+    if names != set(stored):
+        raise ValueError(f"{len(names - set(stored))} weights are missing, {len(set(stored) - names)} are unknown")
+    return Lora({name: _matrices(stored, name, shapes[name], config) for name in wanted}, shapes)
+
+
+def _check(config: Any) -> None:
+    """Raises ValueError for an adapter that is more or other than low-rank matrices."""
+    if not isinstance(config, dict) or config.get("peft_type") != "LORA" or not config.get("target_modules"):
+        raise ValueError("adapter_config.json is not that of a LoRA adapter")
+    strange = [name for name in UNKNOWN if config.get(name)]
+    if config.get("bias", "none") != "none":
+        strange.append("bias")
+    if strange:
+        raise ValueError(f"adapters with {', '.join(strange)} are not supported; leave it out and train again")
+
+
+def _targeted(name: str, targets: str | list[str]) -> bool:
+    if isinstance(targets, str):
+        return targets == "all-linear" or re.fullmatch(targets, name) is not None
+    return any(name == target or name.endswith(f".{target}") for target in targets)
+
+
+def _matrices(
+    stored: Mapping[str, Tensor], name: str, shape: tuple[int, int], config: Mapping[str, Any]
+) -> tuple[Tensor, Tensor]:
+    a, b = (stored[f"{PREFIX}{name}.lora_{side}.weight"].float() for side in "AB")
+    rank = a.shape[0]
+    if a.shape != (rank, shape[1]) or b.shape != (shape[0], rank):
+        raise ValueError(f"{name} has matrices of {tuple(a.shape)} and {tuple(b.shape)}, which do not fit {shape}")
+    return a, b * (float(config["lora_alpha"]) / (rank**0.5 if config.get("use_rslora") else rank))

@@ -1,0 +1,87 @@
+"""From inputs to forward passes: which inputs are computed together, and where their pieces stand.
+
+oneDNN compiles each linear layer anew for each number of pieces, which takes a millisecond and up to 4 MB that it
+keeps. So a pass has one of a few sizes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from dynabench.models.backends.body import Places
+from dynabench.models.backends.pieces import PAD, Pieces
+
+MOST = 256
+"""Pieces of a pass, unless one input alone has more; larger passes are no faster for each piece."""
+APART = -1e9
+"""Added to attention's logits of what is not there."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Inputs computed together: word ids, positions and segments of all their pieces (N,), and where these stand.
+
+    `mask` (rows, longest) is 1 on pieces and 0 on padding.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    types: Tensor
+    places: Places
+    mask: Tensor
+
+
+def size(pieces: int) -> int:
+    """The size of a pass for so many pieces: at most a quarter more for most."""
+    step = 4 if pieces <= 32 else 8 if pieces <= 64 else 32 if pieces <= 256 else 64
+    return -(-pieces // step) * step
+
+
+def together(order: Sequence[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
+    """Inputs of a batch in passes of about equal size; `order` has them by length."""
+    total = sum(len(batch[index]) for index in order)
+    fair = total / -(-total // MOST) if total else 0
+    part: list[int] = []
+    pieces = 0
+    for index in order:
+        if part and (pieces + len(batch[index]) > MOST or pieces >= fair):
+            yield part
+            part, pieces = [], 0
+        part.append(index)
+        pieces += len(batch[index])
+    if part:
+        yield part
+
+
+def of(batch: Sequence[Pieces]) -> Pass:
+    """The pass that computes these inputs."""
+    lengths = [len(pieces) for pieces in batch]
+    total = size(sum(lengths))
+    ids, types, positions = (
+        torch.tensor([*chain.from_iterable(parts), *[PAD] * (total - sum(lengths))])
+        for parts in (
+            (pieces.ids for pieces in batch),
+            (pieces.types for pieces in batch),
+            (range(length) for length in lengths),
+        )
+    )
+    longest = total if len(batch) == 1 else max(lengths)
+    there = torch.arange(longest) < torch.tensor(lengths).unsqueeze(1)
+    return Pass(ids, positions, types, _places(there, total), there.long())
+
+
+def _places(there: Tensor, total: int) -> Places:
+    """Where pieces stand, given which of the places (rows, longest) hold one."""
+    rows, longest = there.shape
+    full = bool(there.all())
+    mask = None if full else torch.where(there, 0.0, APART)[:, None, None, :]
+    if rows == 1 or (full and total == rows * longest):
+        return Places(rows, longest, mask)
+    held = there.flatten().nonzero().squeeze(1)
+    spread = torch.zeros(rows * longest, dtype=torch.long)
+    spread[held] = torch.arange(len(held))
+    gather = torch.cat([held, held.new_zeros(total - len(held))])
+    return Places(rows, longest, mask, spread, gather)
