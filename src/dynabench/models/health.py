@@ -13,19 +13,14 @@ REMEMBERED = 300
 
 @dataclass(frozen=True)
 class Health:
-    """How the last `count` calls of one model version went, as this process saw them: times in milliseconds of those
-    that were answered (None before the first), how many were not, and what was said of the last of these."""
+    """How the last calls of one model version went, as this process saw them: how many were answered, and in how many
+    milliseconds (None before the first), how many were not, and what was said of the last of these."""
 
-    count: int
+    answers: int
+    failures: int
     p50_ms: float | None
     p95_ms: float | None
-    failures: int
     last_failure: str
-
-    @property
-    def answers(self) -> int:
-        """How many of them were answered."""
-        return self.count - self.failures
 
 
 @dataclass
@@ -40,7 +35,7 @@ class Record:
         times = sorted(each for each in self.calls if each is not None)
         rank = {share: times[min(len(times) - 1, int(share * len(times)))] if times else None for share in (0.5, 0.95)}
         failures = len(self.calls) - len(times)
-        return Health(len(self.calls), rank[0.5], rank[0.95], failures, self.last_failure if failures else "")
+        return Health(len(times), failures, rank[0.5], rank[0.95], self.last_failure if failures else "")
 
 
 class Records:
