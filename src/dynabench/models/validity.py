@@ -48,7 +48,7 @@ def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
     return (
         _wrong_probabilities(card, output.probabilities)
         or _wrong_extras(output.extras)
-        or _wrong_text(answer, output.probabilities, output.extras)
+        or _wrong_text(inputs, answer, output.probabilities, output.extras)
     )
 
 
@@ -98,8 +98,9 @@ def _wrong_extras(extras: Any) -> str:
     return "" if size <= EXTRAS else f"extras take {size} characters as JSON; {EXTRAS} at most are kept."
 
 
-def _wrong_text(*said: Any) -> str:
-    if not any(unstorable(list(said))):
+def _wrong_text(inputs: Inputs, *said: Any) -> str:
+    """What is wrong with text that cannot be stored; where the inputs hold such text, an answer may quote it."""
+    if not any(unstorable(list(said))) or any(unstorable(list(inputs.values()))):
         return ""
     return "it holds NUL, half a surrogate pair or very deep nesting, which cannot be stored; write valid Unicode."
 
