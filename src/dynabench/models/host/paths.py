@@ -1,4 +1,4 @@
-"""The addresses of a host, alike in one that computes and in one that hands calls on, and what both say of themselves."""
+"""The addresses of a host, alike in one that computes and one that hands calls on, and what both say of themselves."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
