@@ -7,7 +7,8 @@ from starlette.testclient import TestClient
 
 from dynabench import security
 from dynabench.app import create_app
-from dynabench.security import Limiter, digest, pseudonym, unstorable
+from dynabench.security import Limiter, digest, pseudonym
+from dynabench.storable import unstorable
 from tests.conftest import PASSWORD, Browser
 
 BAD = {"username": "ada", "password": "something wrong"}

@@ -16,7 +16,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from dynabench import web
 from dynabench.accounts.auth import identify
 from dynabench.errors import Invalid, Problem, Unauthenticated
-from dynabench.security import HEADERS, printable
+from dynabench.security import HEADERS
+from dynabench.storable import printable
 
 log = structlog.get_logger("dynabench.web")
 

@@ -6,12 +6,11 @@ Nothing here knows a feature; who somebody is, `dynabench.accounts` says.
 import hashlib
 import hmac
 import ipaddress
-import re
 import secrets
 import threading
 import time
 from base64 import b32encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -21,11 +20,10 @@ from starlette.requests import Request
 
 from dynabench.errors import Forbidden, Invalid, TooMany
 from dynabench.settings import Settings
+from dynabench.storable import printable, unstorable
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
-UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-DEEPEST = 32  # levels of nested JSON; no field of a task needs more than three
 STALE_FORM = "This form is out of date or was not opened here. Reload the page and send it again."
 
 POLICY = "; ".join(
@@ -171,30 +169,6 @@ async def _storable(request: Request) -> None:
     }
     if wrong:
         raise Invalid(wrong)
-
-
-def unstorable(value: object) -> Iterator[str]:
-    """Dotted names of what cannot be kept: NUL and halves of surrogate pairs (PostgreSQL and UTF-8 refuse them), and
-    anything nested deeper than `DEEPEST`.
-    """
-    todo: list[tuple[str, object, int]] = [("", value, 0)]
-    while todo:
-        name, part, depth = todo.pop()
-        if depth > DEEPEST:
-            yield name
-        elif isinstance(part, str):
-            if UNSTORABLE.search(part):
-                yield name or "body"
-        elif isinstance(part, dict):
-            todo += [(name, key, depth) for key in part]
-            todo += [(f"{name}.{key}" if name else str(key), inner, depth + 1) for key, inner in part.items()]
-        elif isinstance(part, list):
-            todo += [(f"{name}.{index}" if name else str(index), inner, depth + 1) for index, inner in enumerate(part)]
-
-
-def printable(name: str) -> str:
-    """A name that somebody sent, safe to send back: at most 100 characters of valid Unicode."""
-    return UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", name[:100])
 
 
 def address(request: Request) -> str:

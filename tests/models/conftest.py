@@ -21,7 +21,9 @@ from dynabench.models.catalog import BUILTIN
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host.serve import bind
+from dynabench.models.training import recipes, rows
 from tests.models.handlers import PAIR, SMALL, doing, need_bubblewrap, write
+from tests.models.texts import HARD
 
 ROOT = Path(__file__).parents[2]
 
@@ -143,3 +145,12 @@ def target(tmp_path: Path) -> Path:
     """Where to unpack, in a folder of its own."""
     (tmp_path / "models").mkdir()
     return tmp_path / "models" / "new"
+
+
+@pytest.fixture(scope="session")
+def reviews(data):
+    """Texts and three-way labels; some with emoji and accents, of our own making."""
+    recipe = recipes.load("sentiment-minilm")
+    found = rows.of_source(recipe.test[0], data, recipe)[:400]
+    texts = [*(row.inputs["statement"] for row in found), *HARD]
+    return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
@@ -8,6 +9,7 @@ from dynabench.models.backends.adapter import AdapterModel, Pool
 from dynabench.models.backends.pieces import CLS, SEP, encode
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.protocol import Attributable
+from dynabench.models.validity import Broken
 
 from .texts import HARD
 
@@ -133,12 +135,25 @@ def spoil_shapes(folder):
     save_file({name: value[..., :-1].copy() for name, value in load_file(path).items()}, path)
 
 
+def spoil_numbers_of(name):
+    def spoil(folder):
+        tensors = load_file(folder / name)
+        next(iter(tensors.values())).flat[0] = float("nan")
+        save_file(tensors, folder / name)
+
+    return spoil
+
+
 def spoil_config(folder):
     path = folder / "adapter" / "adapter_config.json"
     path.write_text(json.dumps({"peft_type": "NONSENSE"}))
 
 
-@pytest.mark.parametrize("spoil", [spoil_head, spoil_adapter, spoil_shapes, spoil_config])
+SPOILT = [spoil_head, spoil_adapter, spoil_shapes, spoil_config]
+SPOILT += [spoil_numbers_of("head.safetensors"), spoil_numbers_of("adapter/adapter_model.safetensors")]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
 def test_a_damaged_adapter_is_refused_and_harms_no_other(pool, sentiment, copied, spoil):
     before = sentiment.predict([{"statement": "A fine film."}])
     folder = copied("sentiment-minilm", "damaged")
@@ -146,6 +161,27 @@ def test_a_damaged_adapter_is_refused_and_harms_no_other(pool, sentiment, copied
     with pytest.raises(Invalid, match="cannot be loaded"):
         AdapterModel.load(folder, pool)
     assert sentiment.predict([{"statement": "A fine film."}]) == before
+
+
+def test_an_expression_for_layers_is_not_run(pool, copied):
+    folder = copied("sentiment-minilm", "expression")
+    path = folder / "adapter" / "adapter_config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({**config, "target_modules": r"((\w|\.)*)*!"}))
+    model = AdapterModel.load(folder, pool)
+    assert model.predict([{"statement": "A wonderful film."}])[0].answer == {"label": "positive"}
+    model.close()
+
+
+def test_numbers_that_overflow_are_no_answer(pool, sentiment, copied):
+    folder = copied("sentiment-minilm", "large")
+    path = folder / "head.safetensors"
+    tensors = load_file(path)
+    save_file({name: np.full(value.shape, 3e38, np.float32) for name, value in tensors.items()}, path)
+    model = AdapterModel.load(folder, pool)
+    with pytest.raises(Broken, match="not finite"):
+        model.predict([{"statement": "A fine film."}])
+    model.close()
 
 
 def test_an_adapter_can_be_unloaded_and_loaded_again(pool, sentiment, copied):

@@ -119,6 +119,31 @@ def test_an_ensemble_is_found_in_the_catalogue_with_its_version(write):
     assert catalog.find([write(rule="vote").parent])[0].version != first
 
 
+def test_inputs_leave_with_a_member_that_is_served_elsewhere(write, tmp_path, monkeypatch):
+    card = catalog.entry("sentiment-ngram").card
+    outside = tmp_path / "models" / "outside"
+    outside.mkdir(parents=True)
+    document = {
+        "name": "outside", "task": card.task, "kind": "oip", "inputs": list(card.inputs), "answer": card.answer,
+        "labels": list(card.labels), "licence": "MIT", "options": {"url": "https://models.example", "model": "any"},
+    }  # fmt: skip
+    (outside / "model.yaml").write_text(yaml.safe_dump(document))
+    monkeypatch.setattr(catalog, "folders", lambda: [tmp_path / "models", catalog.BUILTIN])
+    folder = write()
+    assert catalog.find([folder.parent])[0].card.inside
+    assert catalog.open_model(folder).card.inside
+    write(members=[pinned("sentiment-ngram"), pinned("outside")])
+    assert not catalog.find([folder.parent])[0].card.inside
+    model = catalog.open_model(folder)
+    assert not model.card.inside
+    model.close()
+
+
+def test_what_became_of_a_member_that_is_gone_is_unknown(write):
+    folder = write(members=[pinned("sentiment-ngram"), "sentiment-minilm@0000000000000000"])
+    assert not catalog.find([folder.parent])[0].card.inside
+
+
 def test_ensembles_open_their_members_once_and_close_them(write):
     model = catalog.open_model(write())
     assert isinstance(model, EnsembleModel)

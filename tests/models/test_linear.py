@@ -1,10 +1,7 @@
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import load_file, save_file
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
@@ -14,7 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 
 from dynabench.errors import Invalid
-from dynabench.models import catalog, fitted
+from dynabench.models import fitted
 from dynabench.models.backends import terms
 from dynabench.models.backends.linear import LinearModel
 from dynabench.models.protocol import Attributable
@@ -45,15 +42,6 @@ VECTORISERS = {
     "no case": lambda: CountVectorizer(lowercase=False, binary=True, token_pattern=r"(?u)[^\s]+", ngram_range=(2, 3)),
     "bare": lambda: TfidfVectorizer(strip_accents="unicode", use_idf=False, norm=None, token_pattern=r"\w+"),
 }
-
-
-@pytest.fixture(scope="session")
-def reviews(data):
-    """Texts and three-way labels; some with emoji and accents, of our own making."""
-    recipe = recipes.load("sentiment-minilm")
-    found = rows.of_source(recipe.test[0], data, recipe)[:400]
-    texts = [*(row.inputs["statement"] for row in found), *HARD]
-    return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]
 
 
 @pytest.fixture(scope="session")
@@ -268,63 +256,3 @@ def test_token_patterns_that_are_none_are_refused(pattern):
 )
 def test_usual_token_patterns_are_taken(pattern):
     terms.check(pattern)
-
-
-def spoil(folder, name, change):
-    path = folder / "linear.safetensors"
-    arrays = load_file(path)
-    arrays[name] = change(arrays[name])
-    save_file(arrays, path)
-
-
-def listing(change):
-    def spoilt(folder):
-        path = folder / "terms.json"
-        path.write_text(json.dumps(change(json.loads(path.read_text()))))
-
-    return spoilt
-
-
-SPOILT = {
-    "noise": (lambda folder: (folder / "linear.safetensors").write_bytes(b"\x80\x04noise"), "cannot be read"),
-    "no weights": (lambda folder: (folder / "linear.safetensors").unlink(), "cannot be read"),
-    "NaN": (lambda folder: spoil(folder, "weights", lambda a: a * np.nan), "weights holds what is no number"),
-    "infinite": (lambda folder: spoil(folder, "idf.0", lambda a: a + np.inf), "idf.0 holds what is no number"),
-    "too few": (lambda folder: spoil(folder, "weights", lambda a: a[:-1].copy()), "weights is .* is needed"),
-    "one label": (lambda folder: spoil(folder, "intercept", lambda a: a[:1].copy()), "intercept is .* is needed"),
-    "terms of nothing": (listing(lambda old: []), "a list with 1 lists"),
-    "terms of numbers": (listing(lambda old: [[1, 2]]), "a list with 1 lists"),
-    "a term twice": (listing(lambda old: [[*old[0][:-1], old[0][0]]]), "listed twice"),
-    "a term too many": (listing(lambda old: [[*old[0], "new term"]]), "is needed"),
-    "deep": (lambda folder: (folder / "terms.json").write_text("[" * 200_000), "cannot be read"),
-    "a pickle": (lambda folder: (folder / "model.pkl").write_bytes(b""), r"not model\.pkl"),
-}
-
-
-@pytest.mark.parametrize("name", SPOILT)
-def test_a_damaged_folder_is_refused_with_the_reason(name, reviews, tmp_path):
-    pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
-    folder = fitted.save(tmp_path / "model", pipeline, **CARD)
-    spoil_it, told = SPOILT[name]
-    spoil_it(folder)
-    with pytest.raises(Invalid, match=told):
-        catalog.open_model(folder)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("- statement\n    separator", "- premise\n    separator", "premise are no inputs"),
-        ("(?u)\\b\\w\\w+\\b", "(\\w+)+", "token pattern"),
-        ("analyzer: word", "analyzer: exec", "word"),
-        ("lowercase: true", "lowercase: true\n    code: rm", "code"),
-    ],
-)
-def test_settings_that_are_none_are_refused_by_name(old, new, told, reviews, tmp_path):
-    pipeline = Pipeline([("v", TfidfVectorizer()), ("c", LogisticRegression())]).fit(reviews[0][:60], reviews[1][:60])
-    path = fitted.save(tmp_path / "model", pipeline, **CARD) / "model.yaml"
-    text = path.read_text()
-    assert old in text, text
-    path.write_text(text.replace(old, new))
-    with pytest.raises(Invalid, match=told):
-        LinearModel.open(path.parent)

@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 
 from dynabench.errors import Invalid
 from dynabench.models.backends.ngram import NgramModel
@@ -76,6 +78,16 @@ def test_damaged_weights_are_refused(copied):
     weights = folder / "ngram.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(Invalid, match="cannot be loaded"):
+        NgramModel.load(folder)
+
+
+@pytest.mark.parametrize("name", ["weights", "bias"])
+def test_weights_that_are_no_numbers_are_refused(copied, name):
+    folder = copied("nli-ngram")
+    arrays = load_file(folder / "ngram.safetensors")
+    arrays[name].flat[0] = np.nan
+    save_file(arrays, folder / "ngram.safetensors")
+    with pytest.raises(Invalid, match="no finite numbers"):
         NgramModel.load(folder)
 
 

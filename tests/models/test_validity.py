@@ -1,6 +1,5 @@
 """What counts as an answer, whatever a model returns."""
 
-import json
 import math
 
 import numpy as np
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.models.protocol import Card, Output
-from dynabench.models.validity import LONGEST, MOST, SLACK, Broken, checked
+from dynabench.models.validity import EXTRAS, LONGEST, MOST, SLACK, Broken, checked
 
 LABELS = ("entailment", "neutral", "contradiction")
 NLI = Card("a-model", "1", "nli", "plain", ("premise", "hypothesis"), "label", LABELS)
@@ -95,6 +94,7 @@ def test_a_span_lies_in_the_text_and_says_what_stands_there(start, end):
         [{"start": False, "end": 3, "text": "Ada"}],
         [["0", "3", "Ada"]],
         [{"start": 0, "end": 3, "text": "Ada"}] * (MOST + 1),
+        [{"start": 0, "end": 3, "text": "Ada", "more": "x"}],
     ],
 )
 def test_whatever_is_no_list_of_spans_is_refused(answer):
@@ -120,15 +120,62 @@ def test_a_written_answer_is_a_text_of_some_length(answer):
         one(TEXT, answer)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.binary() | st.complex_numbers(), st.lists))
-def test_extras_are_values_of_json(value):
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
-        with pytest.raises(Broken, match="extras must be values of JSON"):
-            one(TEXT, "fine", extras={"more": value})
-    else:
-        assert one(TEXT, "fine", extras={"more": value})
+plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+plain |= st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+@given(st.recursive(plain, lambda inner: st.lists(inner, max_size=3), max_leaves=20))
+def test_extras_may_be_values_of_json(value):
+    assert one(TEXT, "fine", extras={"more": value})
+
+
+@pytest.mark.parametrize("value", [b"bytes", 1j, {1, 2}, float("nan"), float("inf"), [object()]])
+def test_extras_that_are_no_values_of_json_are_refused(value):
+    with pytest.raises(Broken, match="extras must be values of JSON"):
+        one(TEXT, "fine", extras={"more": value})
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [100, 100_000])
+def test_extras_nested_beyond_reading_are_refused(depth):
+    with pytest.raises(Broken, match=r"nesting|values of JSON"):
+        one(TEXT, "fine", extras={"more": nested(depth)})
+
+
+def test_extras_without_end_are_refused_by_their_size():
+    assert one(TEXT, "fine", extras={"more": "x" * (EXTRAS - 100)})
+    with pytest.raises(Broken, match="extras take"):
+        one(TEXT, "fine", extras={"more": "x" * EXTRAS})
+
+
+@pytest.mark.parametrize("strange", ["\0", "\ud800", "fine \udfff"])
+def test_text_that_no_database_holds_is_no_answer(strange):
+    for answer, known, extras in (
+        (strange, None, {}),
+        ("fine", {strange: 0.5}, {}),
+        ("fine", None, {"generated": strange}),
+        ("fine", None, {"more": [{strange: 1}]}),
+    ):
+        with pytest.raises(Broken, match="cannot be stored; write valid Unicode"):
+            one(TEXT, answer, known, extras)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400), 10**5000], ids=["large", "small", "long"])
+def test_numbers_beyond_measure_are_no_probabilities(number):
+    with pytest.raises(Broken, match="must lie between 0 and 1"):
+        one(NLI, "neutral", {"entailment": number, "neutral": 0, "contradiction": 0})
+
+
+@pytest.mark.parametrize("known", [dict.fromkeys(map(str, range(MOST + 1)), 0.0), {"x" * (LONGEST + 1): 1.0}, {3: 1.0}])
+def test_what_is_likely_is_told_of_so_many_texts_and_no_more(known):
+    with pytest.raises(Broken, match=f"up to {MOST} texts"):
+        one(TEXT, "fine", known)
 
 
 @pytest.mark.parametrize("outputs", [None, "text", [None], {}, [Output({"label": "neutral"})] * 2, [], iter([])])

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from dynabench import errors, security
+from dynabench import errors, security, storable
 from dynabench.accounts.tables import Person
 from dynabench.settings import Settings
 
@@ -58,9 +58,9 @@ def moment(at: datetime) -> str:
 
 def check_storable(document: dict[str, Any]) -> None:
     """Raises `Invalid` for what databases and JSON cannot hold: NUL, broken Unicode, deep nesting, NaN, infinity."""
-    if wrong := next(security.unstorable(document), None):
+    if wrong := next(storable.unstorable(document), None):
         message = "This cannot be stored: remove control characters or nesting."
-        raise errors.Invalid({security.printable(wrong): message})
+        raise errors.Invalid({storable.printable(wrong): message})
     try:
         json.dumps(document, allow_nan=False, default=str)
     except (ValueError, TypeError):

@@ -20,8 +20,8 @@ from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
-from dynabench.security import UNSTORABLE, printable
 from dynabench.settings import Settings
+from dynabench.storable import UNSTORABLE, printable
 from dynabench.tasks import TaskConfig
 
 KIND = "import_data"

@@ -4,7 +4,7 @@ Importing this imports no torch; `open_model` does when the model's kind needs i
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dynabench.errors import NotFound, Problem
@@ -48,7 +48,8 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
             if (folder / spec.FILE).is_file():
                 entry = _entry(folder)
                 found.setdefault((entry.name, entry.version), entry)
-    return sorted(found.values(), key=lambda entry: entry.name)
+    entries = _with_members(list(found.values()), places is not None)
+    return sorted(entries, key=lambda entry: entry.name)
 
 
 def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:
@@ -68,6 +69,27 @@ def open_model(folder: Path, bulk: bool = False) -> Attributable:
     """
     opened: Attributable = kinds.kind(spec.card(folder).kind).opener().open(folder, bulk)
     return opened
+
+
+def _with_members(entries: list[Entry], elsewhere: bool) -> list[Entry]:
+    """The entries, of which one that asks other models keeps inputs inside only if each of these is known to do so.
+
+    Members are those of the deployment's folders; `elsewhere` says that the entries come from others.
+    """
+    asking = {index: asks for index, entry in enumerate(entries) if entry.card and (asks := _asks(entry))}
+    if not asking:
+        return entries
+    known = {f"{entry.name}@{entry.version}": entry.card for entry in (find() if elsewhere else entries)}
+    for index, asks in asking.items():
+        entry = entries[index]
+        if entry.card and not all((card := known.get(name)) and card.inside for name in asks):
+            entries[index] = replace(entry, card=replace(entry.card, inside=False))
+    return entries
+
+
+def _asks(entry: Entry) -> tuple[str, ...]:
+    kind = kinds.kind(entry.card.kind) if entry.card else None
+    return kind.asks(spec.read(entry.folder).options) if kind and kind.options else ()
 
 
 def _entry(folder: Path) -> Entry:

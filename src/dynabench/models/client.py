@@ -13,6 +13,7 @@ from dynabench.models.host import wire
 from dynabench.models.protocol import Attribution, Card, Output
 from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
+from dynabench.storable import unstorable
 
 __all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 
@@ -68,7 +69,7 @@ class Host:
             try:
                 output = wire.outputs(document)[0]
                 served = str(document.get("model_version", ""))
-            except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
+            except (KeyError, TypeError, ValueError, IndexError, StopIteration, RecursionError) as error:
                 raise Unavailable(f"{model} answered something that is no prediction.") from error
             if version is not None and served != version:
                 told = f"{model} answered as version {served or 'unknown'}; version {version} was asked for."
@@ -170,6 +171,8 @@ class Host:
                 validity.checked(card, [inputs], [output])
         except validity.Broken as broken:
             raise Unavailable(f"{broken.detail} Tell the owner of the task.") from broken
+        if card is None and any(unstorable([output.answer, output.probabilities, output.extras])):
+            raise Unavailable(f"{model} answered something that cannot be stored. Tell the owner of the task.")
 
     async def _own_limit(self, model: str, version: str | None, deadline: float) -> float:
         """The seconds that the model's card asks for, 0 where it asks for none or nobody says so in time."""

@@ -97,6 +97,10 @@ class Kind:
         own = getattr(self.read(options), "methods", None)
         return tuple(own()) if callable(own) else self.methods
 
+    def asks(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """The models, as NAME@VERSION, that one with these options asks in its turn."""
+        return tuple(getattr(self.read(options), "members", ()))
+
 
 def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **other: Any) -> Kind:
     module = f"{_HERE}.{other.pop('module', name)}"

@@ -218,7 +218,7 @@ def _within(deadline: float) -> dict[str, str]:
 def _document(model: str, response: httpx.Response) -> dict[str, Any]:
     try:
         document = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         document = {}

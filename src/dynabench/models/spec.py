@@ -20,6 +20,10 @@ UNVERSIONED = {"README.md"}
 CACHE = "__pycache__"
 """What Python leaves behind; no part of a model."""
 README = "README.md"
+CHUNK = 2**20
+"""Bytes that are read at a time."""
+LARGEST = 256 * 1024
+"""Bytes of `model.yaml`, all of which is read before anything is checked."""
 LONGEST_README = 64 * 1024
 """Bytes of the card that are handed out at most."""
 
@@ -100,9 +104,13 @@ class Spec(BaseModel):
 def read(folder: Path) -> Spec:
     """The folder's `model.yaml`; raises `Invalid` with what is wrong, also for files of a kind that may hold code."""
     try:
+        if (folder / FILE).stat().st_size > LARGEST:
+            raise Invalid({FILE: f"It may have {LARGEST // 1024} KiB; text for people belongs into {README}."})
         raw = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise Invalid({FILE: str(error)}) from error
+    except RecursionError as error:
+        raise Invalid({FILE: "It is nested too deeply."}) from error
     try:
         found = Spec.model_validate(raw)
     except ValidationError as error:
@@ -121,9 +129,10 @@ def version(folder: Path) -> str:
     for path in _files(folder):
         name = path.relative_to(folder).as_posix()
         if name not in UNVERSIONED:
-            content = path.read_bytes()
-            digest.update(f"{name}\0{len(content)}\0".encode())
-            digest.update(content)
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while part := file.read(CHUNK):  # weights may be larger than memory
+                    digest.update(part)
     return digest.hexdigest()[:16]
 
 

@@ -1,19 +1,22 @@
 """Whether what a model returned is an answer: the same check where models are tried out and where they are served."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.errors import Unavailable
 from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.storable import unstorable
 
 SLACK = 1e-3
 """By how much probabilities may miss one."""
 LONGEST = 20_000
 """Characters of a written answer."""
 MOST = 1000
-"""Spans of an answer."""
+"""Spans of an answer, or texts with a probability."""
+EXTRAS = 2**18
+"""Characters of JSON that extras may take."""
+SPAN = {"start", "end", "text"}
 
 
 class Broken(Unavailable):
@@ -42,7 +45,11 @@ def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
         return f"a text of up to {LONGEST} characters is needed, not {_short(answer)}."
     if card.returns in ("spans", "tags") and (told := _wrong_spans(card, inputs, answer)):
         return told
-    return _wrong_probabilities(card, output.probabilities) or _wrong_extras(output.extras)
+    return (
+        _wrong_probabilities(card, output.probabilities)
+        or _wrong_extras(output.extras)
+        or _wrong_text(inputs, answer, output.probabilities, output.extras)
+    )
 
 
 def _wrong_spans(card: Card, inputs: Inputs, answer: Any) -> str:
@@ -52,6 +59,8 @@ def _wrong_spans(card: Card, inputs: Inputs, answer: Any) -> str:
     for span in answer:
         if not isinstance(span, Mapping) or not all(type(span.get(end)) is int for end in ("start", "end")):
             return f"a span is {{start, end, text}} with whole numbers, not {_short(span)}."
+        if strangers := set(span) - (SPAN | {"label"} if card.returns == "tags" else SPAN):
+            return f"a span has no {_short(strangers.pop())}; put what else there is to say into extras."
         start, end = span["start"], span["end"]
         if not 0 <= start <= end <= len(text) or span.get("text") != text[start:end]:
             return f"the span {_short(span)} is not what {card.inputs[-1]!r} says there."
@@ -68,10 +77,11 @@ def _wrong_probabilities(card: Card, known: Any) -> str:
     for label, value in known.items():
         if not isinstance(value, float | int) or isinstance(value, bool):
             return f"the probability of {_short(label)} is {_short(value)}, a {type(value).__name__}, not a number."
-        if not math.isfinite(value) or not -SLACK <= value <= 1 + SLACK:
+        if not -SLACK <= value <= 1 + SLACK:
             return f"the probability of {_short(label)} is {_short(value)}; it must lie between 0 and 1."
     if card.returns != "label":
-        return ""
+        fits = len(known) <= MOST and all(isinstance(text, str) and len(text) <= LONGEST for text in known)
+        return "" if fits else f"probabilities are given for up to {MOST} texts of up to {LONGEST} characters."
     if set(known) != set(card.labels):
         return f"probabilities are given for {_short(sorted(map(str, known)))}; needed: {', '.join(card.labels)}."
     total = sum(known.values())
@@ -79,13 +89,25 @@ def _wrong_probabilities(card: Card, known: Any) -> str:
 
 
 def _wrong_extras(extras: Any) -> str:
+    if not extras:
+        return ""
     try:
-        json.dumps(extras, allow_nan=False)
-    except (TypeError, ValueError):
+        size = len(json.dumps(extras, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
         return f"extras must be values of JSON, not {_short(extras)}."
-    return ""
+    return "" if size <= EXTRAS else f"extras take {size} characters as JSON; {EXTRAS} at most are kept."
+
+
+def _wrong_text(inputs: Inputs, *said: Any) -> str:
+    """What is wrong with text that cannot be stored; where the inputs hold such text, an answer may quote it."""
+    if not any(unstorable(list(said))) or any(unstorable(list(inputs.values()))):
+        return ""
+    return "it holds NUL, half a surrogate pair or very deep nesting, which cannot be stored; write valid Unicode."
 
 
 def _short(value: Any) -> str:
-    told = repr(value)
+    try:
+        told = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nesting without end
+        return f"a {type(value).__name__} beyond measure"
     return told if len(told) <= 80 else f"{told[:77]}..."

@@ -14,7 +14,7 @@ from dynabench.rounds import contexts, files, queries, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.mapping import Columns, raw
 from dynabench.rounds.tables import RefusedRow
-from dynabench.security import UNSTORABLE, unstorable
+from dynabench.storable import UNSTORABLE, unstorable
 
 NAMED = 1_000  # bad rows that the result names; all of them are in `refused_rows`
 NOTHING: dict[str, Any] = {"batches": 0, "finished": False, "created": 0, "duplicates": 0, "failed": 0}

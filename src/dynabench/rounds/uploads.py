@@ -15,7 +15,7 @@ from dynabench.db import Database
 from dynabench.rounds import files, listing, schemas, service, waiting
 from dynabench.rounds.mapping import Columns
 from dynabench.rounds.owning import After, Limit
-from dynabench.security import printable
+from dynabench.storable import printable
 
 router = APIRouter()
 

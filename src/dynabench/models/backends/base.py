@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.models.protocol import Attributable, Card, Inputs, Output
+from dynabench.models.validity import Broken
 
 Prepared = Any
 """What a backend makes of inputs; its `len()` is the cost that batches are bucketed by."""
@@ -37,7 +38,12 @@ def softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 def output(card: Card, logits: NDArray[np.floating[Any]]) -> Output:
-    """The answer that logits (labels,) mean: the likeliest label, the first of equals."""
+    """The answer that logits (labels,) mean: the likeliest label, the first of equals.
+
+    Raises `Broken` for logits that are no finite numbers, as of a training that diverged.
+    """
+    if not np.isfinite(logits).all():
+        raise Broken(f"{card.name} computed numbers that are not finite for this input; train it again.")
     probabilities = softmax(logits)
     best = int(np.argmax(probabilities))
     return Output(

@@ -46,7 +46,8 @@ class EnsembleModel(Alone):
 
     def __init__(self, card: Card, options: Options, members: Sequence[Attributable]) -> None:
         shared = [method for method in members[0].card.methods if all(method in m.card.methods for m in members)]
-        super().__init__(replace(card, methods=(*shared, *(m for m in card.methods if m not in shared))))
+        methods = (*shared, *(method for method in card.methods if method not in shared))
+        super().__init__(replace(card, methods=methods, inside=all(member.card.inside for member in members)))
         self._shared = frozenset(shared) if options.rule == "mean" else frozenset()
         self._rule = options.rule
         self._members = members

@@ -1,5 +1,6 @@
 """Extractive question answering over the shared encoder: the answer is a piece of the passage."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from dynabench.models.backends.pool import Pool, shared_pool
 from dynabench.models.backends.spans import Span, best, likeliest, ranked, spans
 from dynabench.models.backends.windows import Reading, Window
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, Inputs, Output
+from dynabench.models.validity import Broken
 
 LEAD = 0.02
 """By how much an answer must lead before the next text, and its place before others of that text, if bfloat16 is not
@@ -65,6 +67,8 @@ class ExtractorModel(Encoded):
             return Output({self.card.answer: []}, {}), True
         (gain, (chosen, *same)), *others = ranked(found)
         leads = [gain - other for other, _ in others[:1]] + [chosen.probability - span.probability for span in same[:1]]
+        if math.isnan(chosen.probability):
+            raise Broken(f"{self.card.name} computed numbers that are not finite for this input; train it again.")
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
         output = Output({self.card.answer: [answer]}, likeliest(found, chosen))
         return output, all(lead >= LEAD for lead in leads)

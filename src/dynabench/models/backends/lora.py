@@ -4,7 +4,6 @@ They stay apart from the encoder's weights: any number of them stand over one en
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +78,7 @@ def read(folder: Path, weights: Weights) -> Lora:
     _check(config)
     stored = load((folder / "adapter_model.safetensors").read_bytes())
     shapes = weights.linear()
-    wanted = [name for name in shapes if _targeted(name, config["target_modules"])]
+    wanted = [name for name in shapes if _targeted(name, config["target_modules"], stored)]
     names = {f"{PREFIX}{name}.lora_{side}.weight" for name in wanted for side in "AB"}
     if names != set(stored):
         raise ValueError(f"{len(names - set(stored))} weights are missing, {len(set(stored) - names)} are unknown")
@@ -97,9 +96,10 @@ def _check(config: Any) -> None:
         raise ValueError(f"adapters with {', '.join(strange)} are not supported; leave it out and train again")
 
 
-def _targeted(name: str, targets: str | list[str]) -> bool:
+def _targeted(name: str, targets: str | list[str], stored: Mapping[str, Tensor]) -> bool:
+    """Whether a layer is adapted. A regular expression is not run, for it may take for ever: the weights tell."""
     if isinstance(targets, str):
-        return targets == "all-linear" or re.fullmatch(targets, name) is not None
+        return targets == "all-linear" or f"{PREFIX}{name}.lora_A.weight" in stored
     return any(name == target or name.endswith(f".{target}") for target in targets)
 
 
@@ -110,4 +110,6 @@ def _matrices(
     rank = a.shape[0]
     if a.shape != (rank, shape[1]) or b.shape != (shape[0], rank):
         raise ValueError(f"{name} has matrices of {tuple(a.shape)} and {tuple(b.shape)}, which do not fit {shape}")
+    if not (a.isfinite().all() and b.isfinite().all()):
+        raise ValueError(f"{name} has weights that are no finite numbers; the training diverged")
     return a, b * (float(config["lora_alpha"]) / (rank**0.5 if config.get("use_rslora") else rank))

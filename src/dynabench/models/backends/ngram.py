@@ -58,6 +58,8 @@ class NgramModel:
         wanted = (1 << stored.bits, len(card.labels))
         if weights.shape != wanted or bias.shape != wanted[1:] or stored.pairs != (len(card.inputs) == 2):
             raise Invalid({"ngram": f"The weights are {weights.shape} where the card asks for {wanted}."})
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+            raise Invalid({"ngram": "The weights are no finite numbers; the training diverged."})
         return cls(card, Options(**stored.model_dump()), weights, bias)
 
     @classmethod

@@ -168,5 +168,8 @@ def shared_pool() -> Pool:
 def _load_head(path: Path, head: nn.Module) -> nn.Module:
     from safetensors.torch import load
 
-    head.load_state_dict({name: value.float() for name, value in load(path.read_bytes()).items()})
+    stored = {name: value.float() for name, value in load(path.read_bytes()).items()}
+    if not all(value.isfinite().all() for value in stored.values()):
+        raise ValueError("the head has weights that are no finite numbers; the training diverged")
+    head.load_state_dict(stored)
     return head.eval().requires_grad_(False)

@@ -11,12 +11,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dynabench import __version__
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
 from dynabench.models.host import wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
+from dynabench.models.host.paths import routes
 from dynabench.models.host.repository import READY, Repository, Slot
 
 
@@ -45,34 +45,9 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
 
 
 def _routes() -> list[Route]:
-    routes = [
-        Route("/v2", _server),
-        Route("/v2/health/live", _live),
-        Route("/v2/health/ready", _ready),
-        Route("/v2/repository/index", _index, methods=["POST"]),
-        Route("/v2/repository/models/{model}/load", _load, methods=["POST"]),
-        Route("/v2/repository/models/{model}/unload", _unload, methods=["POST"]),
-        Route("/metrics", _metrics),
-    ]
-    for base in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
-        routes += [
-            Route(base, _metadata),
-            Route(f"{base}/ready", _model_ready),
-            Route(f"{base}/readme", _readme),
-            Route(f"{base}/infer", _infer, methods=["POST"]),
-            Route(f"{base}/attribute", _attribute, methods=["POST"]),
-        ]
-    return routes
-
-
-async def _server(request: Request) -> Response:
-    return JSONResponse(
-        {"name": "dynabench", "version": __version__, "extensions": ["model_repository", "attribution", "readme"]}
-    )
-
-
-async def _live(request: Request) -> Response:
-    return JSONResponse({"live": True})
+    own = {"ready": _ready, "index": _index, "load": _load, "unload": _unload, "metrics": _metrics}
+    model = {"metadata": _metadata, "ready": _model_ready, "readme": _readme, "infer": _infer, "attribute": _attribute}
+    return routes(own, model)
 
 
 async def _ready(request: Request) -> Response:

@@ -35,7 +35,7 @@ async def json_object(request: Request, optional: bool = False) -> dict[str, Any
         return {}
     try:
         body = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Invalid({"body": "JSON in UTF-8 is needed."}) from error
     if not isinstance(body, dict):
         raise Invalid({"body": "A JSON object is needed."})

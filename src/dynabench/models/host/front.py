@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dynabench import __version__
 from dynabench.errors import Problem, Unavailable
 from dynabench.models.host import merging
 from dynabench.models.host.calls import WITHIN, hung_up, json_object, raw_body, refuse, unless_gone, within
 from dynabench.models.host.crew import Crew, Worker
+from dynabench.models.host.paths import routes
 
 CALM = 30.0
 """Seconds that a call without a time limit of its own waits for a worker to come up."""
@@ -44,38 +44,13 @@ def create_front(crew: Crew) -> Starlette:
 
 
 def _routes() -> list[Route]:
-    routes = [
-        Route("/v2", _server),
-        Route("/v2/health/live", _live),
-        Route("/v2/health/ready", _ready),
-        Route("/v2/repository/index", _index, methods=["POST"]),
-        Route("/v2/repository/models/{model}/load", _everywhere, methods=["POST"]),
-        Route("/v2/repository/models/{model}/unload", _everywhere, methods=["POST"]),
-        Route("/metrics", _metrics),
-    ]
-    for base in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
-        routes += [
-            Route(base, _to_one),
-            Route(f"{base}/ready", _to_one),
-            Route(f"{base}/readme", _to_one),
-            Route(f"{base}/infer", _to_one, methods=["POST"]),
-            Route(f"{base}/attribute", _to_one, methods=["POST"]),
-        ]
-    return routes
+    own = {"ready": _ready, "index": _index, "load": _everywhere, "unload": _everywhere, "metrics": _metrics}
+    return routes(own, dict.fromkeys(("metadata", "ready", "readme", "infer", "attribute"), _to_one))
 
 
 def _crew(request: Request) -> Crew:
     crew: Crew = request.app.state.crew
     return crew
-
-
-async def _server(request: Request) -> Response:
-    extensions = ["model_repository", "attribution"]
-    return JSONResponse({"name": "dynabench", "version": __version__, "extensions": extensions})
-
-
-async def _live(request: Request) -> Response:
-    return JSONResponse({"live": True})
 
 
 async def _ready(request: Request) -> Response:
