@@ -83,6 +83,15 @@ def test_a_kind_without_options_takes_none(copied):
         spec.read(path.parent)
 
 
+@pytest.mark.parametrize("name", ["probabilities", "extras"])
+def test_an_answer_cannot_take_a_name_that_the_wire_uses(copied, name):
+    folder = copied("nli-ngram")
+    path = folder / "model.yaml"
+    path.write_text(path.read_text().replace("answer: label", f"answer: {name}"))
+    with pytest.raises(Invalid, match="something else on the wire"):
+        spec.read(folder)
+
+
 def test_an_unknown_kind_is_answered_with_those_there_are():
     with pytest.raises(Invalid) as refused:
         kinds.kind("adaptor")

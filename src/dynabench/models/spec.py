@@ -15,6 +15,8 @@ from dynabench.models.runtime import folder_size
 FILE = "model.yaml"
 ONLY_LABELS = {"adapter", "ngram", "linear"}
 ENCODED = {"adapter", "extractor", "ngram", "linear"}
+RESERVED = {"probabilities", "extras"}
+"""What stands beside the answer in an inference response."""
 UNVERSIONED = {"README.md"}
 """The card explains a model and is no part of what it answers."""
 CACHE = "__pycache__"
@@ -95,6 +97,8 @@ class Spec(BaseModel):
             raise ValueError("A classifier has two labels at least.")
         if self.kind in ENCODED and len(self.inputs) > 2:
             raise ValueError("It reads one or two inputs.")
+        if self.answer in RESERVED:
+            raise ValueError(f"The answer cannot be called {self.answer!r}: that name means something else on the wire.")
         if strangers := set(self.images) - set(self.inputs):
             raise ValueError(f"images: {', '.join(sorted(strangers))} are no inputs.")
         kinds.kind(self.kind).read(self.options)
