@@ -125,6 +125,17 @@ def torchserve(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         yield found
 
 
+@pytest.fixture(scope="package")
+def ray_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Ray of this machine, to be started; it goes on from one module to the next."""
+    pytest.importorskip("ray", reason="Ray is an extra")
+    from tests.models.cluster.running import Ray
+
+    ray = Ray(tmp_path_factory.mktemp("home"))
+    yield ray
+    ray.stop()
+
+
 @pytest.fixture
 def serve_models(tmp_path: Path) -> Callable[..., AbstractContextManager[str]]:
     """Run a real model host over some folders on a local socket."""

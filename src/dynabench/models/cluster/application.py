@@ -20,8 +20,8 @@ from dynabench.models.host.app import create_app
 def build(args: dict[str, str] | None = None) -> Application:
     """The front, which deploys the models.
 
-    `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each, and `models`: folders, separated by colons, that
-    hold the models to serve instead of those that are found.
+    `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each, and `models`: folders, separated by colons,
+    that hold the models to serve instead of those that are found.
     """
     given = args or {}
     places = [Path(part).expanduser() for part in str(given.get("models", "")).split(":") if part]
