@@ -1,5 +1,6 @@
 """Shared by the tests of models: copies of shipped folders, hosts and servers on real sockets, public data."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -70,6 +71,35 @@ def served(app: Any, address: str) -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         bound.close()
+
+
+def export(*words: Any) -> Any:
+    """What `dynabench model export` says."""
+    from typer.testing import CliRunner
+
+    from dynabench.cli.model import app
+
+    return CliRunner().invoke(app, ["export", *map(str, words)])
+
+
+@pytest.fixture(scope="package")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """An export of a shipped model, made by the command when it is first asked for; `told` is what that said."""
+    place, told = tmp_path_factory.mktemp("exported"), {}
+
+    def folder(name: str, int8: bool = False) -> Path:
+        made = place / (f"{name}-int8" if int8 else name)
+        if not made.exists():
+            compared = ["--rows", 4 if name == "qa-minilm" else 12]
+            found = export(
+                folder(name) if int8 else name, made, *compared, *(["--int8", "--floor", 0.5] if int8 else []), "--json"
+            )
+            assert found.exit_code == 0, found.output
+            told[made.name] = json.loads(found.stdout)
+        return made
+
+    folder.told = told  # type: ignore[attr-defined]
+    return folder
 
 
 @pytest.fixture(scope="package")

@@ -70,8 +70,8 @@ def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker,
     """Each model's folder in turn."""
     scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
     maker: Maker = request.param
-    server = [request.getfixturevalue(maker.server)] if maker.server else []
-    with scratch as place, maker.make(Path(place), *server) as folder:
+    given = [request.getfixturevalue(maker.given)] if maker.given else []
+    with scratch as place, maker.make(Path(place), *given) as folder:
         yield maker, folder
 
 

@@ -32,4 +32,4 @@ def replicas(place: Path, ray: Any) -> Iterator[Path]:
         ray.stop()
 
 
-MAKERS = [Maker("ray", "nli", replicas, server="ray_here")]
+MAKERS = [Maker("ray", "nli", replicas, given="ray_here")]

@@ -21,4 +21,4 @@ def endpoint(place: Path, server: Any) -> Path:
     return folder
 
 
-MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), server="endpoints")]
+MAKERS = [Maker("huggingface", "sentiment", plain(endpoint), given="endpoints")]

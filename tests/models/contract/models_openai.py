@@ -28,4 +28,4 @@ def small_language_model(place: Path, server: Any) -> Path:
     return starting.start("a-chat", TASKS["sentiment"], "openai", place, url=server.url, model=NAME)
 
 
-MAKERS = [Maker("openai", "sentiment", plain(small_language_model), server="chat", rows=4, tests=TESTS)]
+MAKERS = [Maker("openai", "sentiment", plain(small_language_model), given="chat", rows=4, tests=TESTS)]

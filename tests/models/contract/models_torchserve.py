@@ -14,4 +14,4 @@ def classifier(place: Path, server: Any) -> Path:
     )
 
 
-MAKERS = [Maker("torchserve", "sentiment", plain(classifier), server="torchserve")]
+MAKERS = [Maker("torchserve", "sentiment", plain(classifier), given="torchserve")]

@@ -22,14 +22,14 @@ Make = Callable[..., AbstractContextManager[Path]]
 class Maker:
     """One model of the suite: its name in test ids, the shipped task that it answers, and how it is made.
 
-    `server` names the fixture of a server that other tests ask too; `make` is given it after the place. A model whose
-    every answer takes long is asked for `rows` samples, in the tests that `tests` names.
+    `given` names a fixture that other tests use too, such as a server; `make` is given it after the place. A model
+    whose every answer takes long is asked for `rows` samples, in the tests that `tests` names.
     """
 
     name: str
     task: str
     make: Make
-    server: str = ""
+    given: str = ""
     rows: int | None = None
     tests: frozenset[str] = frozenset()
 
@@ -48,8 +48,8 @@ def plain(make: Callable[..., Path]) -> Make:
     """A maker of a folder that is left as it is."""
 
     @contextmanager
-    def entered(place: Path, *server: Any) -> Iterator[Path]:
-        yield make(place, *server)
+    def entered(place: Path, *given: Any) -> Iterator[Path]:
+        yield make(place, *given)
 
     return entered
 
