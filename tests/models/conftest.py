@@ -1,7 +1,9 @@
-"""Shared by the tests of models: copies of shipped folders, a host on a real socket, the data beside the repository."""
+"""Shared by the tests of models: copies of shipped folders, hosts and servers on real sockets, public data."""
 
+import json
 import os
 import shutil
+import subprocess
 import threading
 import time
 import warnings
@@ -71,6 +73,99 @@ def served(app: Any, address: str) -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         bound.close()
+
+
+def export(*words: Any) -> Any:
+    """What `dynabench model export` says."""
+    from typer.testing import CliRunner
+
+    from dynabench.cli.model import app
+
+    return CliRunner().invoke(app, ["export", *map(str, words)])
+
+
+@pytest.fixture(scope="package")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """An export of a shipped model, made by the command when it is first asked for; `told` is what that said."""
+    place, told = tmp_path_factory.mktemp("exported"), {}
+
+    def folder(name: str, int8: bool = False) -> Path:
+        made = place / (f"{name}-int8" if int8 else name)
+        if not made.exists():
+            compared = ["--rows", 4 if name == "qa-minilm" else 12]
+            found = export(
+                folder(name) if int8 else name, made, *compared, *(["--int8", "--floor", 0.5] if int8 else []), "--json"
+            )
+            assert found.exit_code == 0, found.output
+            told[made.name] = json.loads(found.stdout)
+        return made
+
+    folder.told = told  # type: ignore[attr-defined]
+    return folder
+
+
+@pytest.fixture(scope="package")
+def language_weights(request: pytest.FixtureRequest) -> Path:
+    """The folder of a small language model."""
+    from tests.models.served import chat_server
+
+    if reason := chat_server.missing():
+        pytest.skip(reason)
+    return chat_server.unpacked(Path(request.config.cache.mkdir("language-model")))
+
+
+@pytest.fixture(scope="package")
+def chat(language_weights: Path) -> Iterator[Any]:
+    """A chat API around it, started once; `url` is its address."""
+    from tests.models.served.chat_server import Chat
+
+    server = Chat(language_weights)
+    with served(server.app, "http://127.0.0.1:0") as address:
+        server.url = f"{address}/v1"
+        yield server
+
+
+@pytest.fixture(scope="package")
+def endpoints() -> Iterator[Any]:
+    """Inference endpoints of Hugging Face's shape, started once; `url` is the address below which each has its own."""
+    from tests.models.served.endpoints import Endpoints
+
+    server = Endpoints()
+    with served(server.app, "http://127.0.0.1:0") as address:
+        server.url = address
+        yield server
+
+
+@pytest.fixture(scope="package")
+def torchserve(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real TorchServe with handlers, good and bad, started once."""
+    from tests.models.served import torchserve as server
+
+    if reason := server.missing():
+        pytest.skip(reason)
+    try:
+        site = server.installed(Path(request.config.cache.mkdir("torchserve")))
+    except subprocess.SubprocessError as error:
+        pytest.skip(f"TorchServe cannot be installed: {error}")
+    handlers = Path(server.__file__).with_name("handlers.py")
+    archives = {
+        "classifier": server.Archive(handlers, "classify", version="2.0", batch=4),
+        "plain": server.Archive(handlers, "plain"),
+        "broken": server.Archive(handlers, "broken"),
+    }
+    with server.serving(site, tmp_path_factory.mktemp("torchserve"), archives) as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def ray_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Ray of this machine, to be started; it goes on from one module to the next."""
+    pytest.importorskip("ray", reason="Ray is an extra")
+    from tests.models.cluster.running import Ray
+
+    ray = Ray(tmp_path_factory.mktemp("home"))
+    yield ray
+    ray.stop()
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
-import json
 import random
+from functools import cache
 
 import pytest
 import torch
 import yaml
-from typer.testing import CliRunner
 
-from dynabench.cli.model import app
 from dynabench.errors import Invalid
 from dynabench.models import agreement, catalog, encoder, exporting, kinds, spec
 from dynabench.models.backends import plain
@@ -16,33 +14,12 @@ from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.training import questions, recipes, rows
 
+from .conftest import export
 from .texts import HARD
 
 MODELS = ("sentiment-minilm", "nli-minilm", "qa-minilm")
 EQUAL = {"sentiment-minilm": 0.9, "qa-minilm": 0.75}
 """Shares of answers that int8 leaves as they are, at least."""
-
-
-def run(*words):
-    return CliRunner().invoke(app, ["export", *map(str, words)])
-
-
-@pytest.fixture(scope="session")
-def exported(tmp_path_factory):
-    """An export of a shipped model, made by the command when it is first asked for."""
-    place, told = tmp_path_factory.mktemp("exported"), {}
-
-    def folder(name, int8=False):
-        made = place / (f"{name}-int8" if int8 else name)
-        if not made.exists():
-            source = folder(name) if int8 else name
-            found = run(source, made, "--rows", 12, *(["--int8", "--floor", 0.5] if int8 else []), "--json")
-            assert found.exit_code == 0, found.output
-            told[made.name] = json.loads(found.stdout)
-        return made
-
-    folder.told = told
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +35,7 @@ def tested(data):
     return inputs
 
 
+@cache
 def in_fp32(name):
     """A shipped model as its export computes; served, it may be rounded where that changes no answer."""
     return kinds.kind(spec.card(BUILTIN / name).kind).opener().load(BUILTIN / name, Pool("fp32"))
@@ -87,7 +65,7 @@ def test_an_export_reads_words_and_emoji_as_the_model_does(name, exported):
 def test_in_8_bits_it_is_a_quarter_of_the_size_and_answers_much_the_same(name, exported, tested):
     folder = exported(name, int8=True)
     assert spec.card(folder).size_bytes < spec.card(exported(name)).size_bytes / 3
-    inputs = tested(name, 20 if name == "qa-minilm" else 60)
+    inputs = tested(name, 12 if name == "qa-minilm" else 60)
     found = agreement.compare(catalog.open_model(exported(name)), catalog.open_model(folder), inputs)
     assert EQUAL[name] <= found.equal <= 1
     assert found.largest < 0.5
@@ -131,7 +109,7 @@ def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported
 def test_below_the_floor_nothing_is_kept(exported, data, tmp_path):
     file = data / "sst3" / "test.jsonl.gz"
     words = [exported("sentiment-minilm"), tmp_path / "out" / "small", "--int8", "--data", file, "--rows", 150]
-    found = run(*words, "--column", "statement=text", "--floor", 1)
+    found = export(*words, "--column", "statement=text", "--floor", 1)
     assert found.exit_code == 1
     assert "of 150 answers are the same, below 100.0%: nothing is kept" in str(found.exception)
     assert "sentiment-minilm" in found.stdout
@@ -147,20 +125,20 @@ def test_below_the_floor_nothing_is_kept(exported, data, tmp_path):
     ],
 )
 def test_what_cannot_be_exported_is_refused_with_the_reason(name, more, told, tmp_path):
-    found = run(name, tmp_path / "new", *more)
+    found = export(name, tmp_path / "new", *more)
     assert found.exit_code == 1
     assert told in str(found.exception)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_whose_name_no_model_may_have_is_refused_at_once(tmp_path):
-    assert "the model's name" in str(run("sentiment-minilm", tmp_path / "My Model").exception)
+    assert "the model's name" in str(export("sentiment-minilm", tmp_path / "My Model").exception)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path):
     (tmp_path / "kept").write_text("mine")
-    assert "is there already" in str(run("sentiment-minilm", tmp_path).exception)
+    assert "is there already" in str(export("sentiment-minilm", tmp_path).exception)
     assert (tmp_path / "kept").read_text() == "mine"
 
 
@@ -210,7 +188,7 @@ def test_a_transformers_folder_keeps_its_answers_and_the_order_of_its_labels(tmp
     card |= {"labels": ["entailment", "neutral", "contradiction"], "options": {"labels": {"no": "contradiction"}}}
     names = ("no", "Entailment", "NEUTRAL")
     source = network(tmp_path / "theirs", BertForSequenceClassification, "text-classification", names, **card)
-    assert run(source, tmp_path / "ours", "--rows", 3).exit_code == 0
+    assert export(source, tmp_path / "ours", "--rows", 3).exit_code == 0
     inputs = [*tested("nli-minilm", 40), {"premise": "word " * 90, "hypothesis": "other " * 31}]
     found = agreement.compare(catalog.open_model(source), catalog.open_model(tmp_path / "ours"), inputs)
     assert (found.equal, found.largest) == (1.0, pytest.approx(0, abs=1e-4))

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.cluster.scale import Scale
-from dynabench.settings import Settings
 from tests.models.conftest import served
 
 ray = pytest.importorskip("ray", reason="Ray is an extra")
@@ -31,23 +29,9 @@ REVIEW = {"statement": "A tender film that never bores."}
 
 
 @pytest.fixture(scope="module")
-def port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, port):
-    from dynabench.models.cluster.connection import connect
-
-    module = connect(Settings(ray="local", home=tmp_path_factory.mktemp("home")))
-    from ray import serve
-
-    serve.start(http_options={"host": "127.0.0.1", "port": port})
-    yield module
-    serve.shutdown()
-    module.shutdown()
+def cluster(ray_here):
+    """The module `ray`, connected; it runs on for the suite of all backends, which comes next."""
+    return ray_here.start()
 
 
 @pytest.fixture(scope="module")
@@ -177,25 +161,37 @@ def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
         model.close()
 
 
-def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, port, monkeypatch):
+@pytest.fixture
+def alone(tmp_path):
+    """A folder that holds one small model."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "nli-ngram").symlink_to(BUILTIN / "nli-ngram")
+    return folder
+
+
+def test_the_application_for_clusters_speaks_the_protocol_over_http(cluster, ray_here, alone):
     from ray import serve
 
     from dynabench.models.cluster.application import build
 
-    serve.run(build({"replicas": "1", "processors": "0.1"}), name="front", route_prefix="/")
-    address = f"http://127.0.0.1:{port}"
+    args = {"replicas": "1", "processors": "0.1", "models": str(alone)}
+    serve.run(build(args), name="front", route_prefix="/")
+    address = f"http://127.0.0.1:{ray_here.port}"
     wait(lambda: ready(address))
-    assert ask(address, "nli-minilm", PAIR).answer["label"] in ("entailment", "neutral", "contradiction")
+    assert ask(address, "nli-ngram", PAIR).answer == catalog.open_model(alone / "nli-ngram").predict([PAIR])[0].answer
+    assert [state.name for state in asyncio.run(told(address, lambda each: each.states()))] == ["nli-ngram"]
     assert httpx2.get(f"{address}/v2").json()["name"] == "dynabench"
     serve.delete("front")
 
 
-def test_one_setting_puts_the_host_on_ray(tmp_path):
+def test_one_setting_puts_the_host_on_ray(tmp_path, alone):
     address = f"unix:{tmp_path / 'host.sock'}"
     environment = os.environ | {
         "DYNABENCH_RAY": "local", "DYNABENCH_RAY_PROCESSORS": "0.2", "DYNABENCH_HOME": str(tmp_path)
     }  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-m", "dynabench", "host", "--url", address], env=environment)
+    command = [sys.executable, "-m", "dynabench", "host", "--url", address, "--models", str(alone)]
+    process = subprocess.Popen(command, env=environment)
     try:
         wait(lambda: ready(address))
         assert ask(address, "nli-ngram", PAIR).answer

@@ -41,6 +41,19 @@ class Subject:
         return {name: texts[place % 2] for place, name in enumerate(self.card.inputs)}
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Models whose answers take long are asked by the tests that they name."""
+    left = [item for item in items if not _asked(item)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if _asked(item)]
+
+
+def _asked(item: pytest.Item) -> bool:
+    maker = item.callspec.params.get("made") if hasattr(item, "callspec") else None
+    return not isinstance(maker, Maker) or not maker.tests or getattr(item, "originalname", "") in maker.tests
+
+
 @pytest.fixture(scope="module", autouse=True)
 def at_home() -> Iterator[None]:
     """A home of its own, in which hosts of this machine may be asked."""
@@ -56,8 +69,10 @@ def at_home() -> Iterator[None]:
 def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
     """Each model's folder in turn."""
     scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
-    with scratch as place, request.param.make(Path(place)) as folder:
-        yield request.param, folder
+    maker: Maker = request.param
+    given = [request.getfixturevalue(maker.given)] if maker.given else []
+    with scratch as place, maker.make(Path(place), *given) as folder:
+        yield maker, folder
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +81,7 @@ def subject(made: tuple[Maker, Path]) -> Iterator[Subject]:
     maker, folder = made
     model = catalog.open_model(folder)
     rows = [each.inputs for each in samples.of(maker.config) if max(map(len, each.inputs.values())) <= 1000]
-    yield Subject(maker, folder, model, rows[::2])
+    yield Subject(maker, folder, model, rows[::2][: maker.rows])
     model.close()  # type: ignore[attr-defined]
 
 

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,24 @@ from dynabench.tasks import TaskConfig, builtin
 
 TASKS: dict[str, TaskConfig] = {each.config.id: each.config for each in builtin()}
 
-Make = Callable[[Path], AbstractContextManager[Path]]
+Make = Callable[..., AbstractContextManager[Path]]
 """Makes a model's folder below a new place, and keeps what it needs, such as a server, for as long as it is entered."""
 
 
 @dataclass(frozen=True)
 class Maker:
-    """One model of the suite: its name in test ids, the shipped task that it answers, and how it is made."""
+    """One model of the suite: its name in test ids, the shipped task that it answers, and how it is made.
+
+    `given` names a fixture that other tests use too, such as a server; `make` is given it after the place. A model
+    whose every answer takes long is asked for `rows` samples, in the tests that `tests` names.
+    """
 
     name: str
     task: str
     make: Make
+    given: str = ""
+    rows: int | None = None
+    tests: frozenset[str] = frozenset()
 
     @property
     def config(self) -> TaskConfig:
@@ -36,12 +44,12 @@ def needs(kind: str) -> None:
         pytest.skip(told)
 
 
-def plain(make: Callable[[Path], Path]) -> Make:
-    """A maker of a folder that needs nothing but itself."""
+def plain(make: Callable[..., Path]) -> Make:
+    """A maker of a folder that is left as it is."""
 
     @contextmanager
-    def entered(place: Path) -> Iterator[Path]:
-        yield make(place)
+    def entered(place: Path, *given: Any) -> Iterator[Path]:
+        yield make(place, *given)
 
     return entered
 

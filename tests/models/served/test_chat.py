@@ -14,28 +14,12 @@ import pytest
 
 from dynabench.errors import Invalid, Unavailable
 from dynabench.models.validity import Broken
-from tests.models.conftest import served
 
-from .chat_server import NAME, Chat, missing, unpacked
+from .chat_server import NAME
 from .conftest import LABELS, WRITER, http
 
 INPUTS = {"statement": "A wonderful, funny film that I loved from start to end."}
 SAID = {"choices": [{"message": {"content": "positive"}, "finish_reason": "stop"}]}
-
-
-@pytest.fixture(scope="module")
-def weights(request) -> Path:
-    if reason := missing():
-        pytest.skip(reason)
-    return unpacked(Path(request.config.cache.mkdir("language-model")))
-
-
-@pytest.fixture(scope="module")
-def chat(weights):
-    server = Chat(weights)
-    with served(server.app, "http://127.0.0.1:0") as address:
-        server.url = f"{address}/v1"
-        yield server
 
 
 @pytest.fixture
@@ -110,17 +94,17 @@ def test_the_public_client_understands_the_server(chat):
         assert len(whole.choices[0].logprobs.content[0].top_logprobs) == 3
 
 
-def test_the_public_server_answers_and_streams(weights, opened, tmp_path):
-    with _transformers_serve(weights, tmp_path) as url:
+def test_the_public_server_answers_and_streams(language_weights, opened, tmp_path):
+    with _transformers_serve(language_weights, tmp_path) as url:
         model = opened(
-            "openai", WRITER, url=url, model=str(weights), prompt="Say hello.", answers="plain", max_tokens=6
+            "openai", WRITER, url=url, model=str(language_weights), prompt="Say hello.", answers="plain", max_tokens=6
         )
         output = model.predict([INPUTS])[0]
         assert "ello" in output.answer["reply"]
         assert output.extras["tokens"]["out"] == 6
         assert "ello" in "".join(model.stream([{"role": "user", "content": "Say hello."}]))
         assert model.ready().ready
-        strict = opened("openai", url=url, model=str(weights), max_tokens=6)
+        strict = opened("openai", url=url, model=str(language_weights), max_tokens=6)
         with pytest.raises(Broken, match=r"cut off|say `answers: plain`"):
             strict.predict([INPUTS])
 

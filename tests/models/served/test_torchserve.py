@@ -1,41 +1,19 @@
 """A real TorchServe, where Java and the package are there."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from dynabench.errors import Invalid, Unavailable
 
-from . import torchserve
-from .torchserve import Archive
-
-HANDLERS = Path(__file__).with_name("handlers.py")
 BATCH = [{"statement": text} for text in ("A good, great day.", "Bad and dull.", "It is a day.")]
 EXPECTED = ["positive", "negative", "negative"]
 
 
-@pytest.fixture(scope="module")
-def running(request, tmp_path_factory):
-    if reason := torchserve.missing():
-        pytest.skip(reason)
-    try:
-        site = torchserve.installed(Path(request.config.cache.mkdir("torchserve")))
-    except subprocess.SubprocessError as error:
-        pytest.skip(f"TorchServe cannot be installed: {error}")
-    archives = {
-        "classifier": Archive(HANDLERS, "classify", version="2.0", batch=4),
-        "plain": Archive(HANDLERS, "plain"),
-        "broken": Archive(HANDLERS, "broken"),
-    }
-    with torchserve.serving(site, tmp_path_factory.mktemp("torchserve"), archives) as found:
-        yield found
-
-
 @pytest.fixture
-def model(running, opened):
+def model(torchserve, opened):
     def open_one(name, **options):
-        return opened("torchserve", url=running.inference, model=name, **{"management": running.management, **options})
+        return opened(
+            "torchserve", url=torchserve.inference, model=name, **{"management": torchserve.management, **options}
+        )
 
     return open_one
 

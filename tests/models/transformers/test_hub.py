@@ -184,3 +184,26 @@ def test_a_branch_is_resolved_when_the_folder_is_made_and_not_later(here, tmp_pa
     assert not any(LATER in asked for asked in Hub.asked)
     again = CliRunner().invoke(app, ["model", "hub", NAME, str(tmp_path / "opp"), *asked])
     assert isinstance(again.exception, errors.Conflict) or "holds a model already" in again.output
+
+
+def test_both_commands_write_the_same_folder_and_wrong_options_none(here, tmp_path):
+    task = tmp_path / "task.yaml"
+    task.write_text(
+        "id: opposites\nname: Opposites\ninput: [{name: word, type: text}]\nanswer: [{name: answer, type: text}]\n"
+    )
+    one, two = tmp_path / "one" / "opp", tmp_path / "two" / "opp"
+    told = ["--task", str(task)]
+    asked = [
+        ["hub", NAME, str(one), *told],
+        ["new", "opp", *told, "--kind", "transformers", "--source", NAME, "--into", str(two.parent)],
+    ]
+    for words in asked:
+        run = CliRunner().invoke(app, ["model", *words])
+        assert run.exit_code == 0, run.output
+    assert spec.read(one).options["architecture"] == "text2text-generation"
+    assert {path.name: path.read_text() for path in one.iterdir()} == {p.name: p.read_text() for p in two.iterdir()}
+    wrong = CliRunner().invoke(
+        app, ["model", "hub", NAME, str(tmp_path / "bad"), *told, "--option", "max_new_tokens=x"]
+    )
+    assert "max_new_tokens" in str(wrong.exception) + wrong.output
+    assert not (tmp_path / "bad").exists()

@@ -5,14 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
+from dynabench.cli.models.tasks import Task, named
 from dynabench.errors import Invalid
 
 
 def bring(
     repository: Annotated[str, typer.Argument(help="Such as org/name.")],
     folder: Annotated[Path, typer.Argument(help="The new folder; its name becomes the model's.")],
-    task: Annotated[str, typer.Option("--task", help="A shipped task, or a file with a task's config.")],
-    architecture: Annotated[str, typer.Option("--architecture", help="What it does, in the hub's words.")],
+    task: Task,
+    architecture: Annotated[str, typer.Option(help="What it does, where its config.json does not tell.")] = "",
     revision: Annotated[str, typer.Option("--revision", help="Branch, tag or commit.")] = "main",
     label: Annotated[
         list[str] | None, typer.Option("--label", help="THEIRS=OURS, where the model calls a label otherwise.")
@@ -22,32 +23,17 @@ def bring(
         list[str] | None, typer.Option("--option", help="NAME=VALUE for any other option, such as answer=likelihood.")
     ] = None,
 ) -> None:
-    """Write a model folder that points to a commit of a repository; nothing is loaded."""
+    """Write a model folder that points to a commit of a repository, as `new --source` does, with all options."""
     import yaml
 
-    from dynabench.models import bringing
     from dynabench.models.spec import FILE
+    from dynabench.models.starting import pretrained
 
-    others = {name: yaml.safe_load(value) for name, value in _pairs(option or [], "--option").items()}
-    options: dict[str, Any] = {"architecture": architecture, **others}
-    if label:
-        options["labels"] = _pairs(label, "--label")
-    if prompt:
-        options["prompt"] = prompt
-    made = bringing.bring(folder, _config(task), repository, revision, options)
+    options: dict[str, Any] = {"architecture": architecture, "labels": _pairs(label or [], "--label"), "prompt": prompt}
+    options = {name: value for name, value in options.items() if value}
+    options |= {name: yaml.safe_load(value) for name, value in _pairs(option or [], "--option").items()}
+    made = pretrained.from_hub(repository, folder.name, named(task), folder.parent, revision, **options)
     typer.echo((made / FILE).read_text(encoding="utf-8"), nl=False)
-
-
-def _config(task: str) -> Any:
-    from dynabench.tasks import shipped
-    from dynabench.tasks.config import TaskConfig
-
-    if Path(task).is_file():
-        return TaskConfig.parse(Path(task).read_text(encoding="utf-8"))
-    known = {one.config.id: one.config for one in shipped.builtin()}
-    if task not in known:
-        raise Invalid({"task": f"{task!r} is no file and none of {', '.join(known)}."})
-    return known[task]
 
 
 def _pairs(given: list[str], name: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ dynabench.models.cluster.application:build` with `args: {replicas: "1-8"}`. It s
 like any other host: point `DYNABENCH_HOST_URL` at it.
 """
 
+from pathlib import Path
 from typing import Any
 
 from ray import serve
@@ -17,12 +18,17 @@ from dynabench.models.host.app import create_app
 
 
 def build(args: dict[str, str] | None = None) -> Application:
-    """The front, which deploys the models; `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each."""
+    """The front, which deploys the models.
+
+    `args` are `replicas` (`2`, `1-8`), `processors` and `gpus` of each, and `models`: folders, separated by colons,
+    that hold the models to serve instead of those that are found.
+    """
     given = args or {}
+    places = [Path(part).expanduser() for part in str(given.get("models", "")).split(":") if part]
     scale = Scale.read(str(given.get("replicas", "1")), float(given.get("processors", 1)), float(given.get("gpus", 0)))
 
     def front() -> Any:
-        return create_app(Applications(scale=scale), ClusterEngine)
+        return create_app(Applications(places or None, scale), ClusterEngine)
 
     deployment = serve.deployment(serve.ingress(front)())
     return deployment.options(name="front", ray_actor_options={"num_cpus": 0.1}).bind()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynabench.errors import Invalid
+from dynabench.errors import Conflict, Invalid
 from dynabench.models import spec
 from dynabench.models.starting import described, readme
 from dynabench.tasks.config import TaskConfig
@@ -27,18 +27,28 @@ MEANT = {"pos": "positive", "neg": "negative", "neu": "neutral", "entail": "enta
 MEANT |= {"not entailment": "neutral", "hate": "hateful", "nothate": "not hateful", "non hate": "not hateful"}
 
 
-def from_hub(repository: str, name: str, config: TaskConfig, into: Path) -> Path:
-    """A folder that names the hub repository at its newest commit; raises as `hub.resolve` and `hub.fetch` do."""
+def from_hub(
+    repository: str, name: str, config: TaskConfig, into: Path, revision: str = "main", **options: Any
+) -> Path:
+    """A folder that names the commit that `revision` is now; `options` go before what its `config.json` suggests.
+
+    Raises `Conflict` for a folder that holds a model, `Invalid` for options that do not fit, and what `hub.resolve` and
+    `hub.fetch` raise.
+    """
     from dynabench.models import hub
 
-    commit = hub.resolve(repository)
-    options = {"hub": repository, "revision": commit}
-    return _write(hub.fetch(repository, commit), name, config, into / name, options, f"{repository} of the hub.")
+    if (into / name / spec.FILE).exists():
+        raise Conflict(f"{into / name} holds a model already; choose another folder.")
+    commit = hub.resolve(repository, revision)
+    fetched = hub.fetch(repository, commit, str(options.get("gguf") or ""))
+    options |= {"hub": repository, "revision": commit}
+    told = {"licence": hub.licence(repository, commit), "summary": f"{repository} at {commit[:8]}."}
+    return _write(fetched, name, config, into / name, options, **told)
 
 
 def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path:
     """A folder with the files of what `save_pretrained` wrote, and a `model.yaml`."""
-    folder = _write(source, name, config, into / name, {}, f"Made of {source.name}.")
+    folder = _write(source, name, config, into / name, {}, licence="unknown", summary=f"Made of {source.name}.")
     for path in source.iterdir():
         if path.is_file() and not (folder / path.name).exists():
             try:
@@ -48,21 +58,31 @@ def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path
     return folder
 
 
-def _write(source: Path, name: str, config: TaskConfig, folder: Path, options: dict[str, Any], summary: str) -> Path:
-    try:
-        said = json.loads((source / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Invalid({"config.json": f"This is no model of the transformers library: {error}"}) from error
-    options = {"architecture": _architecture(said), **options}
+def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Mapping[str, Any], **more: str) -> Path:
+    said = {} if "gguf" in given and "architecture" in given else _config(source)
+    options = {"architecture": given.get("architecture") or _architecture(said)}
     field = config.answer[0]
     own = [str(label) for _, label in sorted((said.get("id2label") or {}).items(), key=lambda pair: str(pair[0]))]
     if isinstance(field, Choice) and options["architecture"] == "text-classification":
         options |= {"labels": mapped} if (mapped := guessed(own, field.values)) else {}
-    told = described.facts(name, config, "transformers", options, licence="unknown", summary=summary, data=["unknown"])
+    options |= given
+    told = described.facts(name, config, "transformers", options, data=["unknown"], **more)
+    try:
+        spec.Spec.model_validate(told)
+    except ValueError as error:  # Pydantic's tells which line
+        raise Invalid({spec.FILE: str(error)}) from error
     folder.mkdir(parents=True, exist_ok=True)
     (folder / spec.FILE).write_text(described.text(told), encoding="utf-8")
     (folder / "README.md").write_text(readme.text(told), encoding="utf-8")
     return folder
+
+
+def _config(source: Path) -> dict[str, Any]:
+    try:
+        said: dict[str, Any] = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Invalid({"config.json": f"This is no model of the transformers library: {error}"}) from error
+    return said
 
 
 def _architecture(said: Mapping[str, Any]) -> str:

@@ -18,8 +18,6 @@ Pipeline = Literal[
     "token-classification",
     "text-generation",
 ]
-
-
 RETURNS = {
     "question-answering": ("spans",),
     "token-classification": ("tags",),
@@ -45,12 +43,7 @@ class HuggingFaceModel(Served):
     def fits(self) -> None:
         """Raise `Invalid` where options and card do not fit each other."""
         super().fits()
-        kinds = {
-            "question-answering": ("spans",),
-            "token-classification": ("tags",),
-            "text-generation": ("label", "text"),
-        }
-        fitting = kinds.get(self.options.pipeline, ("label",))
+        fitting = RETURNS.get(self.options.pipeline, ("label",))
         if self.card.returns not in fitting:
             told = f"{self.options.pipeline} answers with {' or '.join(fitting)}, this model with {self.card.returns}."
             raise Invalid({"options.pipeline": told})
