@@ -98,7 +98,9 @@ class Spec(BaseModel):
         if self.kind in ENCODED and len(self.inputs) > 2:
             raise ValueError("It reads one or two inputs.")
         if self.answer in RESERVED:
-            raise ValueError(f"The answer cannot be called {self.answer!r}: that name means something else on the wire.")
+            raise ValueError(
+                f"The answer cannot be called {self.answer!r}: that name means something else on the wire."
+            )
         if strangers := set(self.images) - set(self.inputs):
             raise ValueError(f"images: {', '.join(sorted(strangers))} are no inputs.")
         kinds.kind(self.kind).read(self.options)

@@ -112,14 +112,14 @@ async def model_page(request: Request, name: Name, viewer: Viewer, version: Word
     return await _page(request, viewer, name, version)
 
 
-@router.post("/models/{name}", name="ask_model")
+@router.post("/models/{name}", name="talk_to_model")
 async def ask(request: Request, name: Name, viewer: Viewer, version: Words = "") -> Response:
     """What the model says; nothing is stored."""
     async with request.form(**FORM) as form:
         return await _page(request, viewer, name, version, await talking.posted(form))
 
 
-@router.post("/models/{name}/listing", name="list_model")
+@router.post("/models/{name}/listing", name="model_listing")
 async def change(request: Request, name: Name, person: Member) -> Response:
     """Who may see it (its keeper, admins), and who keeps it (admins)."""
     form = await request.form()
