@@ -14,7 +14,15 @@ FIELDS = {"nli": "hypothesis", "sentiment": "statement"}
 PASSWORD = "a long enough passphrase"
 HIDDEN = re.compile(r'<input type="hidden" name="([^"]+)"(?: id="[^"]*")? value="([^"]*)"')
 RECORDED = re.compile(r"/examples/(\d+)/explanation")
-SILENT = ("No answer", "gave no answer", "has not answered", "is busy", "Tell the owner", "answered something")
+SILENT = (
+    "No answer",
+    "gave no answer",
+    "has not answered",
+    "is busy",
+    "Tell the owner",
+    "answered something",
+    "answered as",
+)
 
 
 class Annotator(threading.Thread):
