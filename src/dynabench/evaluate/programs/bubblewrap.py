@@ -19,11 +19,13 @@ def places() -> list[str]:
     return list(dict.fromkeys((*SYSTEM, *python)))
 
 
-def command() -> tuple[str, ...] | None:
+def command(*scratch: str) -> tuple[str, ...] | None:
     """How the command begins, or None without bubblewrap: what is left behind, what can be read.
 
-    Options that make folders to write follow, and then Python's command. Started by root the process begins as root,
-    without a user namespace, for in one it would stay root and have no limit of processes: it must leave root itself.
+    `scratch` are the options that make a /tmp to write; they come before what can be read, since an environment of
+    Python may lie below /tmp itself. Further options follow, and then Python's command. Started by root the process
+    begins as root, without a user namespace, for in one it would stay root and have no limit of processes: it must
+    leave root itself.
     """
     found = shutil.which("bwrap")
     if found is None:
@@ -32,4 +34,4 @@ def command() -> tuple[str, ...] | None:
     passed = [part for folder in above for part in ("--perms", "0755", "--dir", folder)]  # else for root alone
     shown = [part for place in places() for part in ("--ro-bind-try", place, place)]
     apart = "--unshare-net --unshare-pid --unshare-ipc --unshare-uts" if os.getuid() == 0 else "--unshare-all"
-    return (found, *apart.split(), "--die-with-parent", "--new-session", *passed, *shown, *OWN)
+    return (found, *apart.split(), "--die-with-parent", "--new-session", *scratch, *passed, *shown, *OWN)

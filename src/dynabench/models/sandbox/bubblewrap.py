@@ -47,7 +47,7 @@ class Bubblewrap:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def _command(self, folder: Path, options: Options) -> list[str]:
-        start = bubblewrap.command()
+        start = bubblewrap.command("--perms", "1777", "--size", str(options.disk_mb * MIB), "--tmpfs", "/tmp")  # noqa: S108 - inside
         if start is None:
             raise FileNotFoundError("bwrap is not installed")
         # Where all runs as one user, a first process of bubblewrap's own could be taken over, which no limit binds.
@@ -58,6 +58,5 @@ class Bubblewrap:
             *alone,
             *("--ro-bind-try", PROCESSORS, PROCESSORS, "--ro-bind", str(folder.resolve()), box.HOME),
             *(hidden if (folder / box.UNVERSIONED).is_file() else ()),
-            *("--perms", "1777", "--size", str(options.disk_mb * MIB), "--tmpfs", "/tmp"),  # noqa: S108 - inside
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
         ]
