@@ -16,7 +16,9 @@ def key(page, model="nli-a"):
 
 def test_models_that_do_not_fit_the_task_cannot_be_chosen_and_say_why(owner, enter):
     shown = enter(owner).get(HERE).text
-    assert "sentiment-a needs the fields statement, which the task lacks." in shown.replace("&#39;", "'")
+    assert "sentiment-a needs the fields statement, which the task lacks; it has premise, hypothesis." in shown.replace(
+        "&#39;", "'"
+    )
     line = next(each for each in shown.splitlines() if 'value="sentiment-a@' in each)
     assert "disabled" in line
     assert "disabled" not in next(each for each in shown.splitlines() if 'value="nli-b@' in each)

@@ -12,6 +12,7 @@ from dynabench.models import kinds
 from dynabench.models.checking.trial import REMEDIES
 from dynabench.settings import get_settings
 from tests.models.contract.table import needs
+from tests.models.handlers import need_sandbox
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/bring-a-model.md").read_text(encoding="utf-8")
 COMMANDS = [
@@ -27,6 +28,7 @@ COMMANDS = [
 def test_its_commands_work_in_order(tmp_path, monkeypatch):
     for kind in ("handler", "linear", "ensemble"):
         needs(kind)
+    need_sandbox()
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(0o755)
     monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
