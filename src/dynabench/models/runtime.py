@@ -67,16 +67,12 @@ def precision() -> str:
     return get_settings().precision or ("bf16" if fast_bf16() else "fp32")
 
 
-SMALL = 64
+SMALL = 512
 """Word pieces below which one thread is quicker than several, which would wait for each other at every step."""
 
 
 def use_threads(pieces: int) -> None:
-    """Compute a pass over so many word pieces with as many threads as pay: one for few, every core for many.
-
-    Measured on two cores over reviews of some 25 pieces, in passes of 256 pieces at most: 260 a second with one thread
-    and 310 with two; alone, each takes 6 to 7 ms either way.
-    """
+    """Compute a pass over so many word pieces with as many threads as pay: one for few, every core for many."""
     import torch
 
     wanted = 1 if pieces < SMALL else cores()
