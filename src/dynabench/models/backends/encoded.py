@@ -40,7 +40,7 @@ class Encoded(ABC):
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
-        """Load a model folder into the process's pool, which is also the fastest way to read many inputs."""
+        """Load a model folder into the process's pool; many inputs take no other way than one."""
         return cls.load(folder)
 
     @property
