@@ -21,7 +21,7 @@ from dynabench.settings import get_settings
 
 pytestmark = pytest.mark.models
 LOADERS = {"nli": AdapterModel, "sentiment": AdapterModel, "hate": AdapterModel, "qa": ExtractorModel}
-NEAR = {"fp32": 1e-4, "bf16": 0.02}
+NEAR = {"fp32": 1e-4, "bf16": 0.05}
 
 
 @pytest.fixture(scope="module")

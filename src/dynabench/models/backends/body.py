@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from dynabench.models.backends.layers import Linear, makers, takes
+from dynabench.models.backends.layers import PRECISIONS, Linear, Make, takes
 from dynabench.models.backends.lora import Delta, Deltas, Lora
 from dynabench.models.backends.weights import Weights
 
@@ -46,15 +46,14 @@ class Places:
 
 @dataclass(frozen=True)
 class Block:
-    """One layer: its groups of linear layers, what these compute in, and weight and bias of its two norms."""
+    """One layer: its groups of linear layers, and weight and bias of its two norms."""
 
-    dtype: torch.dtype
     groups: tuple[Linear, ...]
     norms: tuple[tuple[Tensor, Tensor], ...]
 
 
 class Body:
-    """The encoder in one precision of `linear.PRECISIONS`, which is that of linear layers; all else is fp32."""
+    """The encoder in one precision of `layers.PRECISIONS`, which is that of linear layers; all else is fp32."""
 
     def __init__(self, weights: Weights, precision: str) -> None:
         self._heads = weights.heads
@@ -63,14 +62,9 @@ class Body:
             weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
         )
         self._start = _norm(weights, "embeddings.LayerNorm")
-        self._blocks = []
-        for index, make in enumerate(makers(precision, weights.layers)):
-            at = f"encoder.layer.{index}."
-            groups = tuple(
-                make(*(_joined([weights[f"{at}{name}.{part}"] for name in names]) for part in ("weight", "bias")))
-                for names in GROUPS
-            )
-            self._blocks.append(Block(takes(make), groups, tuple(_norm(weights, at + name) for name in NORMS)))
+        make = PRECISIONS[precision]
+        self._dtype = takes(make)
+        self._blocks = [_block(weights, index, make) for index in range(weights.layers)]
 
     def embed(self, words: Tensor, positions: Tensor, types: Tensor) -> Tensor:
         """First states (N, width) of word ids (N,) or word embeddings (N, width), positions (N,) and segments (N,)."""
@@ -79,18 +73,15 @@ class Body:
         return self._norm(states, self._start)
 
     def fit(self, given: Sequence[Deltas]) -> list[Deltas]:
-        """An adapter's deltas in the precision of each layer."""
-        return [
-            tuple(None if delta is None else delta.to(block.dtype) for delta in layer)
-            for block, layer in zip(self._blocks, given, strict=True)
-        ]
+        """An adapter's deltas in this precision."""
+        return [tuple(None if delta is None else delta.to(self._dtype) for delta in layer) for layer in given]
 
     def __call__(self, states: Tensor, places: Places, deltas: Sequence[Deltas]) -> Tensor:
         """Last hidden states (N, width) of first states (N, width), with an adapter's deltas for each layer."""
         for block, (joined, out, up, down) in zip(self._blocks, deltas, strict=True):
-            seen = self._attention(_linear(states.to(block.dtype), block.groups[0], joined), places)
-            states = self._norm(states + _linear(seen.to(block.dtype), block.groups[1], out), block.norms[0])
-            wide = functional.gelu(_linear(states.to(block.dtype), block.groups[2], up))
+            seen = self._attention(_linear(states.to(self._dtype), block.groups[0], joined), places)
+            states = self._norm(states + _linear(seen.to(self._dtype), block.groups[1], out), block.norms[0])
+            wide = functional.gelu(_linear(states.to(self._dtype), block.groups[2], up))
             states = self._norm(states + _linear(wide, block.groups[3], down), block.norms[1])
         return states
 
@@ -109,6 +100,15 @@ def deltas(lora: Lora, layers: int) -> list[Deltas]:
     """What an adapter adds, for each layer of the encoder."""
     names = [[[f"encoder.layer.{at}.{name}" for name in group] for group in GROUPS] for at in range(layers)]
     return [tuple(lora.delta(group) for group in groups) for groups in names]
+
+
+def _block(weights: Weights, index: int, make: Make) -> Block:
+    at = f"encoder.layer.{index}."
+    groups = tuple(
+        make(*(_joined([weights[f"{at}{name}.{part}"] for name in names]) for part in ("weight", "bias")))
+        for names in GROUPS
+    )
+    return Block(groups, tuple(_norm(weights, at + name) for name in NORMS))
 
 
 def _linear(states: Tensor, layer: Linear, delta: Delta | None) -> Tensor:

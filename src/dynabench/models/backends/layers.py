@@ -12,6 +12,8 @@ from torch.nn import functional
 
 Linear = Callable[[Tensor], Tensor]
 """Maps (N, inputs) to (N, outputs)."""
+Make = Callable[[Tensor, Tensor], Linear]
+"""Makes such a layer of an fp32 weight (outputs, inputs) and bias (outputs,)."""
 
 
 def plain(weight: Tensor, bias: Tensor) -> Linear:
@@ -61,25 +63,10 @@ def _onednn() -> bool:
     return bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
 
 
-PRECISIONS = {
-    "exact": (plain, plain),
-    "fp32": (fastest, fastest),
-    "bf16": (fastest, short),
-    "int8": (quantised, quantised),
-}
-"""How linear layers are made of an fp32 weight and bias: those of the first half of the encoder, and the others.
-
-What is rounded early is amplified by every layer after it: with bfloat16 in the second half only, probabilities are
-four times as near to those of fp32 as with bfloat16 everywhere.
-"""
+PRECISIONS: dict[str, Make] = {"exact": plain, "fp32": fastest, "bf16": short, "int8": quantised}
+"""How linear layers are made of an fp32 weight and bias."""
 
 
-def makers(precision: str, layers: int) -> list[Callable[[Tensor, Tensor], Linear]]:
-    """How the linear layers of each of the encoder's layers are made."""
-    early, late = PRECISIONS[precision]
-    return [early if 2 * at < layers else late for at in range(layers)]
-
-
-def takes(make: Callable[[Tensor, Tensor], Linear]) -> torch.dtype:
+def takes(make: Make) -> torch.dtype:
     """What such a layer reads and returns."""
     return torch.bfloat16 if make is short else torch.float32

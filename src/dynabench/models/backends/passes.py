@@ -16,6 +16,8 @@ from dynabench.models.backends.pieces import PAD, Pieces
 
 MOST = 256
 """Pieces of a pass, unless one input alone has more; larger passes are no faster for each piece."""
+LEAST = 48
+"""Pieces below which a pass is not worth a thread of its own: reading the weights takes as long as computing so many."""
 APART = -1e9
 """Added to attention's logits of what is not there."""
 
@@ -40,10 +42,10 @@ def size(pieces: int) -> int:
     return -(-pieces // step) * step
 
 
-def together(order: Sequence[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
-    """Inputs of a batch in passes of about equal size; `order` has them by length."""
+def together(order: Sequence[int], batch: Sequence[Pieces], threads: int = 1) -> Iterator[list[int]]:
+    """Inputs of a batch in passes of about equal size, as many for each of the `threads`; `order` has them by length."""
     total = sum(len(batch[index]) for index in order)
-    fair = total / -(-total // MOST) if total else 0
+    fair = total / count(total, threads)
     part: list[int] = []
     pieces = 0
     for index in order:
@@ -54,6 +56,13 @@ def together(order: Sequence[int], batch: Sequence[Pieces]) -> Iterator[list[int
         pieces += len(batch[index])
     if part:
         yield part
+
+
+def count(pieces: int, threads: int) -> int:
+    """Into how many passes so many pieces go: no pass too large, every thread with as many, none too small to pay."""
+    needed = max(1, -(-pieces // MOST))
+    even = -(-needed // threads) * threads
+    return max(needed, min(even, pieces // LEAST))
 
 
 def of(batch: Sequence[Pieces]) -> Pass:

@@ -4,7 +4,8 @@ Answers are those of fp32. Where the processor is fast at bfloat16 they are comp
 answer too near to another asks again, exactly (`docs/decisions/serving-precision.md`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +24,8 @@ from dynabench.models.turns import Turns
 Shape = Callable[[int], nn.Module]
 """Makes an untrained head for hidden states of a width; it maps states (B, T, width) and a mask (B, T) to (B, ...)."""
 
-EXACT = "exact"
+EXACT, AGAIN = "exact", "fp32"
+"""What gradients pass through, and what near ties are asked again in."""
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Member:
 class Pool:
     """The encoder of this process with every adapter loaded so far.
 
-    One forward pass runs at a time: predictions take their turn before explanations, and an explanation gives way
+    One batch is computed at a time: predictions take their turn before explanations, and an explanation gives way
     after each of its passes.
     """
 
@@ -48,6 +50,7 @@ class Pool:
         self._bodies: dict[str, Body] = {}
         self._members: dict[str, Member] = {}
         self._turns = Turns()
+        self._threads = ThreadPoolExecutor(runtime.cores(), thread_name_prefix="encoder")
 
     @property
     def exact(self) -> bool:
@@ -76,25 +79,26 @@ class Pool:
     def logits(self, keys: Sequence[str], batch: Sequence[Pieces], exact: bool = False) -> list[Tensor]:
         """What each input's head says, `exact` always in fp32; parts by piece include the padding.
 
-        Inputs of one adapter are computed together, by length.
+        Inputs of one adapter are computed together, by length; several passes side by side, one on each core.
         """
-        precision = EXACT if exact and not self.exact else self.precision
-        found: dict[int, Tensor] = {}
-        for key in dict.fromkeys(keys):
-            order = sorted((row for row, other in enumerate(keys) if other == key), key=lambda row: len(batch[row]))
-            for part in passes.together(order, batch):
-                found.update(zip(part, self._pass(key, precision, [batch[row] for row in part]), strict=True))
-        return [found[row] for row in range(len(batch))]
-
-    @torch.inference_mode()
-    def _pass(self, key: str, precision: str, batch: Sequence[Pieces]) -> Tensor:
-        given = passes.of(batch)
+        precision = AGAIN if exact and not self.exact else self.precision
+        by_key: dict[str, list[int]] = {}
+        for row, key in enumerate(keys):
+            by_key.setdefault(key, []).append(row)
         with self._turns.hurried():
-            runtime.use_threads(len(given.ids))
-            body, adapter = self._with(key, precision)
-            states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)
-            logits: Tensor = self._members[key].head(given.places.grid(states).float(), given.mask)
-            return logits
+            ready = {key: self._with(key, precision) for key in by_key}
+            parts = [(key, part) for key, rows in by_key.items() for part in self._parts(rows, batch)]
+
+            def said(key: str, part: list[int]) -> Tensor:
+                return _pass(*ready[key], self._members[key].head, [batch[row] for row in part])
+
+            found = list((map if len(parts) == 1 else self._threads.map)(said, *zip(*parts, strict=True)))
+        rows = (row for _, part in parts for row in part)
+        by_row = dict(zip(rows, (one for logits in found for one in logits), strict=True))
+        return [by_row[row] for row in range(len(batch))]
+
+    def _parts(self, rows: list[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
+        return passes.together(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())
 
     def states(self, key: str, words: Tensor, types: Tensor, mask: Tensor | None) -> Tensor:
         """Hidden states (B, T, width) in fp32, through which gradients pass.
@@ -157,6 +161,16 @@ class Explainable:
             states = self.pool.states(self.key, words, types, added)
         logits: Tensor = self.pool.head(self.key)(states, mask)
         return logits
+
+
+@torch.inference_mode()
+def _pass(body: Body, adapter: list[Deltas], head: nn.Module, batch: Sequence[Pieces]) -> Tensor:
+    """What the head says of inputs computed together, one row each."""
+    given = passes.of(batch)
+    runtime.use_threads(len(given.ids))
+    states = body(body.embed(given.ids, given.positions, given.types), given.places, adapter)
+    logits: Tensor = head(given.places.grid(states).float(), given.mask)
+    return logits
 
 
 @lru_cache(maxsize=1)
