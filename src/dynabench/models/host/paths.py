@@ -18,7 +18,7 @@ def routes(host: Mapping[str, Handler], model: Mapping[str, Handler]) -> list[Ro
     `host` has `ready`, `index`, `load`, `unload` and `metrics`; `model`, with or without a version in the address,
     `metadata`, `ready`, `readme`, `infer` and `attribute`.
     """
-    found = [
+    rest = [
         Route("/v2", _server),
         Route("/v2/health/live", _live),
         Route("/v2/health/ready", host["ready"]),
@@ -27,15 +27,16 @@ def routes(host: Mapping[str, Handler], model: Mapping[str, Handler]) -> list[Ro
         Route("/v2/repository/models/{model}/unload", host["unload"], methods=["POST"]),
         Route("/metrics", host["metrics"]),
     ]
+    found = []
     for base in ("/v2/models/{model}", "/v2/models/{model}/versions/{version}"):
-        found += [
+        found += [  # those that are asked most stand first, since addresses are compared in turn
+            Route(f"{base}/infer", model["infer"], methods=["POST"]),
+            Route(f"{base}/attribute", model["attribute"], methods=["POST"]),
             Route(base, model["metadata"]),
             Route(f"{base}/ready", model["ready"]),
             Route(f"{base}/readme", model["readme"]),
-            Route(f"{base}/infer", model["infer"], methods=["POST"]),
-            Route(f"{base}/attribute", model["attribute"], methods=["POST"]),
         ]
-    return found
+    return [*found, *rest]
 
 
 async def _server(request: Request) -> Response:
