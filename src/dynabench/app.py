@@ -24,7 +24,19 @@ from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
 from dynabench.settings import Settings, get_settings
 
-FEATURES = ("accounts", "rounds", "collection", "validation", "datasets", "registry", "community", "console", "cards")
+FEATURES = (
+    "accounts",
+    "rounds",
+    "collection",
+    "validation",
+    "datasets",
+    "registry",
+    "scoring",
+    "leaderboards",
+    "community",
+    "console",
+    "cards",
+)
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {

@@ -35,9 +35,12 @@ def metadata() -> MetaData:
     import dynabench.collection.breakdown_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
+    import dynabench.datasets.tables
     import dynabench.jobs
+    import dynabench.leaderboards.tables
     import dynabench.registry.tables
     import dynabench.rounds.tables
+    import dynabench.scoring.tables
     import dynabench.validation.tables  # noqa: F401
 
     return Base.metadata

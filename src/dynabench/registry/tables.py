@@ -1,11 +1,12 @@
-"""Who may see a model, where somebody said so."""
+"""Who may see a model, where somebody said so; and the models that people submitted."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from dynabench.db import Base, now
+from dynabench.db import Base, Key, now
 
 
 class ModelListing(Base):
@@ -21,3 +22,36 @@ class ModelListing(Base):
     keeper_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"), index=True)
     note: Mapped[str] = mapped_column(String(500), default="")
     changed_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Submission(Base):
+    """A model, or a file of predictions, that somebody entered for a task: checked, then evaluated on all of its data.
+
+    `kind` is `hub`, `endpoint`, `archive`, `adapter`, `predictions` or `installed` (a model that the deployment has
+    anyway). `state` goes `queued`, `checking`, `ready` or `failed`, and may end as `withdrawn`; what was scored stays
+    in the ledger. Once checked, `model` and `version` are those of its card (of predictions: `predictions-<id>` and
+    the file's SHA-256). `visibility` is `public`, `anonymous` (its scores without its name and submitter) or `private`.
+    """
+
+    __tablename__ = "submissions"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
+    kind: Mapped[str] = mapped_column(String(12))
+    name: Mapped[str] = mapped_column(String(100))
+    reference: Mapped[str] = mapped_column(String(500), default="")
+    model: Mapped[str] = mapped_column(String(100), default="")
+    version: Mapped[str] = mapped_column(String(64), default="")
+    inside: Mapped[bool] = mapped_column(default=False)
+    card: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    readme: Mapped[str] = mapped_column(Text, default="")
+    visibility: Mapped[str] = mapped_column(String(10), default="public")
+    state: Mapped[str] = mapped_column(String(10), default="queued")
+    code: Mapped[str] = mapped_column(String(30), default="")
+    reason: Mapped[str] = mapped_column(Text, default="")
+    job_id: Mapped[str | None] = mapped_column(String(36))
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    withdrawn_at: Mapped[datetime | None]
+
+    __table_args__ = (Index("ix_submissions_task", "task_id", "state"),)

@@ -17,7 +17,7 @@ from dynabench.models.backends.pieces import PAD, Pieces
 MOST = 256
 """Pieces of a pass, unless one input alone has more; larger passes are no faster for each piece."""
 LEAST = 48
-"""Pieces below which a pass is not worth a thread of its own: reading the weights takes as long as computing so many."""
+"""Pieces below which a pass is not worth a thread of its own: reading the weights costs as much."""
 APART = -1e9
 """Added to attention's logits of what is not there."""
 
@@ -43,7 +43,7 @@ def size(pieces: int) -> int:
 
 
 def together(order: Sequence[int], batch: Sequence[Pieces], threads: int = 1) -> Iterator[list[int]]:
-    """Inputs of a batch in passes of about equal size, as many for each of the `threads`; `order` has them by length."""
+    """Inputs of a batch in passes of about equal size, as many for each thread; `order` has them by length."""
     total = sum(len(batch[index]) for index in order)
     fair = total / count(total, threads)
     part: list[int] = []

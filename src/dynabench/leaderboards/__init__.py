@@ -1,0 +1,1 @@
+"""Boards over the scores of a task: ranks, weights, comparisons, snapshots and forks."""

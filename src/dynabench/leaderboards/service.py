@@ -1,0 +1,1 @@
+"""What boards say, and who may keep one. Knows no web framework."""

@@ -1,0 +1,1 @@
+"""Models evaluated on datasets: durable jobs, their shards, the scores, and signed records of them."""

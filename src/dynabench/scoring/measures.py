@@ -1,0 +1,70 @@
+"""What is measured of a model on a dataset: names, units, and which way is better."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Replicates = NDArray[np.float64]
+"""(B,) values of one score over samples of the dataset's rows."""
+REPLICATES = 1000
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a number is shown and weighed. `scale` is what it is multiplied with for people, as 100 for percent."""
+
+    name: str
+    title: str
+    better: Literal["higher", "lower"] = "higher"
+    unit: str = "%"
+    scale: float = 100.0
+    cost: bool = False
+
+    @property
+    def direction(self) -> int:
+        """1 where more is better, else -1."""
+        return 1 if self.better == "higher" else -1
+
+
+KNOWN = {
+    measure.name: measure
+    for measure in (
+        Measure("accuracy", "Accuracy"),
+        Measure("f1", "F1"),
+        Measure("exact_match", "Exact match"),
+        Measure("fairness", "Fairness"),
+        Measure("robustness", "Robustness"),
+        Measure("fairness_score", "Score on fairness twins"),
+        Measure("robustness_score", "Score on robustness twins"),
+        Measure("calibration_error", "Calibration error", "lower"),
+        Measure("throughput", "Throughput", unit="examples/s", scale=1.0, cost=True),
+        Measure("memory", "Memory", "lower", "GiB", 1.0, cost=True),
+        Measure("latency_p50", "Median latency", "lower", "ms", 1.0, cost=True),
+        Measure("latency_p95", "Latency, 95th percentile", "lower", "ms", 1.0, cost=True),
+        Measure("size", "Size", "lower", "MiB", 1.0, cost=True),
+        Measure("price", "Price of 1,000 examples", "lower", "", 1.0, cost=True),
+    )
+}
+
+
+def measure(name: str) -> Measure:
+    """The measure of this name; others are metrics of the evaluation library, whose cards say which way is better."""
+    if name in KNOWN:
+        return KNOWN[name]
+    from dynabench import evaluate
+
+    outputs = evaluate.load(name).card.outputs
+    main = outputs[0]
+    return Measure(name, name.replace("_", " ").capitalize(), main.better or "higher", "", 1.0)
+
+
+def packed(values: Replicates) -> bytes:
+    """Replicates as they are stored."""
+    return np.asarray(values, "<f4").tobytes()
+
+
+def unpacked(stored: bytes) -> Replicates:
+    """Replicates (B,) of what is stored."""
+    return np.frombuffer(stored, "<f4").astype(np.float64)

@@ -1,0 +1,86 @@
+"""Boards of any size, as evaluations would have left them: paired replicates of models that differ by known amounts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import now
+from dynabench.registry.tables import Submission
+from dynabench.scoring.measures import REPLICATES, measure, packed
+from dynabench.scoring.tables import Evaluation, Score
+
+METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")
+
+
+def furnish(
+    session: Session,
+    task: str,
+    skills: Sequence[float] = (0.9, 0.8, 0.7),
+    datasets: Sequence[str] = ("first", "second"),
+    metrics: Sequence[str] = METRICS,
+    rows: int = 400,
+    seed: int = 0,
+    person: int | None = None,
+) -> list[int]:
+    """Ready submissions, one for each of `skills` (the chance to answer right), scored on all datasets; their ids.
+
+    What is right differs by dataset; models of equal skill answer the same rows right, so that they tie.
+    """
+    versions = [_version(session, task, name, rows) for name in datasets]
+    found = []
+    for number, skill in enumerate(skills):
+        submission = Submission(
+            task_id=task, kind="installed", name=f"model-{number}", model=f"model-{number}", version=f"{number:016x}",
+            inside=True, state="ready", person_id=person, card={"languages": ["en"], "licence": "MIT", "size_bytes": 1},
+        )  # fmt: skip
+        session.add(submission)
+        session.flush()
+        found.append(submission.id)
+        for place, version in enumerate(versions):
+            evaluation = Evaluation(
+                submission_id=submission.id, version_id=version.id, state="done", rows=rows, rows_done=rows,
+                started_at=now(), ended_at=now(),
+            )  # fmt: skip
+            session.add(evaluation)
+            session.flush()
+            session.add_all(_scores(evaluation.id, metrics, skill, number, rows, seed + place))
+    session.flush()
+    return found
+
+
+def _version(session: Session, task: str, name: str, rows: int) -> DatasetVersion:
+    dataset = Dataset(task_id=task, name=name, title=name.capitalize(), visibility="public", licence="CC-BY-4.0")
+    session.add(dataset)
+    session.flush()
+    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=f"{dataset.id:064x}", rows=rows)
+    session.add(version)
+    session.flush()
+    dataset.version_id = version.id
+    return version
+
+
+def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, rows: int, seed: int) -> list[Score]:
+    made = []
+    for place, name in enumerate(metrics):
+        if measure(name).cost:
+            value = {"throughput": 100.0 - 10 * number, "memory": 1.0 + number}.get(name, 10.0 + number)
+            made.append(Score(evaluation_id=evaluation, metric=name, value=value, low=value, high=value, n=3))
+            continue
+        rng = np.random.default_rng([seed, place])
+        right = rng.random(rows) < skill
+        drawn = right[rng.integers(rows, size=(REPLICATES, rows))].mean(1)
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        made.append(
+            Score(
+                evaluation_id=evaluation,
+                metric=name,
+                value=float(right.mean()),
+                low=float(low),
+                high=float(high),
+                n=rows,
+                replicates=packed(drawn),
+            )
+        )
+    return made
