@@ -1,0 +1,1 @@
+"""Test suites made of templates and words."""
