@@ -21,7 +21,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import psutil
 from sqlalchemy import func, select
 
@@ -31,6 +30,7 @@ from benchmarks.running import operate, platform
 from dynabench.collection.tables import Example, Prediction
 from dynabench.db import Database
 from dynabench.supervisor import Watched, answers, end
+from scripts.soak_memory import FLAT, Growth, Sample, growth
 from scripts.soak_people import Annotator
 from scripts.soak_switch import WAYS, WELL, Switch
 
@@ -38,8 +38,6 @@ PEOPLE = 8
 EVERY = (5.0, 12.0)  # seconds between two harms
 STOPPED = 4.0  # seconds that a process is stopped, or the switch is not well
 SAMPLE = 5.0  # seconds between two looks at memory
-FLAT = 2.0  # MiB a minute that a process may grow by, in a run long enough to tell
-TELLING = 300.0  # seconds of life from which growth is judged
 EARLY = 0.25  # share of the run in which the whole host is killed too; later some processes live long enough to judge
 HARMS = ("kill worker", "kill worker", "stop worker", "stop worker", "stop host", "switch", "switch", "switch")
 
@@ -53,7 +51,7 @@ class Soak:
     switch: Switch
     rng: random.Random = field(default_factory=lambda: random.Random(5))
     harms: Counter[str] = field(default_factory=Counter)
-    sizes: dict[tuple[str, int], list[tuple[float, float]]] = field(default_factory=lambda: defaultdict(list))
+    sizes: dict[tuple[str, int], list[Sample]] = field(default_factory=lambda: defaultdict(list))
     mend: list[tuple[float, partial[None]]] = field(default_factory=list)
 
     def processes(self) -> dict[str, list[psutil.Process]]:
@@ -117,19 +115,12 @@ class Soak:
         for _, mend in self.mend:
             mend()
 
-    def growth(self) -> list[tuple[str, int, float, float, float]]:
-        """By role: processes seen, and of the one that lived longest its seconds, last MiB and MiB a minute.
-
-        The slope is that of a straight line through the last two thirds of its life.
-        """
-        rows = []
-        for role in sorted({role for role, _ in self.sizes}):
-            lives = [samples for (name, _), samples in self.sizes.items() if name == role]
-            longest = max(lives, key=lambda samples: samples[-1][0] - samples[0][0])
-            late = np.array(longest[len(longest) // 3 :])
-            slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0]) * 60 if len(late) > 2 else 0.0
-            rows.append((role, len(lives), longest[-1][0] - longest[0][0], longest[-1][1], slope))
-        return rows
+    def growth(self) -> list[Growth]:
+        """Of the process of each role that lived longest."""
+        by_role: dict[str, list[list[Sample]]] = defaultdict(list)
+        for (role, _), samples in self.sizes.items():
+            by_role[role].append(samples)
+        return [growth(role, by_role[role]) for role in sorted(by_role)]
 
 
 def send(pid: int, what: signal.Signals) -> None:
@@ -169,12 +160,8 @@ def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int,
     """The figures as Markdown, and whether nothing was wrong."""
     seen: Counter[str] = sum((person.seen for person in people), Counter())
     wrong = [told for person in people for told in person.wrong] + kept[2]
-    growth = soak.growth()
-    wrong += [
-        f"{role} grows by {slope:.1f} MiB a minute"
-        for role, _, life, _, slope in growth
-        if life > TELLING and slope > FLAT
-    ]
+    memory = soak.growth()
+    wrong += [f"{each.role} grows by {each.told}" for each in memory if each.verdict == "grows"]
     head = f"{datetime.now(UTC):%Y-%m-%d}, {seconds / 60:.1f} min, {PEOPLE} annotators, {os.cpu_count()} cores"
     lines = [f"**{head}**", "", "| what | count |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in sorted(seen.items())]
@@ -182,14 +169,24 @@ def report(soak: Soak, people: list[Annotator], seconds: float, kept: tuple[int,
     lines += ["| harm | times |", "|---|---|"] + [f"| {name} | {count} |" for name, count in sorted(soak.harms.items())]
     lines += [
         "",
-        "| process | lived | longest life | its memory at the end | growth over its last two thirds |",
-        "|---|---|---|---|---|",
+        "| process | lived | longest life | its memory at the end | growth over its last two thirds | verdict |",
+        "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {role} | {lives} | {life:.0f} s | {size:.0f} MiB | {slope:+.2f} MiB/min |"
-        for role, lives, life, size, slope in growth
+        f"| {each.role} | {each.lives} | {each.life:.0f} s | {each.size:.0f} MiB | {each.told} | {each.verdict} |"
+        for each in memory
     ]
-    return "\n".join([*lines, "", *(f"- {told}" for told in wrong[:20])]).rstrip() + "\n", not wrong
+    lines += ["", f"**{verdict(wrong, memory)}**", "", *(f"- {told}" for told in wrong[:20])]
+    return "\n".join(lines).rstrip() + "\n", not wrong
+
+
+def verdict(wrong: list[str], memory: list[Growth]) -> str:
+    """The run in one sentence."""
+    first = f"Failed: {len(wrong)} things were wrong." if wrong else "Passed: nothing was wrong."
+    kinds = {name: [each.role for each in memory if each.verdict == name] for name in ("flat", "unclear", "too short")}
+    flat = f"Memory grows by less than {FLAT:g} MiB a minute in: {', '.join(kinds['flat']) or 'no process'}."
+    open_ = [*kinds["unclear"], *kinds["too short"]]
+    return " ".join([first, flat, *([f"The run was too short to tell of: {', '.join(open_)}."] if open_ else [])])
 
 
 def soak(home: Path, seconds: float) -> tuple[str, bool]:

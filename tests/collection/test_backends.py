@@ -5,6 +5,7 @@ import contextlib
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from sqlalchemy import select
 
 from dynabench.collection.tables import Prediction
 from dynabench.errors import Problem
-from dynabench.models import catalog, kinds, starting
+from dynabench.models import catalog, encoder, exporting, kinds, starting
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Card
 from dynabench.settings import get_settings
-from dynabench.tasks import builtin
+from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks.fields import Choice
 from tests.collection.conftest import seed, send
 from tests.conftest import Caller
 from tests.models.conftest import served
@@ -30,6 +32,10 @@ pytestmark = [pytest.mark.models, pytest.mark.timeout(180)]
 CONFIGS = {each.config.id: each.config for each in builtin()}
 STARTED = {"ensemble": ("nli", "sentiment", "hate"), "linear": ("nli",), "handler": ("nli", "sentiment", "qa", "hate")}
 """In this order, so that no ensemble is of a handler, which nothing may be able to confine here."""
+EXPORTED = {"nli": catalog.BUILTIN / "nli-minilm", "qa": Path("qa-transformers")}
+"""A shipped classifier and a small reader made here: writing a large graph takes ten seconds and more."""
+CHATTING = ("nli", "sentiment", "hate")
+"""A chat model writes labels and texts, it marks none."""
 SAID = select(Prediction)
 SERVED = {"nli": "nli-minilm", "sentiment": "sentiment-ngram", "qa": "qa-minilm", "hate": "hate-ngram"}
 
@@ -46,8 +52,25 @@ class Everything:
 
 
 @pytest.fixture(scope="module")
-def everything() -> Iterator[Everything]:
-    """Shipped models, those that `dynabench model new` begins, and endpoints that lead back to the same host."""
+def chat(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a chat API around a small language model; empty where the weights are not installed."""
+    if kinds.kind("openai").lacks() or find_spec("transformers") is None:
+        yield ""
+        return
+    from tests.models.served import chat_server
+
+    if chat_server.missing():
+        yield ""
+        return
+    server = chat_server.Chat(chat_server.unpacked(Path(request.config.cache.mkdir("language-model"))))
+    with served(server.app, "http://127.0.0.1:0") as address:
+        yield f"{address}/v1"
+
+
+@pytest.fixture(scope="module")
+def everything(chat: str) -> Iterator[Everything]:
+    """Shipped models, those that `dynabench model new` begins, saved and exported networks, a chat model, and endpoints
+    that lead back to the same host."""
     with tempfile.TemporaryDirectory(prefix="dynabench-") as home, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DYNABENCH_HOME", home)
         patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
@@ -58,6 +81,12 @@ def everything() -> Iterator[Everything]:
         for kind, tasks in STARTED.items():
             for task in tasks:
                 begin(f"{task}-{kind}", task, kind, place)
+        for task, config in CONFIGS.items():
+            save(task, config, Path(home) / "saved", place)
+        for task, source in EXPORTED.items():
+            export(f"{task}-onnx", place / source, place)
+        for task in CHATTING if chat else ():
+            begin(f"{task}-openai", task, "openai", place, url=chat, model="smollm2")
         with served(create_app(Repository([place, catalog.BUILTIN])), "http://127.0.0.1:0") as url:
             until_ready(url)
             load_endpoints(url, place)
@@ -69,6 +98,34 @@ def begin(name: str, task: str, kind: str, place: Path, **said: str) -> None:
     """Begin a model where its kind is to be had."""
     if not kinds.kind(kind).lacks():
         starting.start(name, CONFIGS[task], kind, place, **said)
+
+
+def save(task: str, config: TaskConfig, saved: Path, place: Path) -> None:
+    """The encoder's first layers below a head for the task, saved as the transformers library does, and described."""
+    if kinds.kind("transformers").lacks():
+        return
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertForSequenceClassification
+
+    torch.manual_seed(5)
+    field, known = config.answer[0], {"num_hidden_layers": 2}
+    if isinstance(field, Choice):
+        known |= {
+            "id2label": dict(enumerate(field.values)),
+            "label2id": {name: at for at, name in enumerate(field.values)},
+        }
+    form = BertForSequenceClassification if isinstance(field, Choice) else BertForQuestionAnswering
+    network = form.from_pretrained(encoder.find(), config=BertConfig.from_pretrained(encoder.find(), **known))
+    network.save_pretrained(saved / task)
+    AutoTokenizer.from_pretrained(encoder.find()).save_pretrained(saved / task)
+    begin(f"{task}-transformers", task, "transformers", place, source=str(saved / task))
+
+
+def export(name: str, source: Path, place: Path) -> None:
+    """A model as a graph, as `dynabench model export` writes it."""
+    if source.is_dir() and not kinds.kind("onnx").lacks():
+        with exporting.draft(place / name) as folder:
+            exporting.write(source, folder, name)
 
 
 def load_endpoints(url: str, place: Path) -> None:
@@ -105,12 +162,15 @@ def example(given: dict[str, Any], task: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("task", list(CONFIGS))
-def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(everything, admin: Caller, task):
+def test_a_round_has_targets_of_every_kind_and_records_what_each_version_said(everything, chat, admin: Caller, task):
     admin.client.app.state.db.write(seed)
     targets = everything.of(task)
     expected = {kind for kind, tasks in STARTED.items() if task in tasks and not kinds.kind(kind).lacks()}
     expected |= {"oip"} if not kinds.kind("oip").lacks() else set()
     expected |= {"extractor"} if task == "qa" else {"adapter", "ngram"}
+    expected |= {"transformers"} if not kinds.kind("transformers").lacks() else set()
+    expected |= {"onnx"} if task in EXPORTED and not kinds.kind("onnx").lacks() else set()
+    expected |= {"openai"} if task in CHATTING and chat else set()
     with contextlib.suppress(ImportError):
         expected -= missing_sandbox()
     assert {card.kind for card in targets.values()} == expected

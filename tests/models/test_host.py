@@ -8,6 +8,7 @@ import pytest
 
 from dynabench.errors import Unavailable
 from dynabench.models.client import Host
+from dynabench.models.host.calls import BODY
 
 from .texts import HARD
 
@@ -120,7 +121,7 @@ def test_unknown_models_versions_and_oversized_requests_are_refused(address):
     with plain(address) as http:
         assert http.post("/v2/models/nobody/infer", json={}).status_code == 404
         assert http.post("/v2/models/nli-ngram/versions/0/infer", json={}).status_code == 404
-        assert http.post("/v2/models/nli-ngram/infer", content=b" " * (9 * 2**20)).status_code == 413
+        assert http.post("/v2/models/nli-ngram/infer", content=b" " * (BODY + 1)).status_code == 413
 
 
 def test_every_hard_text_is_answered_and_explained(address):

@@ -19,10 +19,11 @@ def web(
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
     import uvicorn
 
-    from dynabench import logs
+    from dynabench import heap, logs
     from dynabench.app import create_app
     from dynabench.migrations import upgrade
 
+    heap.one_arena()
     settings = get_settings()
     logs.configure(settings.log_format)
     upgrade(settings)

@@ -11,6 +11,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 Inputs = Mapping[str, Any]
 """By field name: texts, and pictures as `data:image/png;base64,...` (or jpeg, webp)."""
 
+LARGEST = 8 * 2**20
+"""Characters of a picture as `data:` text that a model is given at most."""
+
 Returns = Literal["label", "spans", "tags", "text"]
 """What an answer is: one of the labels; spans of the last input; spans with labels, `{start, end, text, label}`; or
 text that the model wrote."""

@@ -9,6 +9,7 @@ from typing import Any
 import httpx2 as httpx
 
 from dynabench.errors import Unavailable
+from dynabench.models.breaker import Breaker
 from dynabench.models.host import wire
 from dynabench.models.protocol import Card
 
@@ -66,25 +67,13 @@ class Target:
     """How one model has been doing lately: a limit on calls under way, and a breaker."""
 
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
-    timeouts: int = 0
-    tried_at: float = 0.0
+    breaker: Breaker = field(default_factory=lambda: Breaker(TRIPS, PAUSE))
 
     def admit(self, name: str) -> None:
         """Raise `Elsewhere` at once while the model is left alone; lets one call through after each pause."""
-        if self.timeouts >= TRIPS:
-            now = time.monotonic()
-            if now < self.tried_at + PAUSE:
-                raise Elsewhere(f"{name} has not answered {self.timeouts} times in a row. Try again in a moment.")
-            self.tried_at = now
-
-    def succeeded(self) -> None:
-        """It answered, be it with an error."""
-        self.timeouts = 0
-
-    def timed_out(self) -> None:
-        """It did not answer in time."""
-        self.timeouts += 1
-        self.tried_at = time.monotonic()
+        if self.breaker.wait():
+            told = f"{name} has not answered {self.breaker.failures} times in a row. Try again in a moment."
+            raise Elsewhere(told)
 
 
 class Reach:
@@ -133,14 +122,14 @@ class Reach:
             async with asyncio.timeout_at(deadline), target.places:
                 response = await self._post(path, body, deadline)
         except TimeoutError as error:
-            target.timed_out()
+            target.breaker.failed()
             raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
         except httpx.HTTPError as error:
             self.leave_alone()
             raise Unreachable(f"{model} gave no answer: the model host cannot be reached.") from error
         finally:
             self.in_flight -= 1
-        target.succeeded()
+        target.breaker.succeeded()
         return _document(model, response)
 
     async def learn(self, seconds: float) -> list[State]:

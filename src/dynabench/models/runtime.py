@@ -4,7 +4,6 @@ libgomp reads `OMP_WAIT_POLICY` once, when it is loaded. Its default spins betwe
 shared with other processes makes a forward pass tens of times slower.
 """
 
-import ctypes
 import os
 import warnings
 from pathlib import Path
@@ -14,21 +13,6 @@ from dynabench.settings import get_settings
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""Parameters of glibc's `mallopt`."""
-
-
-def keep_memory() -> None:
-    """Have glibc keep up to 64 MiB that a forward pass has freed: given back and asked for anew, every page of it costs
-    a fault, a seventh of the time of a batch. Elsewhere nothing happens.
-    """
-    try:
-        adjust = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    adjust(M_MMAP_THRESHOLD, 32 * 2**20)
-    adjust(M_TRIM_THRESHOLD, 64 * 2**20)
 
 
 def quiet() -> None:

@@ -1,5 +1,6 @@
 """Pictures: digits by a tiny network, colours by a tiny network of pictures and questions, heat maps over both."""
 
+import asyncio
 import base64
 import io
 import struct
@@ -10,13 +11,15 @@ import pytest
 from PIL import Image
 from transformers import ConvNextImageProcessorPil
 
-from dynabench.errors import Invalid
+from dynabench.errors import Invalid, Unavailable
 from dynabench.models import catalog, pictures
 from dynabench.models.attribution import patches
 from dynabench.models.backends.architectures.images import seen
+from dynabench.models.client import Host
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Output
+from dynabench.models.protocol import LARGEST, Attribution, Output
 from tests.models.transformers import made
+from tests.models.waiting import until_ready
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +38,32 @@ def test_digits_are_read(digits):
     model, rows = digits
     said = model.predict([{"picture": picture} for picture, _ in rows])
     assert sum(one.answer["digit"] == digit for one, (_, digit) in zip(said, rows, strict=True)) > 80
+
+
+def test_a_host_takes_the_largest_picture_that_a_model_does_and_says_what_is_wrong_with_a_larger_one(
+    digits, workshop, serve_models, tmp_path
+):
+    _, rows = digits
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "digits").symlink_to(workshop / "digits")
+    head, _, body = rows[0][0].partition(",")
+    drawn = base64.b64decode(body)
+    room = (LARGEST - len(head) - 1) // 4 * 3
+    largest = f"{head},{base64.b64encode(drawn + bytes(room - len(drawn))).decode()}"  # what follows a PNG is not read
+    assert LARGEST - 4 < len(largest) <= LARGEST
+
+    async def said(url, picture):
+        host = Host(url, 60.0)
+        try:
+            return await host.answer("digits", None, {"picture": picture})
+        finally:
+            await host.close()
+
+    with serve_models(tmp_path / "models") as url:
+        until_ready(url)
+        assert asyncio.run(said(url, largest)).answer == asyncio.run(said(url, rows[0][0])).answer
+        with pytest.raises(Unavailable, match="of up to 8 MiB is needed"):
+            asyncio.run(said(url, largest + "AAAA"))
 
 
 @pytest.mark.parametrize("method", ["gradient", "integrated_gradients", "occlusion"])

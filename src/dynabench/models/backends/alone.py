@@ -9,12 +9,10 @@ from typing import Self
 from dynabench.errors import Invalid
 from dynabench.models import validity
 from dynabench.models.backends.base import Backend, Prepared
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import LARGEST, Attribution, Card, Inputs, Output
 
 LONGEST = 100_000
 """Characters of a text that a model is given."""
-LARGEST = 8 * 2**20
-"""Characters of a picture as `data:` text."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from dynabench import heap
 from dynabench.errors import Invalid
 from dynabench.models import runtime
 from dynabench.models.backends import lora, passes, weights
@@ -45,7 +46,7 @@ class Pool:
 
     def __init__(self, precision: str = "") -> None:
         """`precision` is one of `layers.PRECISIONS`, by default what this processor is fastest at."""
-        runtime.keep_memory()
+        heap.keep_freed()
         self.precision = precision or runtime.precision()
         self._bodies: dict[str, Body] = {}
         self._members: dict[str, Member] = {}

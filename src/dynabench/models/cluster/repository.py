@@ -9,7 +9,7 @@ from typing import Any
 
 from ray import serve
 
-from dynabench.errors import NotFound, Unavailable
+from dynabench.errors import NotFound
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.cluster.replica import Key, Replica
@@ -50,19 +50,6 @@ class Applications(Repository):
                 self._slots[entry.name, entry.version] = Slot(entry, UNAVAILABLE, entry.reason)
         self.ready = True
 
-    async def load(self, name: str) -> None:
-        """Deploy every version of a model that the folders hold now; raises `NotFound`, or `Unavailable` if broken."""
-        entries = [entry for entry in await asyncio.to_thread(catalog.find, self._places) if entry.name == name]
-        if not entries:
-            raise NotFound(f"No folder holds a model {name!r}.")
-        for entry in entries:
-            if entry.card is None:
-                raise Unavailable(f"{name}: {entry.reason}")
-            await self._deploy(_application(entry), [entry])
-        broken = [slot.reason for slot in self._of(name) if slot.state != READY]
-        if broken:
-            raise Unavailable(f"{name}: {'; '.join(broken)}")
-
     async def unload(self, name: str) -> None:
         """Take a model off the cluster; raises `NotFound` when there is none of the name."""
         if not self._of(name):
@@ -83,6 +70,9 @@ class Applications(Repository):
             if folders:
                 await asyncio.to_thread(serve.delete, application)
         self._folders.clear()
+
+    async def _bring_up(self, entry: Entry) -> None:
+        await self._deploy(_application(entry), [entry])
 
     async def _deploy(self, application: str, entries: list[Entry]) -> None:
         """Add models to an application; its replicas are replaced one by one, so that it answers all the while."""

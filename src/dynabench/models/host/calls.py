@@ -10,10 +10,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from dynabench.errors import Invalid, Problem, TooLarge
+from dynabench.models.protocol import LARGEST
 
 T = TypeVar("T")
-BODY = 8 * 2**20
-"""Bytes of a request at most."""
+BODY = LARGEST + 4 * 2**20
+"""Bytes of a request at most: the largest picture, and what is said beside it."""
 WITHIN = "Answer-Within"
 """Header with the seconds that the caller waits: what cannot be answered by then is refused with its place."""
 

@@ -87,7 +87,7 @@ class Repository:
                 self._slots[_key(entry)] = Slot(entry, UNAVAILABLE, entry.reason)
             elif _key(entry) not in self._slots or self._slots[_key(entry)].model is None:
                 self._slots[_key(entry)] = Slot(entry, LOADING)
-                await self._loaded(_key(entry))
+                await self._bring_up(entry)
         broken = [slot.reason for slot in self._of(name) if slot.state != READY]
         if broken:
             raise Unavailable(f"{name}: {'; '.join(broken)}")
@@ -149,6 +149,10 @@ class Repository:
 
     def _of(self, name: str) -> list[Slot]:
         return [slot for key, slot in self._slots.items() if key[0] == name]
+
+    async def _bring_up(self, entry: Entry) -> None:
+        """Load a model that was asked for; its slot says afterwards how that went."""
+        await self._loaded(_key(entry))
 
     async def _soon(self, key: Key, within: float | None) -> None:
         """Wait until the model is loaded; the load goes on when the caller's time is over."""

@@ -61,7 +61,7 @@ class Endpoint:
     @contextmanager
     def stream(self, path: str, document: Any) -> Iterator[Iterator[bytes]]:
         """The parts of an answer as they come; not tried again, since parts may have been used."""
-        self._breaker.admit(self.host)
+        self._admit()
         headers = {**self._headers(JSON), "Accept": "text/event-stream"}
         with (
             self._minding(),
@@ -78,7 +78,7 @@ class Endpoint:
         self._client.close()
 
     def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float) -> Reply:
-        self._breaker.admit(self.host)
+        self._admit()
         left = max(until - time.monotonic(), 0.001)
         with self._minding():
             found = self._client.call(method, self.url + path, body, self._headers(content_type), left)
@@ -87,6 +87,12 @@ class Endpoint:
         else:
             self._breaker.succeeded()
         return Reply(found.host, found.status, found.headers, self._clean(found.body))
+
+    def _admit(self) -> None:
+        """Raise `Unavailable` while the endpoint is left alone."""
+        if wait := self._breaker.wait():
+            told = f"{self.host} has failed {self._breaker.failures} times in a row and is left alone for a moment."
+            raise Unavailable(told, retry_after=int(wait) + 1)
 
     @contextmanager
     def _minding(self) -> Iterator[None]:
