@@ -28,7 +28,7 @@ def draws(digest: str, n: int, times: int = TIMES) -> Iterator[Ints]:
     """
     if not 1 <= n < 2**31:
         raise ValueError(f"replicates need at least one row and fewer than 2**31, not {n:,}")
-    bits = np.random.PCG64(int.from_bytes(sha256(digest.encode()).digest(), "little"))
+    bits = np.random.PCG64(_seed(digest))
     words = (n + 1) // 2  # each of 64 bits makes two numbers
     size = max(BLOCK // n, 1)
     for start in range(0, times, size):
@@ -61,3 +61,22 @@ def means(values: ArrayLike, digest: str, times: int = TIMES) -> Floats:
         return np.concatenate([rows[block].mean(1) for block in draws(digest, len(rows), times)])
     found: Floats = np.array([drawn @ different for drawn in counts(digest, kinds.ravel(), len(different), times)])
     return found / len(rows)
+
+
+def measured(repeats: ArrayLike, key: str, times: int = TIMES) -> Floats:
+    """Replicates, shape (times,), of a cost that was measured by `repeats`, shape (R,), with nothing else running.
+
+    Their mean plus normal errors of the repeats' standard deviation, which is not divided by the root of R: between two
+    sessions a cost varies at least as it does within one. `key` names the measurement, so that those of two models are
+    independent. One repeat has no spread. Raises ValueError for none and for values that are not finite.
+    """
+    values = np.asarray(repeats, float)
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ValueError("replicates of a cost need at least one finite measurement")
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    found: Floats = values.mean() + spread * np.random.default_rng(_seed(key)).standard_normal(times)
+    return found
+
+
+def _seed(text: str) -> int:
+    return int.from_bytes(sha256(text.encode()).digest(), "little")
