@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from dynabench.stats import replicates
-from dynabench.stats.replicates import counts, draws, means
+from dynabench.stats.replicates import counts, draws, means, measured
 
 
 def rows(digest, n, times):
@@ -72,3 +72,15 @@ def test_what_has_no_mean_is_refused(values):
 
 def test_constant_rows_have_constant_replicates():
     assert set(means(np.full(30, 0.1), "d", 50).round(15)) == {0.1}
+
+
+def test_costs_vary_as_their_repeats_do():
+    repeats = [9.0, 10.0, 11.0]
+    one, other = (measured(repeats, key, 4000) for key in ("x", "y"))
+    assert kstest((one - 10) / 1.0, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
+    assert np.array_equal(measured(repeats, "x", 4000), one)
+    assert set(measured([5.0], "x", 9)) == set(measured([5.0, 5.0], "x", 9)) == {5.0}
+    for wrong in ([], [np.nan], [[1.0]]):
+        with pytest.raises(ValueError, match="measurement"):
+            measured(wrong, "x")

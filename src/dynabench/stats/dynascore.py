@@ -31,16 +31,16 @@ def dynascore(
     """The Dynascore of each model, in units of the primary metric.
 
     `scores` holds {model: {metric: value}}, averaged over data sets (`averaged`). `weights` are normalised to 1;
-    metrics that they do not name weigh nothing; without them the primary weighs 4, each other metric 1. `directions` has -1 for
-    metrics of which less is better; `offsets` are added to metric * direction (memory: the machine's GiB). The score is
-    the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean of
-    |its difference| / |difference in the primary| between neighbours by the primary, of those that differ in it by
-    more than 1e-4 of its largest value.
+    metrics that they do not name weigh nothing; without them the primary weighs 4, each other metric 1. `directions`
+    has -1 for metrics of which less is better; `offsets` are added to metric * direction (memory: the machine's GiB).
+    The score is the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean of |its
+    difference| / |difference in the primary| between neighbours by the primary, of those that differ in it by more than
+    1e-4 of its largest value.
 
     A metric without an exchange rate (one model, all primaries tied, a constant metric) adds nothing. Models that tie
     in the primary are neighbours in the order of their other metrics. Models that cannot be ranked (`unranked` says
-    why) are left out. Raises ValueError for unknown metrics, directions other than 1 and -1, offsets that are not finite,
-    and weights that are negative, not finite or all 0.
+    why) are left out. Raises ValueError for unknown metrics, directions other than 1 and -1, offsets that are not
+    finite, and weights that are negative, not finite or all 0.
     """
     share = shares_of(scores, primary, weights)
     offset = _named(offsets, scores, "offsets")
