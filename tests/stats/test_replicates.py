@@ -58,10 +58,11 @@ def test_means_of_many_rows_are_normal_with_the_standard_error():
     assert kstest(found, "norm").pvalue > 1e-3
 
 
-def test_counts_are_those_of_the_rows_drawn():
-    kinds = np.array([0, 2, 2, 1, 5, 5, 5])
-    expected = [np.bincount(kinds[sample], minlength=6) for sample in rows("d", 7, 9)]
-    assert np.array_equal(list(counts("d", kinds, 6, 9)), expected)
+@pytest.mark.parametrize("size", [1, 2, 3, 6, 7, 40])
+def test_counts_are_those_of_the_rows_drawn(size):
+    kinds = np.random.default_rng(size).integers(0, size, 7)
+    expected = [np.bincount(kinds[sample], minlength=size) for sample in rows("d", 7, 9)]
+    assert np.array_equal(list(counts("d", kinds, size, 9)), expected)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, np.nan], [np.inf], [[1.0], [2.0]]])
