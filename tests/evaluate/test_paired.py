@@ -12,8 +12,8 @@ from scipy.stats import chisquare, ks_2samp, skew
 from dynabench.evaluate import load
 from dynabench.evaluate.states import Rows, Sums
 from dynabench.evaluate.systems import paired as module
-from dynabench.evaluate.systems.paired import jackknife, paired, replicates
-from tests.evaluate.states_of import KINDS, formula, state, statistic, systems
+from dynabench.evaluate.systems.paired import jackknife, paired
+from tests.evaluate.states_of import KINDS, state, statistic, systems
 
 
 @pytest.fixture(params=["rows", "combinations"])
@@ -68,8 +68,6 @@ def test_means_of_resamples_centre_on_the_means_of_the_rows(states, seed):
 def test_copies_of_a_system_never_differ(states, seed):
     found = drawn([*states, *states], seed, 50)
     assert np.array_equal(found[: len(states)], found[len(states) :])
-    kept = replicates([*states, *states], formula, 50, seed)
-    assert all(np.array_equal(one["x"], other["x"]) for one, other in itertools.pairwise([kept[0], kept[len(states)]]))
 
 
 @pytest.mark.usefixtures("way")
@@ -95,16 +93,6 @@ def test_millions_of_combinations_do_not_overflow_their_numbers():
     assert all(np.array_equal(np.sort(kind), np.arange(n)) for kind in kinds)
 
 
-@given(systems(), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
-def test_replicates_are_those_of_rows_drawn_by_their_seed(states, seed):
-    rows = np.random.default_rng(seed).integers(0, len(states[0]), (7, len(states[0])))
-    for one, kept in zip(states, replicates(states, formula, 7, seed), strict=True):
-        for numbers, value in zip(rows, kept["x"], strict=True):
-            chosen = type(one)(*_chosen(one, numbers))
-            assert value == pytest.approx(float(statistic(chosen.total())), rel=1e-12, abs=1e-12)
-
-
 def _chosen(one, rows):
     """The constructor's arguments for some rows of a state."""
     if isinstance(one, Rows):
@@ -112,33 +100,6 @@ def _chosen(one, rows):
     if isinstance(one, Sums):
         return (one.rows[rows],)
     return one.cells[rows], one.labels, None if one.weights is None else one.weights[rows]
-
-
-def test_replicates_stay_the_same_with_other_systems_more_of_them_or_less_memory(monkeypatch):
-    first, second = state("cells", 50, 1), state("rows", 50, 2)
-    alone = replicates([first], formula, 40, 5)[0]["x"]
-    assert np.array_equal(replicates([second, first], formula, 40, 5)[1]["x"], alone)
-    assert np.array_equal(replicates([first], formula, 90, 5)[0]["x"][:40], alone)
-    monkeypatch.setattr("dynabench.evaluate.states.BLOCK", 70)
-    assert np.array_equal(replicates([first], formula, 40, 5)[0]["x"], alone)
-
-
-def test_replicates_of_two_evaluations_are_paired():
-    true = np.random.default_rng(0).integers(0, 2, 300)
-    f1 = load("f1", average="macro")
-    one, other = true.copy(), true.copy()
-    one[:30] = 1 - one[:30]
-    other[:29] = 1 - other[:29]
-
-    def kept(said):
-        return replicates([f1.state({"predictions": said, "references": true})], _macro, 1000, 7)[0]["f1"]
-
-    def _macro(total):
-        return f1.formula(total, average="macro")
-
-    apart = kept(other) - kept(one)
-    assert apart.min() >= 0  # the second system is right wherever the first is
-    assert apart.std() < kept(one).std() / 3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -154,8 +115,6 @@ def test_the_jackknife_leaves_out_each_row_in_turn(kind):
 def test_states_of_different_rows_or_none_are_refused(states):
     with pytest.raises(ValueError, match="paired by row"):
         next(iter(paired(states, np.random.default_rng(0), 5)))
-    with pytest.raises(ValueError, match="paired by row"):
-        replicates(states, formula, 5, 0)
 
 
 def test_skewed_rows_stay_skewed():

@@ -1,6 +1,6 @@
 """Several states resampled together: the same rows for all, so that what systems share cancels in their difference."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Additive, State, blocks, multinomial
 
-Formula = Callable[[Any], Mapping[str, Any]]
 Statistic = Callable[[Any], Floats]  # the total of a state, or a block of b totals: one number, or shape (b,)
 CHEAP = 8  # drawing how often an atom comes costs as much as drawing so many rows
 
@@ -35,23 +34,6 @@ def paired(states: Sequence[State], rng: np.random.Generator, times: int) -> Ite
             return
     for rows in _draws(n, rng, times):
         yield tuple(state.at(rows) for state in states)
-
-
-def replicates(states: Sequence[State], formula: Formula, times: int, seed: int) -> list[dict[str, NDArray[Any]]]:
-    """For each state by key of the result: `times` values as if rows were drawn again, shape (times, ...).
-
-    Which rows are drawn depends on the seed and the number of rows alone: so replicates of models that are evaluated
-    years apart on one dataset, with its rows in one order, are paired, and two copies of a model always tie. The first
-    replicates are the same whatever `times` is. Raises ValueError as `paired` does.
-    """
-    n = shared_rows(states)
-    parts: list[dict[str, list[Any]]] = [{} for _ in states]
-    lookups = [_lookup(state) for state in states]
-    for rows in _draws(n, np.random.default_rng(seed), times):
-        for totals, part in zip(lookups, parts, strict=True):
-            for key, values in formula(totals(rows)).items():
-                part.setdefault(key, []).append(np.asarray(values))
-    return [{key: np.concatenate(values) for key, values in part.items()} for part in parts]
 
 
 def jackknife(state: State, statistic: Statistic) -> Floats:
@@ -96,15 +78,6 @@ def gathered(counts: NDArray[Any], kinds: Ints, size: int) -> NDArray[Any]:
         starts = np.flatnonzero(np.diff(kinds[order], prepend=-1))
         found[..., kinds[order[starts]]] = np.add.reduceat(counts[..., order], starts, axis=-1)
     return found
-
-
-def _lookup(state: State) -> Callable[[Ints], Any]:
-    """`state.at`, faster for many blocks: narrow numbers of atoms stay in the processor's cache."""
-    if not isinstance(state, Additive):
-        return state.at
-    kinds, counts = state.atoms
-    narrow, size = kinds.astype(np.min_scalar_type(len(counts))), len(counts)
-    return lambda rows: state.weighed(np.stack([np.bincount(narrow[one], minlength=size) for one in rows]))
 
 
 def _draws(n: int, rng: np.random.Generator, times: int) -> Iterator[Ints]:

@@ -1,0 +1,87 @@
+"""Averages over data sets and rounds, and how far a round's models are from people.
+
+Source of the saturation scale: Kiela et al., Plotting Progress in AI (2023), after Kiela et al., Dynabench, NAACL 2021.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import fsum, isfinite
+
+Numbers = Mapping[str, float]
+
+
+def averaged(
+    scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None = None
+) -> dict[str, dict[str, float]]:
+    """{model: {metric: value}} from {model: {data set: {metric: value}}}, weighted as `shares` says.
+
+    A metric that a model lacks on one of the metric's data sets is left out for this model. Errors as for `shares`.
+    """
+    share = shares(scores, weights)
+    found: dict[str, dict[str, float]] = {model: {} for model in scores}
+    for model, its in scores.items():
+        for metric, parts in share.items():
+            values = [its.get(dataset, {}).get(metric) for dataset in parts]
+            if None not in values:
+                found[model][metric] = fsum(
+                    weight * value for weight, value in zip(parts.values(), values, strict=True) if value is not None
+                )
+    return found
+
+
+def shares(scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None = None) -> dict[str, dict[str, float]]:
+    """How much each data set weighs in each metric, {metric: {data set: share}}; the shares of a metric add up to 1.
+
+    Only data sets on which some model has the metric count. All weigh the same where `weights` is None; those that
+    `weights` does not name weigh nothing, and a metric whose data sets all weigh nothing is left out. Raises ValueError
+    for weights that are negative, not finite, all 0 or of unknown data sets.
+    """
+    held: dict[str, dict[str, None]] = {}  # metric -> data sets, in a fixed order
+    datasets = sorted({dataset for its in scores.values() for dataset in its})
+    for dataset in datasets:
+        for metric in {metric for its in scores.values() for metric in its.get(dataset, {})}:
+            held.setdefault(metric, {})[dataset] = None
+    if weights is None:
+        weights = dict.fromkeys(datasets, 1.0)
+    unknown = [dataset for dataset in weights if dataset not in datasets]
+    if scores and unknown:
+        raise ValueError(f"no model has scores on {', '.join(unknown)}; there are {', '.join(datasets)}")
+    if any(not isfinite(weight) or weight < 0 for weight in weights.values()):
+        raise ValueError("weights of data sets are finite numbers, 0 or more")
+    if datasets and not any(weights.values()):
+        raise ValueError("at least one data set needs a weight above 0")
+    found = {}
+    for metric in sorted(held):
+        own = {dataset: weights[dataset] for dataset in held[metric] if weights.get(dataset)}
+        if own:
+            total = fsum(own.values())
+            found[metric] = {dataset: weight / total for dataset, weight in own.items()}
+    return found
+
+
+def discounted(values: Sequence[float | None], discount: float = 1.0) -> float | None:
+    """The mean over rounds, oldest first, where each round weighs `discount` times the next one; None without any.
+
+    1 is the plain mean; towards 0 the newest round alone counts. Rounds without a value (None, NaN) are left out with
+    their weight. Raises ValueError unless 0 < discount <= 1.
+    """
+    if not 0 < discount <= 1:
+        raise ValueError(f"a discount lies above 0 and not above 1, not at {discount}")
+    ages = range(len(values) - 1, -1, -1)
+    pairs = [(age, value) for age, value in zip(ages, values, strict=True) if value is not None and isfinite(value)]
+    if not pairs:
+        return None
+    newest = min(age for age, _ in pairs)  # powers from here, so that they do not all vanish
+    weights = [discount ** (age - newest) for age, _ in pairs]
+    return fsum(weight * value for weight, (_, value) in zip(weights, pairs, strict=True)) / fsum(weights)
+
+
+def saturation(value: float, first: float, human: float, direction: int = 1) -> float | None:
+    """Where a score stands between a round's first model, at -1, and people, at 0; above 0 it is better than people.
+
+    (value - human) / (human - first). None where there is no such scale, because the first model is not worse than
+    people (`direction` -1: less is better) or a number is not finite.
+    """
+    span = human - first
+    if not all(map(isfinite, (value, first, human))) or direction * span <= 0:
+        return None
+    return (value - human) / span

@@ -1,0 +1,95 @@
+"""Replicates of scores, against samples of rows that are written out, and against each other."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+from dynabench.evaluate.replicating import replicated, replicates
+from dynabench.evaluate.states import Sums
+from dynabench.stats.replicates import draws
+from tests.evaluate.states_of import formula, systems
+
+TRUE = np.random.default_rng(0).integers(0, 3, 300)
+SAID = np.where(np.random.default_rng(1).random(300) < 0.7, TRUE, 0)
+
+
+def samples(digest, n, times):
+    """Numbers of rows of each replicate, shape (times, n)."""
+    return np.array(list(chain.from_iterable(draws(digest, n, times))))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "columns"),
+    [
+        ("accuracy", {}, (SAID, TRUE)),
+        ("f1", {"average": "macro"}, (SAID, TRUE)),
+        ("matthews_correlation", {}, (SAID, TRUE)),
+        ("mse", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("pearsonr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("spearmanr", {}, (SAID + 0.5 * np.sin(np.arange(300)), TRUE)),
+        ("exact_match", {}, ([f"the {one}" for one in SAID], [f"the {one}" for one in TRUE])),
+        ("bleu", {}, ([f"a b c d e {one} f" for one in SAID], [f"a b c d e {one} f" for one in TRUE])),
+        ("rouge", {}, ([f"a b {one}" for one in SAID], [f"a b {one}" for one in TRUE])),
+    ],
+)
+def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns):
+    module = load(name, **options)
+    names = dict(zip(("predictions", "references"), columns, strict=True))
+    found = replicated(module, names, "a digest", 12)
+    for place, rows in enumerate(samples("a digest", 300, 12)):
+        sample = {key: [column[row] for row in rows] for key, column in names.items()}
+        whole = module.compute(**sample)
+        for key, values in found.items():
+            assert values[place] == pytest.approx(whole[key], abs=1e-12)
+
+
+@given(systems(), st.text(max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
+    for one in states:
+        many, few = (replicates(one, formula, digest, times)["x"] for times in (40, 13))
+        assert np.array_equal(many[:13], few)
+        assert np.array_equal(replicates(one, formula, digest, 40)["x"], many)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dynabench.stats.replicates.BLOCK", 7)
+            patch.setattr("dynabench.evaluate.states.BLOCK", 70)
+            assert replicates(one, formula, digest, 40)["x"] == pytest.approx(many, abs=1e-12, rel=1e-12)
+
+
+def test_two_evaluations_on_one_dataset_are_paired():
+    f1 = load("f1", average="macro")
+    better, worse = TRUE.copy(), TRUE.copy()
+    worse[:30], better[:29] = (TRUE[:30] + 1) % 3, (TRUE[:29] + 1) % 3
+    one, other = (replicated(f1, {"predictions": said, "references": TRUE}, "x")["f1"] for said in (better, worse))
+    assert (one - other).std() < one.std() / 3
+    elsewhere = replicated(f1, {"predictions": worse, "references": TRUE}, "y")["f1"]
+    assert (one - elsewhere).std() > one.std()
+
+
+def test_spread_is_the_standard_error():
+    right = SAID == TRUE
+    found = replicated(load("accuracy"), {"predictions": SAID, "references": TRUE}, "z", 20_000)["accuracy"]
+    assert found.mean() == pytest.approx(right.mean(), abs=6 * right.std() / np.sqrt(300 * 20_000))
+    assert found.std() == pytest.approx(right.std() / np.sqrt(300), rel=0.03)
+
+
+def test_scores_of_single_classes_are_left_out():
+    columns = {"predictions": SAID, "references": TRUE}
+    assert replicated(load("f1", average=None), columns, "x", 5) == {}
+    assert set(replicated(load("f1", average="weighted"), columns, "x", 5)) == {"f1"}
+
+
+def test_modules_without_a_formula_and_no_rows_are_refused():
+    with pytest.raises(ValueError, match="cannot be resampled"):
+        replicated(load("mauve"), {"predictions": ["a"], "references": ["a"]}, "x")
+    with pytest.raises(ValueError, match="at least one row"):
+        replicates(Sums(np.ones((0, 1))), formula, "x")
+
+
+def test_a_row_comes_as_often_as_any_other():
+    drawn = np.bincount(samples("x", 7, 7000).ravel(), minlength=7)
+    assert abs(drawn - 7000).max() < 5 * np.sqrt(7000)

@@ -1,0 +1,91 @@
+"""Averages over data sets and rounds, and the saturation of rounds."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dynabench.stats.averages import averaged, discounted, saturation, shares
+
+SCORES = {
+    "x": {"one": {"accuracy": 0.8, "fairness": 0.9}, "two": {"accuracy": 0.6}},
+    "y": {"one": {"accuracy": 0.7, "fairness": 0.5}, "two": {"accuracy": 0.9}},
+    "z": {"one": {"accuracy": 0.5, "fairness": 0.4}},
+}
+
+
+def test_a_metric_is_averaged_over_the_data_sets_that_have_it():
+    found = averaged(SCORES)
+    assert found["x"] == pytest.approx({"accuracy": 0.7, "fairness": 0.9})
+    assert found["y"] == pytest.approx({"accuracy": 0.8, "fairness": 0.5})
+
+
+def test_who_lacks_a_data_set_lacks_its_metrics_average():
+    assert averaged(SCORES)["z"] == {"fairness": 0.4}
+    assert averaged(SCORES, {"one": 1})["z"] == {"accuracy": 0.5, "fairness": 0.4}
+
+
+def test_weights_are_normalised_among_the_metrics_data_sets():
+    found = averaged(SCORES, {"one": 1, "two": 3})
+    assert found["x"] == pytest.approx({"accuracy": 0.65, "fairness": 0.9})
+    assert shares(SCORES, {"one": 1, "two": 3}) == {"accuracy": {"one": 0.25, "two": 0.75}, "fairness": {"one": 1.0}}
+    assert averaged(SCORES, {"two": 2})["x"] == {"accuracy": 0.6}
+
+
+def test_nothing_has_no_averages():
+    assert averaged({}) == averaged({}, {"one": 1}) == shares({}) == {}
+    assert averaged({"x": {}}) == {"x": {}}
+
+
+@pytest.mark.parametrize("weights", [{"three": 1}, {"one": -1}, {"one": math.nan}, {"one": math.inf}, {"one": 0}, {}])
+def test_weights_of_nothing_are_refused(weights):
+    with pytest.raises(ValueError, match=r"data set|no model"):
+        averaged(SCORES, weights)
+
+
+values = st.lists(st.floats(-1e6, 1e6) | st.none() | st.just(math.nan), max_size=20)
+
+
+@given(values, st.floats(1e-6, 1))
+def test_a_discounted_mean_lies_among_the_rounds(rounds, discount):
+    known = [value for value in rounds if value is not None and not math.isnan(value)]
+    found = discounted(rounds, discount)
+    if not known:
+        assert found is None
+        return
+    assert min(known) - 1e-6 <= found <= max(known) + 1e-6
+    assert discounted(rounds, 1) == pytest.approx(sum(known) / len(known), abs=1e-6)
+    assert discounted([*rounds, None], discount) == pytest.approx(found, abs=1e-6)
+
+
+def test_each_round_weighs_the_discount_of_the_next():
+    assert discounted([1, 2, 4], 0.5) == pytest.approx((1 / 4 + 2 / 2 + 4) / (1 / 4 + 1 / 2 + 1))
+    assert discounted([1, None, 4], 0.5) == pytest.approx((1 / 4 + 4) / (1 / 4 + 1))
+    assert discounted([*range(3000)], 1e-9) == pytest.approx(2999)
+    assert discounted([7.0] + [None] * 5000, 1e-9) == 7
+
+
+@pytest.mark.parametrize("discount", [0, -1, 1.1, math.nan])
+def test_other_discounts_are_refused(discount):
+    with pytest.raises(ValueError, match="discount"):
+        discounted([1.0], discount)
+
+
+def test_the_first_model_stands_at_minus_1_and_people_at_0():
+    assert saturation(0.6, 0.6, 0.9) == -1
+    assert saturation(0.9, 0.6, 0.9) == 0
+    assert saturation(0.75, 0.6, 0.9) == pytest.approx(-0.5)
+    assert saturation(1.0, 0.6, 0.9) == pytest.approx(1 / 3)
+    assert saturation(0.5, 0.6, 0.9) == pytest.approx(-4 / 3)
+
+
+def test_less_may_be_better():
+    assert saturation(30, 30, 10, -1) == -1
+    assert saturation(10, 30, 10, -1) == 0
+    assert saturation(5, 30, 10, -1) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("numbers", [(0.5, 0.9, 0.9), (0.5, 0.95, 0.9), (math.nan, 0.1, 0.9), (0.5, 0.1, math.inf)])
+def test_without_a_first_model_below_people_there_is_no_scale(numbers):
+    assert saturation(*numbers) is None
