@@ -70,9 +70,9 @@ def of(axis: str) -> list[str]:
 
 def find(names: Iterable[str]) -> list[Transformation]:
     """The transformations of these names, in their order; raises `Invalid` with those there are."""
-    known = transformations()
-    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    known, wanted = transformations(), list(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in known]
     if unknown:
         told = f"There is no transformation {unknown[0]!r}; there are {', '.join(known)}."
         raise Invalid({"transformations": told})
-    return [known[name] for name in dict.fromkeys(names)]
+    return [known[name] for name in wanted]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dynabench.adversaries.perturbations.base import MOST, Texts
 from dynabench.adversaries.perturbations.edits import Edit
-from dynabench.adversaries.perturbations.given import Named, gender, persons, uncertain
+from dynabench.adversaries.perturbations.given import Named, gender, listed, persons, uncertain
 from dynabench.adversaries.perturbations.words import Word, like, words
 
 _PAIRS = """
@@ -101,16 +101,28 @@ def read(texts: Texts) -> Row | None:
     """What is gendered in a row; None where nothing is, or where it cannot be changed safely."""
     if any(len(text) > MOST or FIXED.search(text) or JOINED.search(text) for text in texts.values()):
         return None
-    if (known := persons(texts)) is None or any(one in gender() and one not in uncertain() for one in known[1]):
+    if (known := persons(texts)) is None or any(_famous(name, kind) for name, kind in known[1].items()):
         return None  # somebody famous stays who they are, and so do their pronouns
     found = {field: words(text) for field, text in texts.items()}
-    for each in found.values():
+    for field, each in found.items():
         shouted = sum(word.text[0].isupper() for word in each) > max(3, 0.5 * len(each))
-        named = [word for word in each if word.name and base(word.text) in ALL and base(word.text) not in TITLES]
-        if named and not shouted:
+        if not shouted and any(_title(texts[field], each, at) for at in range(len(each))):
             return None  # Lady Gaga, Iron Man
     row = Row(found, known[0])
     return row if row.genders() else None
+
+
+def _famous(name: str, kind: str) -> bool:
+    return name in gender() and name not in (listed("ambiguous") if kind == "other" else uncertain())
+
+
+def _title(text: str, found: Sequence[Word], at: int) -> bool:
+    """Whether a gendered word is part of a name: Lady Gaga."""
+    word = found[at]
+    if not word.text[0].isupper() or base(word.text) not in ALL or base(word.text) in TITLES:
+        return False
+    after = text[word.end : word.end + 2]
+    return word.name or (after[:1] == " " and after[1:].isupper())
 
 
 def base(word: str) -> str:

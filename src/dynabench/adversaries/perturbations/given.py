@@ -126,11 +126,11 @@ def _kind(text: str, word: Word, name: str, before: str, after: str, titled: boo
     return "unclear" if titled else "person"
 
 
-def persons(texts: Mapping[str, str]) -> tuple[dict[str, list[Named]], set[str]] | None:
-    """The persons' given names by field, and the names that are left alone; None where one name is both."""
+def persons(texts: Mapping[str, str]) -> tuple[dict[str, list[Named]], dict[str, str]] | None:
+    """The persons' given names by field, and the kinds of those that are left alone; None where one name is both."""
     found = {field: names(text) for field, text in texts.items()}
     sure = {one.name for each in found.values() for one in each if one.kind == "person"}
-    left = {one.name for each in found.values() for one in each if one.kind != "person"}
-    if sure & left:
+    left = {one.name: one.kind for each in found.values() for one in each if one.kind != "person"}
+    if sure & left.keys():
         return None
     return {field: [one for one in each if one.name in sure] for field, each in found.items()}, left

@@ -1,6 +1,6 @@
 """Given names of persons replaced by names that are associated with another group of people, gender kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -43,7 +43,7 @@ class Names:
         return [f"{self.group}_female", f"{self.group}_male"]
 
 
-def chosen(old: Sequence[str], lists: Mapping[str, Sequence[str]], left: set[str], rng: Random) -> dict[str, str]:
+def chosen(old: Sequence[str], lists: Mapping[str, Sequence[str]], left: Iterable[str], rng: Random) -> dict[str, str]:
     """Another name for each of `old`, from its lists: one of two never becomes the other, and no two become one."""
     taken, made = {*old, *left}, dict[str, str]()
     for one in old:
