@@ -54,7 +54,7 @@ TEXTS = st.one_of(
                 "ǅ",
                 "ß",
             ]
-        ),  # fmt: skip
+        ),
         max_size=40,
     ).map(" ".join),
 )

@@ -200,7 +200,8 @@ def test_copies_of_ones_own_take_the_place_of_those_made_here(place):
     place.ask()
     place.run()
     twin = send(place, [{"uid": "x1", "input_id": "r1", "hypothesis": "A MAN IS GENEROUS."},
-                        {"uid": "x2", "of": "r2", "premise": "Nobodyy was seen.", "transformation": "typo", "label": "entailment"}])  # fmt: skip
+                        {"uid": "x2", "of": "r2", "premise": "Nobodyy was seen.", "transformation": "typo",
+                         "label": "entailment"}])  # fmt: skip
     assert (twin.state, twin.origin, twin.rows, twin.transformations) == (
         "ready",
         "uploaded",
@@ -233,7 +234,8 @@ def test_every_wrong_row_is_named_and_the_copies_before_stay(place):
     ])  # fmt: skip
     assert twin.state == "failed"
     assert twin.reason.startswith("9 rows were refused")
-    for told in ("row 2: uid", "row 3: input_id", "row 4: No text", "row 5: uid", "row 6: hypothesis", "row 7: hypothesis",
+    for told in ("row 2: uid", "row 3: input_id", "row 4: No text", "row 5: uid", "row 6: hypothesis",
+                 "row 7: hypothesis",
                  "row 8: label", "row 9: wrong", "row 10: "):  # fmt: skip
         assert told in twin.reason
     kept = place.database.read(

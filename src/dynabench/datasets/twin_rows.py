@@ -15,6 +15,7 @@ from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings
 
 CLOSE = 200  # code points of a changed stretch that is compared letter by letter
+ALIKE = 0.7  # share of letters that must have stayed for it; another word is told as such
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ def letters(before: str, after: str) -> tuple[Piece, ...]:
 
 
 def _letters(before: str, after: str) -> Iterator[Piece]:
-    for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    match = SequenceMatcher(None, before, after, autojunk=False)
+    alike = [("replace", 0, len(before), 0, len(after))] if match.ratio() < ALIKE else match.get_opcodes()
+    for kind, a, b, c, d in alike:
         if kind == "equal":
             yield Piece("same", before[a:b])
             continue
