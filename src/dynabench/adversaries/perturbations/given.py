@@ -97,7 +97,7 @@ def names(text: str) -> list[Named]:
     A name beside another capital belongs to something that has one bearer (a celebrity, a firm, a street): `other`. One
     that is a place or a word as well is a `person` only where what stands beside it says so.
     """
-    known, found = frozenset(gender()) | frozenset(listed("neutral")), words(text)
+    known, found = _known(), words(text)
     titled = sum(word.text[0].isupper() for word in found) > max(3, 0.5 * len(found))
     made = []
     for at, word in enumerate(found):
