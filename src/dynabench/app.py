@@ -43,6 +43,8 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
     r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
+    r"/api/v1/tasks/[^/]+/datasets/[^/]+/twins/[^/]+/file": 1024 * MIB,
+    r"/tasks/[^/]+/datasets/[^/]+/twins/file": 256 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/evaluate/[^/]+/[^/]+": MIB,
     r"/models/[^/]+": 9 * MIB,

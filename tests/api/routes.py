@@ -237,6 +237,17 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}"): Route("owner"),
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
+    # perturbed copies of datasets
+    ("GET", "/api/v1/tasks/{task}/datasets/{name}/twins"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/datasets/{name}/twins/{axis}"): Route("anyone"),
+    ("POST", "/api/v1/tasks/{task}/datasets/{name}/twins"): Route("owner", json={"axis": "robustness"}),
+    ("POST", "/api/v1/tasks/{task}/datasets/{name}/twins/{axis}/file"): Route(
+        "owner", params={"file": "copies.jsonl"}, content=b"{}\n"
+    ),
+    ("GET", "/tasks/{task}/datasets/{name}/twins"): Route("anyone"),
+    ("GET", "/tasks/{task}/datasets/{name}/twins/{axis}.csv"): Route("anyone"),
+    ("POST", "/tasks/{task}/datasets/{name}/twins"): Route("owner", form={"axis": "fairness", "seed": "x"}),
+    ("POST", "/tasks/{task}/datasets/{name}/twins/file"): Route("owner", form={"axis": "fairness"}),
     # what changes who may, or ends something
     ("GET", "/join/{secret}"): Route("anyone"),
     ("POST", "/join/{secret}"): Route("welcome", form={}),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.cookiejar import CookieJar
 from typing import Any
 
@@ -14,6 +14,9 @@ from starlette.testclient import TestClient
 from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.rounds import invitations, people
@@ -81,6 +84,8 @@ class Stage:
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
+        if "/datasets/" in path:
+            known |= {"name": "small", "axis": "robustness"}
         if "{file}" in path:
             known["file"] = "gone"
         if "{secret}" in path:
@@ -196,8 +201,29 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.scene.job = upload.json()["id"]
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
         stage.scene.data_job = data.json()["id"]
+        database.write(_dataset, settings)
         yield stage
         stage.close()
+
+
+def _dataset(session: Session, settings: Settings) -> None:
+    """A public dataset of one row, with perturbed copies of it."""
+    row = Stored("r1", {"premise": "It rains.", "hypothesis": "It is dry."}, ({"label": "contradiction"},))
+    written = stored.write(settings, [row])
+    dataset = Dataset(task_id="nli", name="small", visibility="public")
+    session.add(dataset)
+    session.flush()
+    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=1)
+    session.add(version)
+    session.flush()
+    dataset.version_id = version.id
+    inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
+    copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
+    made = stored.write(settings, [copy], twins=True)
+    for axis in ("fairness", "robustness"):
+        counts = made.transformations
+        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
+                         transformations=counts))  # fmt: skip
 
 
 def _found(session: Session, banned: int, invited: bool) -> None:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("dynabench.cli.data:app", "Bring in examples, contexts or seeds of others."),
     "model": ("dynabench.cli.model:app", "Start models, check them, list them, ask them."),
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and write modules."),
+    "adversary": ("dynabench.cli.adversary:app", "Perturb texts; list the transformations."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
 }
 

@@ -1,0 +1,65 @@
+"""Female for male and male for female: names, pronouns, titles and words for kin and work."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from dynabench.adversaries.perturbations import gendered
+from dynabench.adversaries.perturbations.base import Axis, Texts
+from dynabench.adversaries.perturbations.edits import Edit, Edited, Span, edit
+from dynabench.adversaries.perturbations.given import gender
+from dynabench.adversaries.perturbations.names import chosen
+from dynabench.adversaries.perturbations.words import Word, like
+
+_OTHER = {"female": "male", "male": "female"}
+
+
+class Swapped:
+    """Everybody's gender swapped, so that who is who stays clear; rows that it would make odd are left alone."""
+
+    name = "gender_swapped"
+    title = "Female and male swapped"
+    axis: Axis = "fairness"
+
+    def apply(
+        self, texts: Texts, rng: Random, locked: Mapping[str, Sequence[Span]] | None = None
+    ) -> dict[str, Edited] | None:
+        """See `Transformation.apply`."""
+        if (row := gendered.read(texts)) is None:
+            return None
+        old = [one for each in row.names.values() for one in each if one.name in gender()]
+        names = list(dict.fromkeys(one.name for one in old))
+        new = chosen(names, {one: [_OTHER[gender()[one]]] for one in names}, set(), rng)
+        made = dict[str, Edited]()
+        for field, text in texts.items():
+            edits = [Edit(*one.span, new[one.name]) for one in row.names[field] if one.name in new]
+            taken = {one.start for one in edits}
+            found = row.words[field]
+            for at, word in enumerate(found):
+                if word.start in taken or gendered.base(word.text) not in gendered.ALL:
+                    continue
+                other = _swapped(text, found, at)
+                if other is None:
+                    return None
+                put = gendered.article(text, found, at, other)
+                edits += [Edit(word.start, word.end, like(word.text, other)), *([put] if put else [])]
+            if changed := edit(text, edits):
+                made[field] = changed
+        return made or None
+
+
+TRANSFORMATION = Swapped()
+
+
+def _swapped(text: str, found: Sequence[Word], at: int) -> str | None:
+    """The counterpart of a gendered word where it stands; None where one cannot tell."""
+    word = gendered.base(found[at].text)
+    before, after = gendered.beside(text, found, at)
+    if word == "her":
+        owns = gendered.possessive(before, after)
+        return None if owns is None else "his" if owns else "him"
+    if word == "his":
+        return "her" if gendered.owns(after) else "hers"
+    fixed = {"him": "her", "hers": "his", **dict(gendered.TITLES.items())}
+    new = fixed.get(word) or gendered.SWAP.get(word)
+    tail = found[at].text[len(word) :]
+    return None if new is None else new + tail

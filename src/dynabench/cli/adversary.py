@@ -1,0 +1,60 @@
+"""`dynabench adversary`: programs that change texts; of use without the platform."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from dynabench.cli.operator import AsJson, say
+
+app = typer.Typer(help="Perturb texts; list the transformations.", no_args_is_help=True)
+
+
+@app.callback()
+def adversary() -> None:
+    """Perturb texts; list the transformations."""
+
+
+@app.command("list")
+def list_transformations(
+    axis: Annotated[str, typer.Option(help="Only of fairness, or of robustness.")] = "", as_json: AsJson = False
+) -> None:
+    """Every transformation, those of installed packages too."""
+    from dynabench.adversaries.perturbations import transformations
+
+    found = [one for one in transformations().values() if axis in ("", one.axis)]
+    if as_json:
+        say(True, {"transformations": [{"name": o.name, "axis": o.axis, "title": o.title} for o in found]}, "")
+        return
+    table = Table("name", "axis", "what it does")
+    for one in found:
+        table.add_row(one.name, one.axis, one.title)
+    Console().print(table)
+
+
+@app.command()
+def perturb(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts on a line.")],
+    with_: Annotated[list[str], typer.Option("--with", help="A transformation's name, or an axis. Again for more.")],
+    seed: Annotated[int, typer.Option(min=0, help="Another number draws other places and names.")] = 0,
+    field: Annotated[list[str] | None, typer.Option(help="Change this field alone. Again for more.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write here instead of to the terminal.")] = None,
+) -> None:
+    """Write perturbed copies of FILE's rows as JSONL: each with a `uid` of its own, its original's as `input_id`.
+
+    Changes every text of a row but uid, id, label and answer, or the ones that --field names. A row without `uid` is
+    called by its line.
+    """
+    from dynabench.adversaries import files
+
+    with ExitStack() as stack:
+        target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
+        made = 0
+        for line in files.perturbed(file, with_, seed, field or ()):
+            target.write(line + "\n")
+            made += 1
+    typer.echo(f"{made} copies.", err=True)

@@ -1,0 +1,98 @@
+"""Perturbed copies of one row: its texts changed, its answers kept true."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dynabench.adversaries.perturbations import Edited, Span, Transformation, generator
+from dynabench.datasets.stored import Stored
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Spans, Text
+
+COPIES = 2
+"""Copies of each row on each axis where nothing else is said: every copy costs a model's answer."""
+MOST_COPIES = 30
+
+
+@dataclass(frozen=True)
+class Fields:
+    """What may change in rows of a task: `lengths` are the most code points of each text field that models get, `marks`
+    the text field of each answer that is marked in one, `written` the answers that are free text."""
+
+    lengths: Mapping[str, int]
+    marks: Mapping[str, str]
+    written: frozenset[str]
+
+    @classmethod
+    def of(cls, config: TaskConfig) -> "Fields":
+        """By a task's config."""
+        texts = [field for field in (*config.context, *config.input) if isinstance(field, Text)]
+        return cls(
+            {field.name: field.max_length for field in texts},
+            {field.name: field.of for field in config.answer if isinstance(field, Spans)},
+            frozenset(field.name for field in config.answer if isinstance(field, Text)),
+        )
+
+    def texts(self, row: Stored) -> dict[str, str]:
+        """The row's texts by field; a picture sent as text is none."""
+        found = {name: row.inputs.get(name) for name in self.lengths}
+        return {name: text for name, text in found.items() if isinstance(text, str) and not text.startswith("data:")}
+
+    def marked(self, row: Stored) -> dict[str, list[Span]]:
+        """The spans of each text field that some acceptable answer marks."""
+        spans: dict[str, list[Span]] = {}
+        for answer in row.answers:
+            for name, of in self.marks.items():
+                spans.setdefault(of, []).extend((each["start"], each["end"]) for each in answer.get(name) or ())
+        return spans
+
+
+def copies(
+    row: Stored, fields: Fields, chosen: Sequence[Transformation], seed: int, most: int = COPIES
+) -> Iterator[Stored]:
+    """Up to `most` copies of a row, each by another transformation, drawn by the seed and the row's uid alone.
+
+    A span's text in a copy is what the changed text has at its place. A copy that would be too long for its field, or
+    whose answer one cannot be sure of, is not made.
+    """
+    order = generator(seed, row.uid, "order").sample(list(chosen), len(chosen))
+    made = 0
+    for one in order:
+        if made == most:
+            return
+        if (copy := _copy(row, fields, one, seed)) is not None:
+            made += 1
+            yield copy
+
+
+def _copy(row: Stored, fields: Fields, one: Transformation, seed: int) -> Stored | None:
+    locked = fields.marked(row) if one.axis == "robustness" else {}
+    edited = one.apply(fields.texts(row), generator(seed, row.uid, one.name), locked)
+    if not edited or any(len(each.text) > fields.lengths[name] for name, each in edited.items()):
+        return None
+    if one.axis == "fairness" and any(answer.get(name) for answer in row.answers for name in fields.written):
+        return None  # what was written in answer may speak of those whose names and words were changed
+    answers = tuple(_answer(answer, fields, edited) for answer in row.answers)
+    if any(answer is None for answer in answers):
+        return None
+    return replace(
+        row,
+        uid=f"{row.uid}#{one.name}",
+        inputs={**row.inputs, **{name: each.text for name, each in edited.items()}},
+        answers=tuple(answer for answer in answers if answer is not None),
+        of=row.uid,
+        transformation=one.name,
+    )
+
+
+def _answer(answer: Mapping[str, Any], fields: Fields, edited: Mapping[str, Edited]) -> dict[str, Any] | None:
+    """The answer with its spans where they are now; None where an edit reaches across a border of one."""
+    new = dict(answer)
+    for name, of in fields.marks.items():
+        if of not in edited or not answer.get(name):
+            continue
+        moved = [edited[of].span(each["start"], each["end"]) for each in answer[name]]
+        if any(span is None for span in moved):
+            return None
+        new[name] = [{"start": s[0], "end": s[1], "text": edited[of].text[s[0] : s[1]]} for s in moved if s]
+    return new

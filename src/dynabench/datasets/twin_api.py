@@ -1,0 +1,123 @@
+"""Perturbed copies as JSON: which there are, their rows, making them anew, sending others."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.auth import Member, Viewer, limited
+from dynabench.accounts.tables import Person
+from dynabench.datasets import twin_rows, twins, waiting
+from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.datasets.twin_schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
+from dynabench.db import Database
+from dynabench.rounds import uploads
+from dynabench.rounds.listing import cursor
+from dynabench.rounds.owning import After, Limit
+
+router = APIRouter()
+Made = Annotated[str, Query(max_length=60, description="Only copies by this transformation.")]
+
+
+def known(session: Session, viewer: Person | None, task: str, name: str) -> tuple[DatasetVersion, list[Twin], bool]:
+    """The twins that a viewer may see: those that count, and for owners the last that was asked for on each axis."""
+    _, version, mine = twins.seen(session, viewer, task, name)
+    found = [session.scalar(twins.current(version.id, axis)) for axis in twins.AXES]
+    found += [session.scalar(twins.newest(version.id, axis)) for axis in twins.AXES] if mine else []
+    return version, list({twin.id: twin for twin in found if twin is not None}.values()), mine
+
+
+def counted(
+    session: Session, viewer: Person | None, task: str, name: str, axis: str
+) -> tuple[DatasetVersion, Twin]:  # fmt: skip
+    """The twin of an axis that counts; `NotFound` where there is none."""
+    _, version, _ = twins.seen(session, viewer, task, name)
+    twin = session.scalar(twins.current(version.id, axis))
+    if twin is None:
+        raise errors.NotFound("There are no such copies of this dataset.")
+    return version, twin
+
+
+@router.get("/tasks/{task}/datasets/{name}/twins")
+async def list_twins(request: Request, task: str, name: str, viewer: Viewer) -> TwinsOut:
+    """The perturbed copies of a dataset's newest version (owners; of public datasets everybody)."""
+    db: Database = request.app.state.db
+    _, found, _ = await db.aread(known, viewer, task, name)
+    return TwinsOut(items=[TwinOut.model_validate(each, from_attributes=True) for each in found])
+
+
+@router.get("/tasks/{task}/datasets/{name}/twins/{axis}")
+async def list_copies(
+    request: Request, task: str, name: str, axis: Axis, viewer: Viewer,
+    transformation: Made = "", after: After = "", limit: Limit = 50,
+) -> PairPage:  # fmt: skip
+    """Copies beside their originals, in the file's order (owners; of public datasets everybody)."""
+    db: Database = request.app.state.db
+    version, twin = await db.aread(counted, viewer, task, name, axis)
+    found, following = await page(request, version, twin, transformation, after, limit)
+    items = [
+        PairOut(
+            number=pair.number, uid=pair.copy.uid, of=pair.copy.of, transformation=pair.copy.transformation,
+            original=dict(pair.original.inputs), inputs=dict(pair.copy.inputs),
+            answers=[dict(answer) for answer in pair.copy.answers],
+        )
+        for pair in found
+    ]  # fmt: skip
+    return PairPage(items=items, next=following)
+
+
+async def page(
+    request: Request, version: DatasetVersion, twin: Twin, transformation: str, after: str, limit: int
+) -> tuple[list[twin_rows.Pair], str | None]:
+    """A page of pairs, and the cursor of the next."""
+    files = request.app.state.settings, version.digest, twin.digest
+    try:
+        found = await to_thread.run_sync(twin_rows.pairs, *files, transformation, cursor(after) or 0, limit + 1)
+    except FileNotFoundError:
+        raise errors.Unavailable(
+            "The rows are not here now. Tell the operator that a dataset's file is gone."
+        ) from None
+    return found[:limit], str(found[limit - 1].number) if len(found) > limit else None
+
+
+@router.post("/tasks/{task}/datasets/{name}/twins", status_code=202, dependencies=[Depends(limited("twins", 20, 3600))])
+async def generate_twin(request: Request, task: str, name: str, body: TwinIn, person: Member) -> TwinOut:
+    """Make the copies of an axis anew, in the background (owners). Those before count until they are ready."""
+    db: Database = request.app.state.db
+
+    def write(session: Session) -> TwinOut:
+        said = body.seed, body.transformations, body.copies
+        twin = twins.generate(session, person, task, name, body.axis, *said)
+        return TwinOut.model_validate(twin, from_attributes=True)
+
+    return await db.awrite(write)
+
+
+@router.post("/tasks/{task}/datasets/{name}/twins/{axis}/file", status_code=202, openapi_extra=uploads.RAW)
+async def replace_twin(
+    request: Request,
+    task: str,
+    name: str,
+    axis: Axis,
+    person: Member,
+    file: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+) -> TwinOut:
+    """Send copies of one's own as the body (owners): `uid`, `input_id` (the original's uid) and the input fields.
+
+    They take the place of the axis's copies once every row is valid.
+    """
+    db: Database = request.app.state.db
+    await db.aread(twins.owned, person, task, name)
+    path = await waiting.keep(request.app.state.settings, task, file, request.stream())
+
+    def write(session: Session) -> TwinOut:
+        twin = twins.replace(session, person, request.app.state.settings, task, name, axis, path)
+        return TwinOut.model_validate(twin, from_attributes=True)
+
+    try:
+        return await db.awrite(write)
+    except errors.Problem:
+        path.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,150 @@
+"""Twins made by the worker, in shards: each is a file once it is done, so that a crash goes on at the next."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from dbos import DBOS
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.adversaries import perturbations
+from dynabench.datasets import stored, twin_files, twins
+from dynabench.datasets.copies import Fields, copies
+from dynabench.datasets.stored import Stored, Written
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.rounds import imports as refusing
+from dynabench.rounds import service as rounds
+from dynabench.settings import Settings, get_settings
+from dynabench.tasks import TaskConfig
+
+SHARD = 10_000
+"""Originals of one step: a few seconds of work."""
+NAMED = 20  # refused rows in the reason; all are in `refused_rows`
+
+
+def _plan(session: Session, twin_id: int) -> tuple[TaskConfig, str, int, int, str, str]:
+    twin = session.get_one(Twin, twin_id)
+    version = session.get_one(DatasetVersion, twin.version_id)
+    config = rounds.newest_config(session, session.get_one(Dataset, version.dataset_id).task_id)
+    return config, version.digest, version.rows, twin.seed, twin.state, twin.digest
+
+
+def perturb_dataset(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `twin` and either the `transformations` and how many `copies` of each row, or
+    the stored `file` with its `name`. The result says how it ended."""
+    if "file" in payload:
+        return upload(str(DBOS.workflow_id), payload)
+    return perturb(payload, lambda told: DBOS.set_event("progress", told))
+
+
+def perturb(payload: dict[str, Any], tell: Callable[[dict[str, int]], object]) -> dict[str, Any]:
+    """Make the copies shard by shard; `tell` gets how many originals are done, and of how many."""
+    config, digest, rows, *_ = jobs.database().read(_plan, payload["twin"])
+    for number in range(-(-rows // SHARD)):
+        shard(payload, config.model_dump_json(by_alias=True), digest, number)
+        tell({"rows": min(rows, (number + 1) * SHARD), "of": rows})
+    result = finish(payload)
+    shutil.rmtree(_folder(get_settings(), payload["twin"]), ignore_errors=True)
+    return result
+
+
+def _folder(settings: Settings, twin_id: int) -> Path:
+    return settings.folder / "datasets" / f".twin-{twin_id}"
+
+
+@DBOS.step(name="perturb_dataset.shard", retries_allowed=True)
+def shard(payload: dict[str, Any], config: str, digest: str, number: int) -> int:
+    """Write the copies of shard `number` (from 0) to a file of its own; how many there are."""
+    settings = get_settings()
+    folder = _folder(settings, payload["twin"])
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fields = Fields.of(TaskConfig.model_validate_json(config))
+    chosen = perturbations.find(payload["transformations"])
+    *_, seed, _, _ = jobs.database().read(_plan, payload["twin"])
+    made, waiting = 0, folder / f"{number}.part"
+    with waiting.open("wb") as file:
+        for row in stored.read(settings, digest, number * SHARD, SHARD):
+            for copy in copies(row, fields, chosen, seed, payload["copies"]):
+                file.write(_line(copy))
+                made += 1
+    waiting.replace(folder / f"{number}.jsonl")
+    return made
+
+
+def _line(row: Stored) -> bytes:
+    said = [row.uid, dict(row.inputs), list(row.answers), list(row.tags), row.of, row.transformation]
+    return orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _shards(folder: Path) -> Iterator[Stored]:
+    for path in sorted(folder.glob("*.jsonl"), key=lambda path: int(path.stem)):
+        with path.open("rb") as file:
+            for line in file:
+                uid, inputs, answers, tags, of, transformation = orjson.loads(line)
+                yield Stored(uid, inputs, tuple(answers), tuple(tags), of, transformation)
+
+
+@DBOS.step(name="perturb_dataset.finish", retries_allowed=True)
+def finish(payload: dict[str, Any]) -> dict[str, Any]:
+    """Put the shards together and make the twin ready, once."""
+    settings, database = get_settings(), jobs.database()
+    *_, state, digest = database.read(_plan, payload["twin"])
+    if state == "ready":  # the crash came after the last commit, and the shards are gone
+        return {"state": state, "digest": digest}
+    return _keep(payload["twin"], stored.write(settings, _shards(_folder(settings, payload["twin"])), twins=True))
+
+
+def _keep(twin_id: int, written: Written) -> dict[str, Any]:
+    def keep(session: Session) -> dict[str, Any]:
+        twin = session.get_one(Twin, twin_id, with_for_update=True)
+        if twin.state != "reading":
+            return {"state": twin.state, "digest": twin.digest}
+        twin.digest, twin.rows, twin.transformations = written.digest, written.rows, written.transformations
+        if written.rows:
+            twins.ready(session, twin)
+        else:
+            twin.state, twin.reason = "failed", "No transformation changes a row of this dataset."
+        return {"state": twin.state, "digest": twin.digest, "rows": twin.rows}
+
+    return jobs.database().write(keep)
+
+
+@DBOS.step(name="perturb_dataset.upload", retries_allowed=True)
+def upload(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """Read a file of copies; ready if every row is valid, else failed with each refused row named."""
+    settings, database = get_settings(), jobs.database()
+    config, digest, _, _, state, done = database.read(_plan, payload["twin"])
+    if state != "reading":
+        return {"state": state, "digest": done}
+    path = Path(payload["file"])
+    try:
+        reading = twin_files.Reading(settings, digest, Fields.of(config))
+        written = stored.write(settings, reading.rows(path, payload["name"]), twins=True)
+    except errors.Problem as problem:
+        database.write(_fail, payload["twin"], problem.detail)
+    else:
+        if reading.refused or not written.rows:
+            database.write(_refuse, job_id, payload["twin"], reading)
+        else:
+            _keep(payload["twin"], written)
+    path.unlink(missing_ok=True)
+    *_, state, done = database.read(_plan, payload["twin"])
+    return {"state": state, "digest": done}
+
+
+def _fail(session: Session, twin_id: int, reason: str) -> None:
+    twin = session.get_one(Twin, twin_id, with_for_update=True)
+    twin.state, twin.reason = "failed", reason
+
+
+def _refuse(session: Session, job_id: str, twin_id: int, reading: "twin_files.Reading") -> None:
+    refusing.refuse(session, job_id, [row for row, _ in reading.refused], [(r.number, m) for r, m in reading.refused])
+    named = [f"row {row.number}: {message}" for row, message in reading.refused[:NAMED]]
+    more = reading.count - len(named)
+    told = [f"{reading.count} rows were refused, so the copies before stay.", *named]
+    if not reading.refused:
+        told = ["The file has no rows."]
+    _fail(session, twin_id, "\n".join([*told, *([f"and {more} more"] if more > 0 else [])]))

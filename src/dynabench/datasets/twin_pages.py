@@ -1,0 +1,155 @@
+"""Perturbed copies as a page: originals and copies side by side, making them anew, sending others."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from dynabench import errors
+from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.tables import Person
+from dynabench.adversaries import perturbations
+from dynabench.datasets import stored, twin_api, twins, waiting
+from dynabench.datasets.copies import COPIES, MOST_COPIES
+from dynabench.datasets.shapes import guarded, quoted
+from dynabench.datasets.tables import Twin
+from dynabench.datasets.twin_schemas import Axis
+from dynabench.db import Database
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import seats, views
+from dynabench.rounds import service as rounds
+from dynabench.settings import Settings
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+SHOWN = 20
+PIECE = 1024 * 1024
+Filter = Annotated[str, Query(max_length=60)]
+After = Annotated[str, Query(max_length=18)]
+
+
+def _head(session: Session, viewer: Person | None, task: str, name: str, axis: str) -> dict[str, Any]:
+    dataset, version, mine = twins.seen(session, viewer, task, name)
+    held = list(session.scalars(round_queries.rounds(task)))
+    current = next((each for each in held if each.state == "open"), None)
+    current = current or next((each for each in held if each.state != "draft"), None)
+    return {
+        "config": rounds.newest_config(session, task), "round": views.round_out(session, current) if current else None,
+        "dataset": dataset, "version": version, "mine": mine, "twin": session.scalar(twins.current(version.id, axis)),
+        "last": session.scalar(twins.newest(version.id, axis)) if mine else None,
+    }  # fmt: skip
+
+
+async def _page(
+    request: Request, viewer: Person | None, task: str, name: str, axis: Axis, transformation: str = "",
+    after: str = "", status: int = 200, wrong: Mapping[str, str] | None = None, given: Mapping[str, str] | None = None,
+) -> Response:  # fmt: skip
+    db: Database = request.app.state.db
+    values = await db.aread(_head, viewer, task, name, axis)
+    twin: Twin | None = values["twin"]
+    pairs: list[Any] = []
+    following = None
+    if twin is not None:
+        pairs, following = await twin_api.page(request, values["version"], twin, transformation, after, SHOWN)
+    offered = [one for one in perturbations.transformations().values() if one.axis == axis]
+    return render(
+        request, "datasets/twins.html", status=status, task=task, axis=axis, axes=twins.AXES, pairs=pairs,
+        following=following, after=after, transformation=transformation, offered=offered, wrong=wrong or {},
+        given=given or {"seed": "1", "copies": str(COPIES)}, most=MOST_COPIES, most_seed=twins.MOST_SEED,
+        titles={one.name: one.title for one in offered}, **values,
+    )  # fmt: skip
+
+
+@router.get("/tasks/{task}/datasets/{name}/twins", name="twins", dependencies=[Depends(seats.know)])
+async def show(
+    request: Request, task: str, name: str, viewer: Viewer, axis: Axis = "robustness", transformation: Filter = "",
+    after: After = "",
+) -> Response:  # fmt: skip
+    """Copies of one axis beside their originals."""
+    return await _page(request, viewer, task, name, axis, transformation, after)
+
+
+@router.post("/tasks/{task}/datasets/{name}/twins", name="generate_twin", dependencies=[Depends(seats.know)])
+async def generate(request: Request, task: str, name: str, person: Member) -> Response:
+    """Make an axis's copies anew (owners)."""
+    form = await request.form()
+    axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
+    given = {each: str(form.get(each, ""))[:20] for each in ("seed", "copies")}
+    chosen = [str(each)[:60] for each in form.getlist("transformations")][:100]
+    db: Database = request.app.state.db
+    try:
+        seed, copies = (int(text) if text.isdecimal() else -1 for text in given.values())
+        await db.awrite(twins.generate, person, task, name, axis, seed, chosen, copies)
+    except errors.Invalid as problem:
+        return await _page(request, person, task, name, axis, status=422, wrong=problem.fields, given=given)
+    except errors.Conflict as problem:
+        return await _page(request, person, task, name, axis, status=409, wrong={"axis": problem.detail}, given=given)
+    return _back(request, task, name, axis)
+
+
+@router.post("/tasks/{task}/datasets/{name}/twins/file", name="send_twin", dependencies=[Depends(seats.know)])
+async def send(request: Request, task: str, name: str, person: Member) -> Response:
+    """Copies of one's own in the place of an axis's (owners)."""
+    db: Database = request.app.state.db
+    settings: Settings = request.app.state.settings
+    await db.aread(twins.owned, person, task, name)
+    async with request.form(max_files=1, max_fields=5) as form:
+        axis: Axis = "fairness" if form.get("axis") == "fairness" else "robustness"
+        file, path = form.get("file"), None
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise errors.Invalid({"file": "Choose a file first."})
+            path = await waiting.keep(settings, task, file.filename[-200:], _pieces(file))
+            await db.awrite(twins.replace, person, settings, task, name, axis, path)
+        except (errors.Invalid, errors.Conflict) as problem:
+            if path is not None:
+                path.unlink(missing_ok=True)
+            fields = problem.fields if isinstance(problem, errors.Invalid) else {}
+            told = fields.get("file") or fields.get("name") or problem.detail
+            return await _page(request, person, task, name, axis, status=422, wrong={"file": told})
+    return _back(request, task, name, axis)
+
+
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    while piece := await file.read(PIECE):
+        yield piece
+
+
+def _back(request: Request, task: str, name: str, axis: str) -> Response:
+    address = str(request.app.url_path_for("twins", task=task, name=name))
+    return RedirectResponse(f"{address}?axis={axis}", status_code=303)
+
+
+@router.get("/tasks/{task}/datasets/{name}/twins/{axis}.csv", name="twins_csv")
+async def download(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
+    """All copies of an axis as CSV (owners; of public datasets everybody)."""
+    db: Database = request.app.state.db
+    _, twin = await db.aread(twin_api.counted, viewer, task, name, axis)
+    headers = {"Content-Disposition": f'attachment; filename="{name}-{axis}.csv"', "Cache-Control": "no-store"}
+    lines = _lines(request.app.state.settings, twin.digest)
+    return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _lines(settings: Settings, digest: str) -> Iterator[str]:
+    names: list[str] = []
+    buffer: list[str] = []
+    for row in stored.read(settings, digest):
+        if not names:
+            names = list(row.inputs)
+            buffer.append(",".join(quoted(each) for each in ("uid", "input_id", "transformation", *names, "answers")))
+        cells = [row.uid, row.of, row.transformation, *(_text(row.inputs.get(each)) for each in names)]
+        answers = orjson.dumps([dict(answer) for answer in row.answers]).decode()
+        buffer.append(",".join(quoted(guarded(cell)) for cell in (*cells, answers)))
+        if len(buffer) == 500:
+            yield "\r\n".join(buffer) + "\r\n"
+            buffer = []
+    if buffer:
+        yield "\r\n".join(buffer) + "\r\n"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else orjson.dumps(value).decode()
