@@ -24,6 +24,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
     "import_data": "dynabench.datasets.imports.durable:import_data",
+    "check_submission": "dynabench.registry.submission_checks:check_submission",
 }
 
 
