@@ -290,7 +290,7 @@ class Client:
     def send_submission_file(self, task: str, path: str) -> str:
         """Send a zip file or a file of predictions; its id, which waits for a day to be submitted."""
         with Path(path).open("rb") as content:
-            how: Json = {"params": {"name": Path(path).name}, "content": content, "timeout": None}
+            how: Json = {"params": {"name": Path(path).name}, "content": content}
             return str(self.request("POST", f"/tasks/{task}/submissions/files", **how)["file"])
 
     def submissions(self, task: str) -> Iterator[Json]:

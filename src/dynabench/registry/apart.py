@@ -37,12 +37,14 @@ class Ended:
     code: str = ""
     reason: str = ""
     log: list[str] = field(default_factory=list)
+    step: str = ""
 
 
 def run(
     given: dict[str, Any], limits: Limits, heard: Callable[[str], object], stopped: Callable[[], bool], env: Any
 ) -> Ended:
-    """Do the trial that `given` describes. `heard` is told each step; where `stopped` says so, the trial is ended."""
+    """Do the trial that `given` describes. `heard` is told each second how far it is; where `stopped` says so, the
+    trial is ended."""
     command = [sys.executable, "-m", "dynabench.registry.trial"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, **pipes, env={**os.environ, **env}, start_new_session=True)
@@ -51,7 +53,7 @@ def run(
     assert process.stderr is not None
     ended, log = Ended(), deque[str](maxlen=LINES)
     threads = [
-        threading.Thread(target=_listen, args=(process.stdout, ended, heard), daemon=True),
+        threading.Thread(target=_listen, args=(process.stdout, ended), daemon=True),
         threading.Thread(target=_note, args=(process.stderr, log), daemon=True),
     ]
     for thread in threads:
@@ -59,7 +61,7 @@ def run(
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(json.dumps(given).encode())
         process.stdin.close()
-    ended.code, ended.reason = _watch(process, limits, stopped)
+    ended.code, ended.reason = _watch(process, limits, lambda: heard(ended.step), stopped)
     for thread in threads:
         thread.join(5)
     ended.log = list(log)
@@ -68,7 +70,9 @@ def run(
     return ended
 
 
-def _watch(process: subprocess.Popen[bytes], limits: Limits, stopped: Callable[[], bool]) -> tuple[str, str]:
+def _watch(
+    process: subprocess.Popen[bytes], limits: Limits, told_of: Callable[[], object], stopped: Callable[[], bool]
+) -> tuple[str, str]:
     """Wait for the end; why it was brought about, empty if the process ended by itself."""
     until, asked = time.monotonic() + limits.seconds, time.monotonic()
     try:
@@ -81,6 +85,7 @@ def _watch(process: subprocess.Popen[bytes], limits: Limits, stopped: Callable[[
                 return "out_of_memory", told
             if time.monotonic() - asked > 1:
                 asked = time.monotonic()
+                told_of()
                 if stopped():
                     return "cancelled", "It was cancelled."
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -105,7 +110,7 @@ def _died(status: int) -> tuple[str, str]:
     return "crashed", f"The check ended early with status {status}; the log says what came before."
 
 
-def _listen(stream: IO[bytes], ended: Ended, heard: Callable[[str], object]) -> None:
+def _listen(stream: IO[bytes], ended: Ended) -> None:
     while line := stream.readline(REPORT):
         try:
             said = json.loads(line)
@@ -114,7 +119,7 @@ def _listen(stream: IO[bytes], ended: Ended, heard: Callable[[str], object]) -> 
         if "report" in said:
             ended.report = said["report"]
         elif "step" in said:
-            heard(str(said["step"])[:100])
+            ended.step = str(said["step"])[:100]
 
 
 def _note(stream: IO[bytes], log: deque[str]) -> None:
