@@ -5,11 +5,12 @@ Answers are the API's JSON as dictionaries and lists; refusals are raised as `Ap
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
 import httpx2
+
+from dynabench.submitting import Submitting
 
 Json = dict[str, Any]
 
@@ -24,7 +25,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client:
+class Client(Submitting):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key."""
 
     def __init__(self, url: str = "http://127.0.0.1:8000", token: str = "", timeout: float = 30.0) -> None:
@@ -269,45 +270,6 @@ class Client:
         """Let everybody see a model (`public`), its task's people (`task`), or its keeper and admins (`private`)."""
         body = {"visibility": visibility, "note": note, "keeper": keeper}
         return cast(Json, self.request("PATCH", f"/models/{model}", json=body))
-
-    # submissions
-
-    def submit(
-        self, task: str, kind: str, name: str, *, file: str = "", files: Json | None = None, **said: Any
-    ) -> Json:
-        """Enter a model for a task: `hub`, `endpoint`, `archive`, `adapter` or `predictions`.
-
-        `file` (a zip) and `files` (predictions by dataset) are paths, and are sent first. What else a kind needs, and
-        `visibility`, `readme` and the like, go by name: `hub="owner/name"`, `url=...`. Returns the submission.
-        """
-        body: Json = {"kind": kind, "name": name, **said}
-        if file:
-            body["file"] = self.send_submission_file(task, file)
-        if files:
-            body["files"] = {dataset: self.send_submission_file(task, path) for dataset, path in files.items()}
-        return cast(Json, self.request("POST", f"/tasks/{task}/submissions", json=body))
-
-    def send_submission_file(self, task: str, path: str) -> str:
-        """Send a zip file or a file of predictions; its id, which waits for a day to be submitted."""
-        with Path(path).open("rb") as content:
-            how: Json = {"params": {"name": Path(path).name}, "content": content}
-            return str(self.request("POST", f"/tasks/{task}/submissions/files", **how)["file"])
-
-    def submissions(self, task: str) -> Iterator[Json]:
-        """Your submissions to a task, newest first; for its owners also the others' that are not private."""
-        return self.pages(f"/tasks/{task}/submissions")
-
-    def submission(self, submission: int) -> Json:
-        """One submission: its state, what its check found, the last lines of its log."""
-        return cast(Json, self.request("GET", f"/submissions/{submission}"))
-
-    def change_submission(self, submission: int, act: str) -> Json:
-        """`cancel` its check, `retry` it, or `withdraw` it."""
-        return cast(Json, self.request("POST", f"/submissions/{submission}/{act}"))
-
-    def show_submission(self, submission: int, visibility: str) -> Json:
-        """Show it to everybody (`public`), without its name (`anonymous`), or to nobody else (`private`)."""
-        return cast(Json, self.request("PATCH", f"/submissions/{submission}", json={"visibility": visibility}))
 
     # validation
 

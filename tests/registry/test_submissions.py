@@ -17,7 +17,9 @@ from dynabench.registry import submissions
 from dynabench.registry.tables import ModelListing, Submission
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
+from dynabench.scoring.tables import Evaluation
 from dynabench.tasks import builtin
+from tests.api.hostile import HOSTILE
 
 SENT = "/api/v1/tasks/nli/submissions"
 HUB = {"kind": "hub", "name": "mine", "hub": "owner/name"}
@@ -312,3 +314,49 @@ def test_every_dataset_that_may_be_seen_needs_its_file_and_hidden_ones_none(ada,
     assert list(ada.post(SENT, json=body).json()["fields"]) == ["files.more"]
     body["files"] = {"dev": file, "more": file, "secret": file}
     assert list(ada.post(SENT, json=body).json()["fields"]) == ["files.secret"]
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("kind", ["hub", "endpoint", "archive", "adapter", "predictions", "installed", HOSTILE])
+def test_markup_in_any_field_is_refused_or_shown_as_text(browser, owner, database, kind):
+    eve = browser()
+    eve.join("eve")
+    fields = dict.fromkeys(("readme", "licence", "hub", "url", "model", "protocol", "kept.file", "link"), HOSTILE)
+    answer = eve.submit("/tasks/nli/submit", page="/settings", kind=kind, name=HOSTILE, **fields)
+    assert answer.status_code == 422
+    assert "<script>alert(1)" not in answer.text
+    assert "<img src=x" not in answer.text
+    assert database.read(lambda s: s.scalars(select(Submission)).all()) == []
+
+
+def test_a_card_s_markup_is_text_on_the_page(ada, browser, database):
+    id = send(ada, readme=HOSTILE, visibility="public")["id"]
+    eve = browser()
+    eve.log_in("ada")
+    page = eve.get(f"/submissions/{id}").text
+    assert "<script>alert(1)" not in page
+    assert "<img src=x" not in page
+    assert 'href="javascript:' not in page
+
+
+@pytest.mark.parametrize("id", [0, -1, 2**63, 2**62])
+def test_ids_that_no_submission_has(ada, id):
+    assert ada.get(f"/api/v1/submissions/{id}").status_code in (404, 422)
+    assert ada.post(f"/api/v1/submissions/{id}/withdraw").status_code in (404, 422)
+
+
+def test_of_hidden_datasets_the_page_has_neither_reason_nor_log(ada, browser, database, settings):
+    id = send(ada)["id"]
+    ready(database, id)
+    said = {"state": "failed", "code": "out_of_memory", "reason": "row about whales", "log": "whales", "rows": 3}
+    for name, visibility in (("dev", "public"), ("secret", "hidden")):
+        version = database.write(dataset, settings, pairs(3), name, visibility)
+        words = {} if visibility == "hidden" else {"reason": "about dogs", "log": "dogs"}
+        made = Evaluation(submission_id=id, version_id=version, **said | words)
+        database.write(lambda s, made=made: s.add(made))
+    eve = browser()
+    eve.log_in("ada")
+    page = eve.get(f"/submissions/{id}").text
+    assert page.count("out_of_memory") == 2
+    assert "about dogs" in page
+    assert "whales" not in page
