@@ -37,6 +37,7 @@ FEATURES = (
     "console",
     "cards",
 )
+PARTS = ("api", "submission_api", "submission_pages", "pages")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
@@ -49,6 +50,8 @@ UPLOADS = {
     r"/evaluate/[^/]+/[^/]+": MIB,
     r"/models/[^/]+": 9 * MIB,
     r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
+    r"/api/v1/tasks/[^/]+/submissions/files": 2048 * MIB,
+    r"/tasks/[^/]+/submit": 2048 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
 }
@@ -63,6 +66,7 @@ TAGS = [
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
+    {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 
@@ -113,7 +117,7 @@ class App(FastAPI):
 
 def routers() -> list[APIRouter]:
     """Each feature's JSON API and pages, in the features' order."""
-    names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in ("api", "pages")]
+    names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
     return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
 
 

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 import httpx2
 
+from dynabench.submitting import Submitting
+
 Json = dict[str, Any]
 
 
@@ -23,7 +25,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client:
+class Client(Submitting):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key."""
 
     def __init__(self, url: str = "http://127.0.0.1:8000", token: str = "", timeout: float = 30.0) -> None:

@@ -1,5 +1,5 @@
 """What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
-open round of each."""
+open round of each, against the shipped models, which are entered to be evaluated."""
 
 from sqlalchemy.orm import Session
 
@@ -7,6 +7,7 @@ from dynabench.collection import seeds
 from dynabench.db import Database
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
+from dynabench.registry import submissions
 from dynabench.rounds import contexts, queries, service
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
@@ -27,7 +28,10 @@ def prepare(settings: Settings) -> None:
                 db.write(contexts.add, shipped.config.id, shipped.config, batch)
             for some in contexts.batches(seeds.rows(shipped.seeds())):
                 db.write(seeds.add, shipped.config.id, shipped.config, some)
-            db.write(_open, shipped, [card for card in cards if card.task == shipped.config.id])
+            own = [card for card in cards if card.task == shipped.config.id]
+            db.write(_open, shipped, own)
+            for card in own:
+                db.write(submissions.enter, None, shipped.config.id, card)
     finally:
         db.close()
 

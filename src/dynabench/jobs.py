@@ -25,6 +25,7 @@ WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
     "import_data": "dynabench.datasets.imports.durable:import_data",
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
+    "check_submission": "dynabench.registry.submission_checks:check_submission",
 }
 
 

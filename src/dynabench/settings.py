@@ -56,6 +56,10 @@ class Settings(BaseSettings):
     handler_processes: int = Field(256, description="Processes and threads that a handler may ask for.")
     handler_predict_seconds: float = Field(60.0, description="Seconds that a handler may take for a batch.")
     handler_load_seconds: float = Field(300.0, description="Seconds that a handler may take to load.")
+    check_seconds: int = Field(900, ge=10, description="Seconds that the check of a submitted model may take.")
+    check_memory_mb: int = Field(
+        12288, ge=256, description="MiB of memory that the check of a submitted model may take."
+    )
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
     rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
     password_cost: int = Field(3, description="Argon2id passes over memory.")

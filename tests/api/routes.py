@@ -22,6 +22,7 @@ MAY = {
     "welcome": MEMBERS - {"banned"},  # to what makes people members of a task
     "others": MEMBERS - {"author", "banned"},  # anybody who may check but its author
     "author": {"author"},
+    "submitter": {"author", "admin"},  # of the private submission that `author` sent
     "moderator": {"moderator", "owner", "admin"},
     "owner": {"owner", "admin"},
     "admin": {"admin"},
@@ -180,6 +181,21 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/models/{name}/ask"): Route("anyone", json={"inputs": PAIR}, scope="read"),
     ("POST", "/api/v1/models/{name}/attributions"): Route("anyone", json={"inputs": PAIR}, scope="read"),
     ("PATCH", "/api/v1/models/{name}"): Route("admin", json={"visibility": "public"}),
+    # submissions
+    ("GET", "/tasks/{task}/submit"): Route("seated"),
+    ("POST", "/tasks/{task}/submit"): Route("seated", form={"kind": "hub", "name": ""}),
+    ("GET", "/tasks/{task}/submissions"): Route("member"),
+    ("GET", "/submissions/{id}"): Route("submitter"),
+    ("POST", "/submissions/{id}/{act}"): Route("submitter", form={}),
+    ("POST", "/models/{name}/enter"): Route("owner", form={}),
+    ("POST", "/api/v1/tasks/{task}/submissions/files"): Route("seated", params={"name": "p.jsonl"}, content=b"{}\n"),
+    ("POST", "/api/v1/tasks/{task}/submissions"): Route("seated", json={"kind": "hub", "name": "no hub"}),
+    ("GET", "/api/v1/tasks/{task}/submissions"): Route("member"),
+    ("GET", "/api/v1/submissions/{id}"): Route("submitter"),
+    ("PATCH", "/api/v1/submissions/{id}"): Route("submitter", json={"visibility": "private"}),
+    ("POST", "/api/v1/submissions/{id}/cancel"): Route("submitter"),
+    ("POST", "/api/v1/submissions/{id}/retry"): Route("submitter"),
+    ("POST", "/api/v1/submissions/{id}/withdraw"): Route("submitter"),
     # evaluate
     ("GET", "/evaluate"): Route("anyone"),
     ("GET", "/evaluate/{kind}/{name}"): Route("anyone"),

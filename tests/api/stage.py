@@ -19,6 +19,7 @@ from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.models.client import Host
+from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
@@ -86,6 +87,9 @@ class Stage:
             known["job"] = self.scene.data_job
         if "/datasets/" in path:
             known |= {"name": "small", "axis": "robustness"}
+        if "/submissions/{id}" in path:
+            known |= {"id": self.submission(), "act": "cancel"}
+            return path.format(**known)
         if "{file}" in path:
             known["file"] = "gone"
         if "{secret}" in path:
@@ -98,6 +102,19 @@ class Stage:
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
+
+    def submission(self) -> int:
+        """A private submission of the author's that waits for its check."""
+        made = Submission(
+            task_id="nli", kind="hub", name="hidden", person_id=self.callers["author"].id, visibility="private"
+        )
+
+        def make(session: Session) -> int:
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
 
     def banned_id(self, _: str) -> int:
         """The number of somebody whom moderators may ban and let in again."""

@@ -9,6 +9,7 @@ from tests.web.gallery import AXE
 pytestmark = pytest.mark.browser
 OPEN = ["/", "/login", "/register", "/tasks/nli/create", "/tasks/none/of/this"]
 MEMBERS = ["/tasks/nli", "/tasks/sentiment", "/tasks/nli/people", "/tasks/sentiment/rounds/1", "/settings"]
+MEMBERS += ["/tasks/nli/submissions", "/tasks/nli/submit?kind=endpoint", "/tasks/nli/submit?kind=predictions"]
 RULES = "() => axe.run({resultTypes: ['violations']})"
 
 

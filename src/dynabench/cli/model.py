@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dynabench.cli.models.check import check
+from dynabench.cli.models.entering import enter, submit
 from dynabench.cli.models.export import export
 from dynabench.cli.models.hub import bring
 from dynabench.cli.models.kinds import kinds
@@ -23,6 +24,8 @@ app.command("new")(new)
 app.command("check")(check)
 app.command("kinds")(kinds)
 app.command("hub")(bring)
+app.command("enter")(enter)
+app.command("submit")(submit)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -3,6 +3,7 @@
 Importing this imports no torch; `open_model` does when the model's kind needs it.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,6 +51,16 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
                 found.setdefault((entry.name, entry.version), entry)
     entries = _with_members(list(found.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def names(settings: Settings | None = None) -> set[str]:
+    """What the models in `folders` are called, without reading more of them; for one without a name, its folder's."""
+    found = set()
+    for place in folders(settings):
+        for path in place.glob(f"*/{spec.FILE}") if place.is_dir() else ():
+            said = re.search(r"^name:\s*['\"]?([\w.-]+)", path.read_text(encoding="utf-8", errors="replace"), re.M)
+            found.add(said[1] if said else path.parent.name)
+    return found
 
 
 def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:

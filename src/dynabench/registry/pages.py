@@ -12,7 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.registry import asking, service, talking
+from dynabench.registry import asking, service, submissions, talking
 from dynabench.registry.api import Name, found
 from dynabench.registry.service import Model
 from dynabench.registry.talking import Given
@@ -158,6 +158,7 @@ async def _page(
         "readme": talking.card_text(readme),
         "played": await db.aread(service.played, viewer, name, model.task),
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
+        "may_enter": await db.aread(submissions.may_enter, viewer, model.card),
         "listing": listing or {},
         "wrong": wrong or {},
         "silent": "",

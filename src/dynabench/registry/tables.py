@@ -30,7 +30,10 @@ class Submission(Base):
     `kind` is `hub`, `endpoint`, `archive`, `adapter`, `predictions` or `installed` (a model that the deployment has
     anyway). `state` goes `queued`, `checking`, `ready` or `failed`, and may end as `withdrawn`; what was scored stays
     in the ledger. Once checked, `model` and `version` are those of its card (of predictions: `predictions-<id>` and
-    the file's SHA-256). `visibility` is `public`, `anonymous` (its scores without its name and submitter) or `private`.
+    the files' SHA-256). `visibility` is `public`, `anonymous` (its scores without its name and submitter) or `private`.
+
+    `source` says where the model comes from (its stored files, an address; no secret), `report` what each step of the
+    check found, `log` the last lines that the model wrote meanwhile. `attempt` rises with each retry.
     """
 
     __tablename__ = "submissions"
@@ -40,6 +43,7 @@ class Submission(Base):
     kind: Mapped[str] = mapped_column(String(12))
     name: Mapped[str] = mapped_column(String(100))
     reference: Mapped[str] = mapped_column(String(500), default="")
+    source: Mapped[dict[str, Any]] = mapped_column(default=dict)
     model: Mapped[str] = mapped_column(String(100), default="")
     version: Mapped[str] = mapped_column(String(64), default="")
     inside: Mapped[bool] = mapped_column(default=False)
@@ -49,9 +53,13 @@ class Submission(Base):
     state: Mapped[str] = mapped_column(String(10), default="queued")
     code: Mapped[str] = mapped_column(String(30), default="")
     reason: Mapped[str] = mapped_column(Text, default="")
+    report: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    log: Mapped[str] = mapped_column(Text, default="")
+    attempt: Mapped[int] = mapped_column(default=1)
     job_id: Mapped[str | None] = mapped_column(String(36))
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"), index=True)
     created_at: Mapped[datetime] = mapped_column(default=now)
+    ready_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
 
-    __table_args__ = (Index("ix_submissions_task", "task_id", "state"),)
+    __table_args__ = (Index("ix_submissions_task", "task_id", "state"), Index("ix_submissions_name", "name"))

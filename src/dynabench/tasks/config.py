@@ -22,6 +22,7 @@ from dynabench.tasks.sections import (
     Output,
     Perturb,
     Start,
+    Submissions,
     Validation,
 )
 
@@ -58,6 +59,7 @@ class TaskConfig(Section):
     validation: Validation = Setting(default_factory=Validation, alias="validate")
     contexts: Contexts = Setting(default_factory=Contexts)
     metrics: Metrics = Setting(default_factory=Metrics)
+    submissions: Submissions = Setting(default_factory=Submissions)
     data: Data = Setting(default_factory=Data)
 
     @model_validator(mode="before")

@@ -100,6 +100,13 @@ class Metrics(Section):
     perturb: list[Word] = Setting([], max_length=10, description="Kinds of perturbed copies: fairness, robustness.")
 
 
+class Submissions(Section):
+    """How many models a person may enter for the task within 24 hours."""
+
+    per_day: int = Setting(3, ge=1, le=1000, description="Those that pass their check; others do not count.")
+    attempts: int = Setting(30, ge=1, le=10_000, description="All that are sent or tried again, passed or not.")
+
+
 class Data(Section):
     """What becomes of the examples."""
 

@@ -51,6 +51,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(length=12), nullable=False),
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("reference", sa.String(length=500), nullable=False),
+        sa.Column("source", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.Column("model", sa.String(length=100), nullable=False),
         sa.Column("version", sa.String(length=64), nullable=False),
         sa.Column("inside", sa.Boolean(), nullable=False),
@@ -60,9 +61,13 @@ def upgrade() -> None:
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("code", sa.String(length=30), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("report", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
+        sa.Column("log", sa.Text(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("job_id", sa.String(length=36), nullable=True),
         sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("ready_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["person_id"], ["people.id"], name=op.f("fk_submissions_person_id"), ondelete="SET NULL"
@@ -72,6 +77,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("submissions", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_submissions_person_id"), ["person_id"], unique=False)
+        batch_op.create_index("ix_submissions_name", ["name"], unique=False)
         batch_op.create_index("ix_submissions_task", ["task_id", "state"], unique=False)
 
     op.create_table(
@@ -232,6 +238,7 @@ def downgrade() -> None:
     op.drop_table("datasets")
     with op.batch_alter_table("submissions", schema=None) as batch_op:
         batch_op.drop_index("ix_submissions_task")
+        batch_op.drop_index("ix_submissions_name")
         batch_op.drop_index(batch_op.f("ix_submissions_person_id"))
 
     op.drop_table("submissions")

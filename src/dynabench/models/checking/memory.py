@@ -3,8 +3,9 @@
 from pathlib import Path
 
 
-def resident() -> int | None:
-    """Bytes of memory that this process and those it started hold now; None where the system does not tell."""
+def resident(process: int | None = None) -> int | None:
+    """Bytes of memory that a process, by default this one, and those it started hold now; None where the system does
+    not tell."""
     proc = Path("/proc")
     if not (proc / "self/statm").is_file():
         return None
@@ -12,7 +13,7 @@ def resident() -> int | None:
     for entry in proc.iterdir():
         if entry.name.isdigit() and (words := _stat(entry)):
             parents.setdefault(int(words[1]), []).append(int(entry.name))
-    ours, waiting = 0, [int((proc / "self").resolve().name)]
+    ours, waiting = 0, [process or int((proc / "self").resolve().name)]
     while waiting:
         number = waiting.pop()
         waiting += parents.get(number, [])

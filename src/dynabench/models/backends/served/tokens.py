@@ -1,11 +1,17 @@
-"""Secrets of endpoints: named in `model.yaml`, kept in the environment, each for one host."""
+"""Secrets of endpoints: named in `model.yaml`, each for one host; an operator's are kept in the environment, those of
+people who submit a model in files below the home folder that only the operator's account can read."""
 
 import os
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from dynabench.errors import Invalid
+from dynabench.settings import get_settings
 
 PREFIX = "DYNABENCH_TOKEN_"
+SUBMITTED = re.compile(r"SUBMITTED_[0-9A-F]{32}")
+"""What tokens are called that people sent with a model: no operator's token is, and nobody guesses one."""
 
 
 def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -16,7 +22,8 @@ def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
     """
     if not name:
         return ""
-    bound, _, secret = environ.get(PREFIX + name, "").strip().partition(" ")
+    said = _submitted(name) if SUBMITTED.fullmatch(name) else environ.get(PREFIX + name, "")
+    bound, _, secret = said.strip().partition(" ")
     secret = secret.strip()
     if not bound:
         raise Invalid({"options.token": f"There is no token {name}: the operator sets {PREFIX}{name}='HOST TOKEN'."})
@@ -25,3 +32,25 @@ def token(name: str, host: str, environ: Mapping[str, str] = os.environ) -> str:
     if bound.lower() != host:
         raise Invalid({"options.token": f"The token {name} is for another host than {host}; the operator can set one."})
     return secret
+
+
+def keep(home: Path, name: str, host: str, secret: str) -> None:
+    """Keep a token that somebody sent, for `host` alone."""
+    folder = home / "tokens"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / name
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_text(f"{host} {secret}", encoding="ascii")
+
+
+def drop(home: Path, name: str) -> None:
+    """Throw such a token away."""
+    if SUBMITTED.fullmatch(name):
+        (home / "tokens" / name).unlink(missing_ok=True)
+
+
+def _submitted(name: str) -> str:
+    try:
+        return (get_settings().folder / "tokens" / name).read_text(encoding="ascii")
+    except OSError:
+        return ""

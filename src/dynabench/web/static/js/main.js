@@ -4,6 +4,7 @@ import "./draft-keeper.js";
 import "./picture-field.js";
 import "./span-picker.js";
 import "./token-strip.js";
+import "./upload-progress.js";
 import "./vega-chart.js";
 import "./vote-form.js";
 import "./yaml-editor.js";

@@ -1,0 +1,31 @@
+"""How many models a person may enter for a task within 24 hours: those that pass their check, and all tries."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.db import now
+from dynabench.registry import submission_queries
+from dynabench.tasks import TaskConfig
+
+DAY = timedelta(days=1)
+
+
+def within_the_day(session: Session, person: Person, config: TaskConfig) -> None:
+    """Raises `TooMany`, with when to try again, where somebody has entered or tried as many as the task allows."""
+    session.get_one(Person, person.id, with_for_update=True)  # two at once count one after the other
+    since, limits = now() - DAY, config.submissions
+    when = list(session.scalars(submission_queries.counted(config.id, person.id, since)))
+    if len(when) >= limits.per_day:
+        raise _later(f"You entered {limits.per_day} models for this task within a day.", when[-limits.per_day])
+    tried, first = session.execute(submission_queries.attempts(config.id, person.id, since)).one()
+    if tried is not None and first is not None and tried >= limits.attempts:
+        raise _later(f"You tried {limits.attempts} times for this task within a day.", first)
+
+
+def _later(what: str, oldest: datetime) -> errors.TooMany:
+    at = oldest + DAY
+    seconds = max(1, int((at - now()).total_seconds()) + 1)
+    return errors.TooMany(f"{what} Try again after {at:%Y-%m-%d %H:%M} UTC.", retry_after=seconds)

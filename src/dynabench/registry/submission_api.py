@@ -1,0 +1,105 @@
+"""Submissions as JSON: files sent first, then what they are; lists, one, and what may become of it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.auth import Member, limited, scope
+from dynabench.accounts.tables import Person
+from dynabench.db import Database
+from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions
+from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
+from dynabench.registry.submissions import Draft
+from dynabench.rounds.uploads import RAW
+
+router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
+
+LAST = 2**62
+Id = Annotated[int, Path(ge=1, le=LAST)]
+
+
+@router.post(
+    "/tasks/{task}/submissions/files",
+    status_code=201,
+    openapi_extra=RAW,
+    dependencies=[Depends(limited("submission-files", 200, 3600))],
+)
+async def send_submission_file(
+    request: Request,
+    task: str,
+    person: Member,
+    name: Annotated[str, Query(max_length=200, description="The file's name; its ending tells what it is.")],
+) -> FileOut:
+    """Send a model's zip file or a file of predictions as the body; it waits for a day to be submitted."""
+    db: Database = request.app.state.db
+    await db.aread(submissions.may_submit, person, task)
+    return FileOut(file=await submission_files.keep(request.app.state.settings, person.id, name, request.stream()))
+
+
+@router.post("/tasks/{task}/submissions", status_code=201)
+async def submit_model(request: Request, task: str, person: Member, body: SubmissionIn) -> SubmissionOut:
+    """Enter a model for a task: it is checked, then evaluated on all of the task's datasets."""
+    given = body.model_dump()
+    card = submission_cards.describe({name: given[name] for name in submission_cards.SAID})
+    draft = Draft(body.kind, body.name, body.visibility, body.readme, card)
+
+    def write(session: Session) -> int:
+        return submissions.submit(session, request.app.state.settings, person, task, draft, given).id
+
+    db: Database = request.app.state.db
+    return await _one(request, person, await db.awrite(write))
+
+
+@router.get("/tasks/{task}/submissions")
+async def list_submissions(
+    request: Request,
+    task: str,
+    person: Member,
+    after: Annotated[int, Query(ge=0, le=LAST, description="The last id of the page before.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> SubmissionPage:
+    """Your submissions to a task, newest first; its owners' list has the others' that are not private."""
+    db: Database = request.app.state.db
+    found = await db.aread(submissions.listed, person, task, after or LAST, limit)
+    items = [submission_schemas.SubmissionRow(**submission_schemas.row(each)) for each in found]
+    return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
+
+
+@router.get("/submissions/{id}")
+async def show_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+    """One submission: its submitter, admins, and of public ones the task's owners."""
+    return await _one(request, person, id)
+
+
+@router.patch("/submissions/{id}")
+async def change_submission(request: Request, id: Id, person: Member, body: ShownIn) -> SubmissionOut:
+    """Say who may see it."""
+    await request.app.state.db.awrite(submissions.show, person, id, body.visibility)
+    return await _one(request, person, id)
+
+
+@router.post("/submissions/{id}/cancel")
+async def cancel_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+    """End its check."""
+    await request.app.state.db.awrite(submissions.cancel, person, id)
+    return await _one(request, person, id)
+
+
+@router.post("/submissions/{id}/retry")
+async def retry_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+    """Check it once more after it failed."""
+    await request.app.state.db.awrite(submissions.retry, person, id)
+    return await _one(request, person, id)
+
+
+@router.post("/submissions/{id}/withdraw")
+async def withdraw_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
+    """Take it back; the ledger keeps that it was there and what was scored."""
+    await request.app.state.db.awrite(submissions.withdraw, request.app.state.settings, person, id)
+    return await _one(request, person, id)
+
+
+async def _one(request: Request, person: Person, id: int) -> SubmissionOut:
+    db: Database = request.app.state.db
+    return submission_schemas.whole(await db.aread(submissions.one, person, id))

@@ -1,0 +1,41 @@
+"""What a board shows of a submission: of what the model says of itself, and of what its submitter says of it."""
+
+import re
+from typing import Any
+
+from dynabench import errors
+from dynabench.models.protocol import Card
+
+SAID = ("licence", "languages", "parameters", "paper", "link")
+"""What a submitter may say of a model in a form or a request."""
+
+
+def told(card: Card) -> dict[str, Any]:
+    """What a board shows and filters by, from what a model says of itself."""
+    return {
+        "kind": card.kind,
+        "summary": card.summary,
+        "licence": card.licence,
+        "languages": list(card.languages),
+        "size_bytes": card.size_bytes,
+    }
+
+
+def describe(given: dict[str, str]) -> dict[str, Any]:
+    """A card of what somebody wrote into a form or a request; raises `Invalid` by field."""
+    card: dict[str, Any] = {"licence": given.get("licence", "").strip()[:100]}
+    card["languages"] = [each.strip() for each in given.get("languages", "").split(",") if each.strip()][:50]
+    wrong = {}
+    if any(not re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}", each) for each in card["languages"]):
+        wrong["languages"] = "Give BCP 47 tags separated by commas, such as en, de-CH."
+    parameters = given.get("parameters", "").strip().replace(",", "").replace("_", "")
+    if parameters and not re.fullmatch(r"[0-9]{1,15}", parameters):
+        wrong["parameters"] = "Give a whole number, such as 22000000."
+    for name in ("paper", "link"):
+        card[name] = given.get(name, "").strip()
+        if card[name] and not re.fullmatch(r"https?://[\x21-\x7e]{3,500}", card[name]):
+            wrong[name] = "Give an address that begins with https://."
+    if wrong:
+        raise errors.Invalid(wrong)
+    card["parameters"] = int(parameters) if parameters else None
+    return {name: value for name, value in card.items() if value not in ("", [], None)}

@@ -1,0 +1,221 @@
+"""Checking a submission as a durable job: tried in a process of its own, then put where models lie."""
+
+import contextlib
+import hashlib
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+from dbos import DBOS
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts import notices
+from dynabench.models import catalog, spec
+from dynabench.models.protocol import Card
+from dynabench.registry import apart, predictions, submission_cards, submission_files, submission_queries, submissions
+from dynabench.registry.apart import Ended, Limits
+from dynabench.registry.tables import Submission
+from dynabench.rounds import queries as round_queries
+from dynabench.settings import Settings, get_settings
+from dynabench.storable import UNSTORABLE
+
+CODES = {
+    "found": "not_found",
+    "model.yaml": "invalid",
+    "installed": "not_installed",
+    "fits the task": "unfit",
+    "loads": "not_loaded",
+    "answers": "wrong_output",
+    "batches": "depends_on_batch",
+    "speed": "too_slow",
+}
+"""Why a check failed, by the first step that did; of predictions it is `wrong_rows`."""
+STATUSES = {403: "refused", 404: "not_found", 503: "unreachable"}
+
+
+def check_submission(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `submission` and which `attempt` this is.
+
+    The check is one step: after a crash it begins anew, in a folder of its own.
+    """
+    return trial(payload["submission"], payload["attempt"])
+
+
+@DBOS.step(name="check_submission.trial", retries_allowed=False)
+def trial(id: int, attempt: int) -> dict[str, Any]:
+    """Try the submission and note what came of it; nothing where it was withdrawn or cancelled meanwhile."""
+    db, settings = jobs.database(), get_settings()
+    given = db.write(_begin, settings, id, attempt)
+    if given is None:
+        return {"state": db.read(_state, id)}
+    limits = Limits(settings.check_seconds, settings.check_memory_mb * 2**20)
+    env = {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": "", "DYNABENCH_SECRET": ""}
+    scratch = Path(given["into"])
+    try:
+        ended = apart.run(
+            given, limits, lambda name: DBOS.set_event("progress", {"step": name}), lambda: _over(id, attempt), env
+        )
+        state: str = _conclude(settings, given, ended, id, attempt)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return {"state": state}
+
+
+def _state(session: Session, id: int) -> str:
+    return session.get_one(Submission, id).state
+
+
+def _over(id: int, attempt: int) -> bool:
+    """Whether nobody waits for this check any more."""
+
+    def read(session: Session) -> bool:
+        made = session.get_one(Submission, id)
+        return made.state != "checking" or made.attempt != attempt
+
+    return jobs.database().read(read)
+
+
+def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[str, Any] | None:
+    """What the trial needs to know; None where nobody waits for it."""
+    made = session.get_one(Submission, id, with_for_update=True)
+    if made.state not in submission_queries.GOING or made.attempt != attempt:
+        return None
+    made.state = "checking"
+    version = session.scalars(round_queries.versions(made.task_id).limit(1)).one()
+    source = made.source
+    places = settings.folder / "checks"
+    for left in places.glob(f"{id}-*"):  # by a worker that crashed
+        shutil.rmtree(left, ignore_errors=True)
+    scratch = places / f"{id}-{uuid.uuid4().hex[:8]}"
+    scratch.mkdir(parents=True, mode=0o700)
+    given: dict[str, Any] = {
+        "kind": made.kind,
+        "name": made.name,
+        "source": source,
+        "config": version.source,
+        "into": str(scratch),
+    }
+    given |= {"seconds": 1.0, "hidden": _hidden(session, made), "readme": made.readme}
+    if made.kind == "predictions":
+        given["datasets"] = _datasets(session, settings, made)
+    elif source.get("file"):
+        given["file"] = str(submission_files.taken(settings, source["file"]))
+    return given
+
+
+def _hidden(session: Session, made: Submission) -> list[str]:
+    """Models of others that this one may not ask."""
+    names = sorted(catalog.names())
+    return list(session.scalars(submission_queries.others_private(names, made.person_id)))
+
+
+def _datasets(session: Session, settings: Settings, made: Submission) -> list[dict[str, Any]]:
+    found = []
+    files = made.source["files"]
+    for dataset, version in session.execute(submission_queries.wanted(made.task_id)):
+        if dataset.name in files:
+            file = submission_files.taken(settings, files[dataset.name])
+            into = predictions.path(settings, made.id, version.id)
+            called = files[dataset.name].partition("--")[2]
+            found.append({"name": dataset.name, "file": str(file), "called": called})
+            found[-1] |= {"digest": version.digest, "into": str(into), "version": version.id}
+    return found
+
+
+def _conclude(settings: Settings, given: dict[str, Any], ended: Ended, id: int, attempt: int) -> str:
+    """Note how the trial ended; the model of one that went well lies below `models/` by then."""
+    card, placed = None, None
+    if ended.report is not None and ended.report["passed"] and given["kind"] != "predictions":
+        try:
+            card = spec.card(Path(given["into"]) / given["name"])
+            placed = _place(settings, Path(given["into"]) / given["name"], card)
+        except (errors.Problem, OSError) as error:
+            ended.report, ended.code, ended.reason = None, "invalid", str(error)
+    state: str = jobs.database().write(_note, settings, given, ended, card, id, attempt)
+    if state not in ("ready", "") and placed is not None:
+        shutil.rmtree(placed, ignore_errors=True)
+    return state
+
+
+def _place(settings: Settings, folder: Path, card: Card) -> Path | None:
+    """Move a model to where the catalog finds it; None where this version lies there already."""
+    target = settings.folder / "models" / f"{card.name}-{card.version}"
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    if target.exists():
+        return None
+    with contextlib.suppress(OSError):
+        folder.chmod(0o755)
+    folder.rename(target)
+    return target
+
+
+def _note(
+    session: Session,
+    settings: Settings,
+    given: dict[str, Any],
+    ended: Ended,
+    card: Card | None,
+    id: int,
+    attempt: int,
+) -> str:
+    made = session.get_one(Submission, id, with_for_update=True)
+    if made.state != "checking" or made.attempt != attempt:
+        return made.state
+    made.log = UNSTORABLE.sub("\ufffd", "\n".join(ended.log))
+    report = ended.report or {}
+    made.report = _storable(report)
+    if not report.get("passed"):
+        made.state = "failed"
+        made.code, made.reason = _why(given, ended)
+    elif card is None:
+        made.card = {**made.card, "files": _digests(settings, given)}
+        version = hashlib.sha256("".join(sorted(made.card["files"].values())).encode()).hexdigest()
+        submissions.ready(session, made, f"predictions-{made.id}", version, False, {"kind": "predictions"})
+    elif session.scalar(submission_queries.twin(made.task_id, card.name, card.version)) is not None:
+        made.state, made.code = "failed", "duplicate"
+        made.reason = f"{card.name} {card.version} was entered for this task already: nothing in it has changed."
+    else:
+        submissions.ready(session, made, card.name, card.version, card.inside, submission_cards.told(card))
+    if made.state == "ready":
+        submission_files.drop(settings, made.source)
+    _tell(session, made)
+    return made.state
+
+
+def _tell(session: Session, made: Submission) -> None:
+    """Let the submitter know where they look next."""
+    if made.person_id is None:
+        return
+    if made.state == "ready":
+        notices.tell(session, made.person_id, "submission", f"{made.name} passed its check and is being evaluated.")
+    else:
+        notices.tell(session, made.person_id, "submission", f"{made.name} did not pass its check: {made.reason}"[:500])
+
+
+def _digests(settings: Settings, given: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: submission_files.digest(Path(each["into"])) for each in given["datasets"]}
+
+
+def _why(given: dict[str, Any], ended: Ended) -> tuple[str, str]:
+    if ended.report is None:
+        return ended.code, UNSTORABLE.sub("\ufffd", ended.reason)
+    first = next(step for step in ended.report["steps"] if step["state"] == "failed")
+    code = "wrong_rows" if given["kind"] == "predictions" else CODES.get(first["name"], "failed")
+    if first["name"] == "found":
+        fields = "fields" in first["details"]
+        code = "refused" if fields else STATUSES.get(first["details"].get("status", 0), "not_found")
+    lines = str(first["told"]).splitlines() or [""]
+    return code, UNSTORABLE.sub("\ufffd", f"{first['name']}: {lines[0]}")[:2000]
+
+
+def _storable(value: Any) -> Any:
+    """A report whose texts the database can hold; numbers that JSON lacks become null."""
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)[:20_000]
+    if isinstance(value, dict):
+        return {str(_storable(name)): _storable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(each) for each in value]
+    return None if isinstance(value, float) and value != value else value

@@ -1,0 +1,105 @@
+"""What people send to be evaluated, until it is checked: files of their own below `uploads/`, tokens of endpoints.
+
+A file lies under the number of who sent it and is found by its random id, so nobody enters another's file. Tokens are
+kept where `models.backends.served.tokens` looks for them, never in the database or in a model's folder.
+"""
+
+import hashlib
+import re
+import uuid
+from collections.abc import AsyncIterable
+from pathlib import Path
+from uuid import UUID
+
+from anyio import open_file, to_thread
+
+from dynabench import errors
+from dynabench.datasets.imports import reading
+from dynabench.models import zips
+from dynabench.models.backends.served import tokens
+from dynabench.rounds import waiting
+from dynabench.settings import Settings
+
+FOLDER = ".submissions"  # no task is called so
+TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
+
+
+async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[bytes]) -> str:
+    """Store a model's zip file or a file of predictions under a new id, which is returned.
+
+    Raises `Invalid` under `file` for another kind of file, and for what is no whole zip file.
+    """
+    archive = name.lower().endswith(".zip")
+    if not archive:
+        reading.kind(name)
+    place = waiting.folder(settings, FOLDER, str(person))
+    waiting.sweep(place)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
+    path = place / f"{uuid.uuid4()}--{plain}"
+    try:
+        async with await open_file(path, "xb") as file:
+            async for part in parts:
+                await file.write(part)
+        if archive:
+            await to_thread.run_sync(_look, path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path.name.partition("--")[0]
+
+
+def _look(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            zips.look_at_end(file)
+    except ValueError as error:
+        told = f"This archive cannot be read: {error}. `dynabench model pack` makes one."
+        raise errors.Invalid({"file": told}) from None
+
+
+def find(settings: Settings, person: int, id: str, field: str = "file") -> Path:
+    """The waiting file with this id; `Invalid` under `field` where it was thrown away or never was theirs."""
+    try:
+        place = settings.folder / "uploads" / FOLDER / str(person)
+        found = list(place.glob(f"{UUID(id)}--*"))
+    except ValueError:
+        found = []
+    if not found:
+        raise errors.Invalid({field: "This file is not here any more. Send it again."})
+    return found[0]
+
+
+def take(settings: Settings, path: Path) -> str:
+    """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
+    return path.rename(waiting.folder(settings) / path.name).name
+
+
+def taken(settings: Settings, name: str) -> Path:
+    """Where a file that was taken lies."""
+    return settings.folder / "uploads" / name
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def keep_token(settings: Settings, host: str, secret: str) -> str:
+    """Keep an endpoint's token for one host; the name by which a model finds it. Raises `Invalid` under `token`."""
+    if not TOKEN.fullmatch(secret):
+        raise errors.Invalid({"token": "A token is up to 500 printable characters without a space."})
+    name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
+    tokens.keep(settings.folder, name, host, secret)
+    return name
+
+
+def drop(settings: Settings, source: dict[str, object], token: bool = False) -> None:
+    """Throw away what was sent, and the `token` too once nothing calls the endpoint any more."""
+    files = source.get("files")
+    names = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
+    for name in names:
+        if isinstance(name, str) and name:
+            taken(settings, name).unlink(missing_ok=True)
+    if token and isinstance(source.get("token"), str):
+        tokens.drop(settings.folder, str(source["token"]))

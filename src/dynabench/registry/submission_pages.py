@@ -1,0 +1,178 @@
+"""Submissions as pages: the form, the list, what may become of one. The page of a single one is scoring's."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors
+from dynabench.accounts.auth import Member, limited
+from dynabench.accounts.tables import Person
+from dynabench.collection import overview
+from dynabench.db import Database
+from dynabench.registry import submission_cards, submission_files, submission_queries, submissions
+from dynabench.registry.api import Name, found
+from dynabench.registry.submission_api import LAST, Id
+from dynabench.registry.submission_sources import PIPELINES
+from dynabench.registry.submissions import Draft
+from dynabench.rounds import seats, views
+from dynabench.rounds import service as rounds
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+KINDS = ("hub", "endpoint", "archive", "adapter", "predictions")
+PIECE = 1024 * 1024
+SHOWN = 50
+LIMITS = {"readme": submissions.README, "prompt": 8000}
+SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline")
+GIVEN = ("name", "visibility", "readme", *submission_cards.SAID, *SOURCE)
+
+
+async def _page(request: Request, task: str, person: Person, kind: str, status: int = 200, **values: Any) -> Response:
+    def read(session: Session) -> dict[str, Any]:
+        config = submissions.may_submit(session, person, task)
+        started = overview.started(session, task)
+        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        datasets = [(dataset, version) for dataset, version in session.execute(submission_queries.wanted(task))]
+        shown = views.round_out(session, current) if current else None
+        names = [f"files.{dataset.name}" for dataset, _ in datasets]
+        return {"config": config, "round": shown, "datasets": datasets, "names": names}
+
+    known = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
+    known |= {"pipelines": PIPELINES, **await request.app.state.db.aread(read)}
+    return render(request, "registry/submit.html", status=status, task=task, kind=kind, kinds=KINDS, **(known | values))
+
+
+@router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(seats.know)])
+async def form(
+    request: Request, task: str, person: Member, kind: Annotated[str, Query(max_length=20)] = ""
+) -> Response:
+    """First the kind, then what that kind needs."""
+    return await _page(request, task, person, kind if kind in KINDS else "")
+
+
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    while piece := await file.read(PIECE):
+        yield piece
+
+
+async def _kept(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
+    """Ids of the files that were sent, now or with a form that came back, by the name of their field."""
+    names = {name: str(value)[:40] for name, value in form.items() if name.startswith("kept.")}
+    kept = {name.removeprefix("kept."): id for name, id in names.items() if id}
+    for name, file in form.items():
+        if isinstance(file, UploadFile) and file.filename:
+            try:
+                id = await submission_files.keep(
+                    request.app.state.settings, person.id, file.filename[-200:], _pieces(file)
+                )
+                kept[name] = id
+            except errors.Invalid as problem:
+                wrong[name] = problem.fields["file"]
+    return kept
+
+
+@router.post(
+    "/tasks/{task}/submit",
+    name="send_submission",
+    dependencies=[Depends(seats.know), Depends(limited("submit", 120, 3600))],
+)
+async def send(request: Request, task: str, person: Member) -> Response:
+    """Enter what the form says; where something is wrong, the form again, with what was written and sent."""
+    db: Database = request.app.state.db
+    settings = request.app.state.settings
+    await db.aread(submissions.may_submit, person, task)
+    async with request.form(max_files=210, max_fields=300, max_part_size=PIECE) as form:
+        kind = str(form.get("kind", ""))[:20]
+        given: dict[str, Any] = {name: str(form.get(name, ""))[: LIMITS.get(name, 600) + 1] for name in GIVEN}
+        wrong: dict[str, str] = {}
+        kept = await _kept(request, person, form, wrong)
+        secret = str(form.get("token", ""))[:600]
+    files = {name.removeprefix("files."): id for name, id in kept.items() if name.startswith("files.")}
+    sent = given | {"token": secret, "file": kept.get("file", ""), "files": files}
+
+    def write(session: Session) -> int:
+        card = submission_cards.describe(given)
+        draft = Draft(kind, given["name"].strip(), given["visibility"] or "public", given["readme"], card)
+        return submissions.submit(session, settings, person, task, draft, sent).id
+
+    shown = {"given": given, "kept": kept}
+    if wrong:
+        return await _page(request, task, person, kind if kind in KINDS else "", 422, wrong=wrong, **shown)
+    try:
+        id = await db.awrite(write)
+    except errors.Invalid as problem:
+        return await _page(request, task, person, kind if kind in KINDS else "", 422, wrong=problem.fields, **shown)
+    except errors.TooMany as problem:
+        answer = await _page(request, task, person, kind, 429, wrong={"quota": problem.detail}, **shown)
+        answer.headers["Retry-After"] = str(problem.extra["retry_after"])
+        return answer
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)
+
+
+@router.get("/tasks/{task}/submissions", name="submissions", dependencies=[Depends(seats.know)])
+async def listing(
+    request: Request, task: str, person: Member, after: Annotated[int, Query(ge=0, le=LAST)] = 0
+) -> Response:
+    """Yours; owners see the others' that are not private, admins all."""
+
+    def read(session: Session) -> dict[str, Any]:
+        started = overview.started(session, task)
+        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        found = submissions.listed(session, person, task, after or LAST, SHOWN + 1)
+        return {
+            "config": rounds.task_config(session, task),
+            "round": views.round_out(session, current) if current else None,
+            "found": found[:SHOWN],
+            "more": found[SHOWN - 1].submission.id if len(found) > SHOWN else 0,
+        }
+
+    values = await request.app.state.db.aread(read)
+    going = any(each.submission.state in submission_queries.GOING for each in values["found"])
+    here = request.url.path + (f"?after={after}" if after else "")
+    return render(
+        request,
+        "registry/submissions.html",
+        fragment="registry/_submissions.html",
+        task=task,
+        going=going,
+        here=here,
+        after=after,
+        **values,
+    )
+
+
+@router.post("/submissions/{id}/{act}", name="change_submission")
+async def change(request: Request, id: Id, act: str, person: Member) -> Response:
+    """Cancel, retry, withdraw, or say who may see it."""
+    db: Database = request.app.state.db
+    if act == "cancel":
+        await db.awrite(submissions.cancel, person, id)
+    elif act == "retry":
+        await db.awrite(submissions.retry, person, id)
+    elif act == "withdraw":
+        await db.awrite(submissions.withdraw, request.app.state.settings, person, id)
+    elif act == "visibility":
+        form = await request.form()
+        await db.awrite(submissions.show, person, id, str(form.get("visibility", ""))[:20])
+    else:
+        raise errors.NotFound("There is no such thing to do.")
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)
+
+
+@router.post("/models/{name}/enter", name="enter_model")
+async def enter(request: Request, name: Name, person: Member) -> Response:
+    """Enter a model that the deployment serves for its task (the task's owners)."""
+    model = await found(request, person, name)
+    if model.card is None:
+        raise errors.Conflict(f"{name} is broken, so it cannot be entered.")
+    card = model.card
+
+    def write(session: Session) -> int:
+        return submissions.enter(session, person, card.task, card).id
+
+    id = await request.app.state.db.awrite(write)
+    return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

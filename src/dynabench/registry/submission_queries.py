@@ -1,0 +1,87 @@
+"""Every `select` over submissions, with its cost."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Select, Update, func, or_, select, update
+
+from dynabench.accounts.tables import Person
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.registry.tables import Submission
+
+GOING = ("queued", "checking")
+
+
+def listed(task_id: str, before: int, limit: int) -> Select[Submission, str]:
+    """A task's submissions and who sent them, newest first, from below the id `before`: one index range."""
+    return (
+        select(Submission, Person.username)
+        .outerjoin(Person, Person.id == Submission.person_id)
+        .where(Submission.task_id == task_id, Submission.id < before)
+        .order_by(Submission.id.desc())
+        .limit(limit)
+    )
+
+
+def named(name: str) -> Select[Submission]:
+    """Submissions under a name, of any task, oldest first: one index range."""
+    return select(Submission).where(Submission.name == name).order_by(Submission.id)
+
+
+def twin(task_id: str, model: str, version: str) -> Select[Submission]:
+    """A model that was entered for a task already and not withdrawn: those of the task in a state, one range."""
+    return (
+        select(Submission)
+        .where(
+            Submission.task_id == task_id,
+            Submission.state == "ready",
+            Submission.model == model,
+            Submission.version == version,
+        )
+        .limit(1)
+    )
+
+
+def counted(task_id: str, person_id: int, since: datetime) -> Select[datetime]:
+    """When somebody sent what counts towards the day's number: what is under way or was ready, by one index range."""
+    return (
+        select(Submission.created_at)
+        .where(
+            Submission.person_id == person_id,
+            Submission.task_id == task_id,
+            Submission.created_at > since,
+            or_(Submission.ready_at.is_not(None), Submission.state.in_(GOING)),
+        )
+        .order_by(Submission.created_at)
+    )
+
+
+def attempts(task_id: str, person_id: int, since: datetime) -> Select[int | None, datetime | None]:
+    """How often somebody tried in all, and when first: one index range."""
+    return select(func.sum(Submission.attempt), func.min(Submission.created_at)).where(
+        Submission.person_id == person_id, Submission.task_id == task_id, Submission.created_at > since
+    )
+
+
+def wanted(task_id: str) -> Select[Dataset, DatasetVersion]:
+    """The datasets that a task's models are scored on and whose rows people may see, by name: a few dozen at most."""
+    return (
+        select(Dataset, DatasetVersion)
+        .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
+        .where(Dataset.task_id == task_id, Dataset.visibility != "hidden", Dataset.retired_at.is_(None))
+        .order_by(Dataset.name)
+    )
+
+
+def others_private(models: Iterable[str], person_id: int | None) -> Select[str]:
+    """Which of these models somebody else entered for few eyes: a probe for each."""
+    return select(Submission.model).where(
+        Submission.name.in_(list(models)),
+        Submission.visibility != "public",
+        or_(Submission.person_id != person_id, Submission.person_id.is_(None)),
+    )
+
+
+def forget(person_id: int) -> Update:
+    """Take a submitter's name off what they entered: one index range."""
+    return update(Submission).where(Submission.person_id == person_id).values(person_id=None)

@@ -1,0 +1,112 @@
+"""What the JSON API of submissions takes and gives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from dynabench.registry.schemas import Strict
+from dynabench.registry.submissions import README, Seen
+
+Short = Annotated[str, Field(max_length=200)]
+Line = Annotated[str, Field(max_length=600)]
+
+
+class SubmissionIn(Strict):
+    """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
+
+    `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
+    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown). `archive` and `adapter`: `file`,
+    the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
+    """
+
+    kind: Literal["hub", "endpoint", "archive", "adapter", "predictions"]
+    name: Short
+    visibility: Literal["public", "anonymous", "private"] = "public"
+    readme: Annotated[str, Field(max_length=README)] = ""
+    licence: Short = ""
+    languages: Short = ""
+    parameters: Short = ""
+    paper: Line = ""
+    link: Line = ""
+    hub: Short = ""
+    revision: Short = ""
+    protocol: Short = ""
+    url: Line = ""
+    model: Short = ""
+    prompt: Annotated[str, Field(max_length=8000)] = ""
+    pipeline: Short = ""
+    token: Line = ""
+    file: Short = ""
+    files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]
+
+
+class ShownIn(Strict):
+    """Who may see a submission."""
+
+    visibility: Literal["public", "anonymous", "private"]
+
+
+class FileOut(BaseModel):
+    """A file that waits to be submitted, for a day."""
+
+    file: str
+
+
+class SubmissionRow(BaseModel):
+    """A submission in a list; `name` is `#<id>` and `by` empty where you may not know.
+
+    `state` is queued, checking, ready, failed (`code` and `reason` say why) or withdrawn.
+    """
+
+    id: int
+    task: str
+    kind: str
+    name: str
+    by: str
+    mine: bool
+    model: str
+    version: str
+    inside: bool
+    visibility: str
+    state: str
+    code: str
+    reason: str
+    attempt: int
+    created_at: datetime
+    ready_at: datetime | None
+    withdrawn_at: datetime | None
+
+
+class SubmissionPage(BaseModel):
+    """A page of submissions, newest first."""
+
+    items: list[SubmissionRow]
+    next: int | None
+
+
+class SubmissionOut(SubmissionRow):
+    """One submission: what its check found in each step, and for its submitter the last lines of the log."""
+
+    card: dict[str, Any]
+    readme: str
+    report: dict[str, Any]
+    log: str
+
+
+def row(seen: Seen) -> dict[str, Any]:
+    """What lists say of a submission."""
+    made = seen.submission
+    known = bool(seen.who) or seen.mine or made.person_id is None
+    told = {name: getattr(made, name) for name in ("id", "kind", "visibility", "state", "code", "attempt")}
+    told |= {name: getattr(made, name) for name in ("inside", "created_at", "ready_at", "withdrawn_at")}
+    told |= {"task": made.task_id, "by": seen.who, "mine": seen.mine, "name": seen.title}
+    told |= {name: getattr(made, name) if known else "" for name in ("model", "version")}
+    return told | {"reason": made.reason if seen.mine else ""}
+
+
+def whole(seen: Seen) -> SubmissionOut:
+    """One submission; logs and reports are for those whose it is."""
+    made = seen.submission
+    report, log = (made.report, made.log) if seen.mine else ({}, "")
+    return SubmissionOut(**row(seen), card=made.card, readme=made.readme, report=report, log=log)

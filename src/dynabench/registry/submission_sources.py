@@ -1,0 +1,104 @@
+"""Where each kind of submission comes from: what a request must say, and what of it is kept."""
+
+import re
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors, outgoing
+from dynabench.models import kinds
+from dynabench.models.references import HUB_ID
+from dynabench.registry import submission_files, submission_queries
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+
+REVISION = re.compile(r"[\w.-][\w./-]{0,99}")
+PIPELINES = ("text-classification", "question-answering", "text-generation", "zero-shot-classification")
+
+
+def of(
+    session: Session, settings: Settings, person: int, config: TaskConfig, kind: str, given: dict[str, Any]
+) -> dict[str, Any]:
+    """The `source` of a submission made of what was said; files that it names are taken, a token is put away.
+
+    Raises `Invalid` by field. To be called last, when all else is known to be right.
+    """
+    made = {"hub": _hub, "endpoint": _endpoint, "archive": _archive, "adapter": _archive, "predictions": _predictions}
+    if kind not in made:
+        raise errors.Invalid({"kind": f"Choose one of {', '.join(made)}."})
+    source: dict[str, Any] = made[kind](session, settings, person, config, given)
+    return source
+
+
+def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
+    name, revision = str(given.get("hub", "")).strip(), str(given.get("revision", "")).strip() or "main"
+    wrong = {}
+    if not HUB_ID.fullmatch(name) or ".." in name or len(name) > 200:
+        wrong["hub"] = "Give the model's id on the hub, owner/name."
+    elif not settings.hub_url:
+        wrong["hub"] = "This deployment calls no hub. Send the model's folder as a zip file."
+    if not REVISION.fullmatch(revision) or ".." in revision:
+        wrong["revision"] = "Give a branch, tag or commit."
+    if wrong:
+        raise errors.Invalid(wrong)
+    return {"hub": name, "revision": revision}
+
+
+def _endpoint(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
+    protocol, url = str(given.get("protocol", "")), str(given.get("url", "")).strip().rstrip("/")
+    wrong, host, options = {}, "", {}
+    if protocol not in ("oip", "torchserve", "huggingface", "openai"):
+        wrong["protocol"] = "Choose what the server speaks: oip, torchserve, huggingface or openai."
+    try:
+        host, _ = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
+    except errors.Invalid as problem:
+        wrong |= problem.fields
+    if protocol != "huggingface" and not str(given.get("model", "")).strip():
+        wrong["model"] = "Say the model's name on that server."
+    for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
+        if text := str(given.get(name, "")).strip():
+            options[name] = text[:most]
+    if options.get("pipeline") and options["pipeline"] not in PIPELINES:
+        wrong["pipeline"] = f"Choose one of {', '.join(PIPELINES)}."
+    if wrong:
+        raise errors.Invalid(wrong)
+    try:
+        kinds.kind(protocol).read({"url": url, **_fitting(protocol, options)})
+    except errors.Invalid as problem:
+        fields = {name.removeprefix("options."): message for name, message in problem.fields.items()}
+        raise errors.Invalid(fields) from None
+    source = {"protocol": protocol, "url": url, **_fitting(protocol, options)}
+    if secret := str(given.get("token", "")).strip():
+        source["token"] = submission_files.keep_token(settings, host, secret)
+    return source
+
+
+def _fitting(protocol: str, options: dict[str, str]) -> dict[str, str]:
+    """Those options that a protocol has."""
+    return {name: value for name, value in options.items() if name in kinds.kind(protocol).schema().model_fields}
+
+
+def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
+    path = submission_files.find(settings, person, str(given.get("file", "")))
+    if path.suffix.lower() != ".zip":
+        raise errors.Invalid({"file": "A model is sent as a zip file; `dynabench model pack` makes one."})
+    name = path.name.partition("--")[2]
+    return {"file": submission_files.take(settings, path), "name": name}
+
+
+def _predictions(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
+    files = given.get("files") or {}
+    wanted = {dataset.name for dataset, _ in session.execute(submission_queries.wanted(config.id))}
+    if not wanted:
+        raise errors.Invalid(
+            {"files": "This task has no datasets whose rows may be seen, so nothing can be predicted."}
+        )
+    field = "files.{}".format
+    wrong = {field(name): "Send the predictions for this dataset too." for name in sorted(wanted - files.keys())}
+    wrong |= {field(name): "The task has no such dataset." for name in sorted(files.keys() - wanted)}
+    if wrong:
+        raise errors.Invalid(wrong)
+    paths = {name: submission_files.find(settings, person, str(id), field(name)) for name, id in files.items()}
+    if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
+        raise errors.Invalid({field(zips[0]): "Give JSONL, CSV or Parquet, not a zip file."})
+    return {"files": {name: submission_files.take(settings, path) for name, path in paths.items()}}

@@ -1,0 +1,273 @@
+"""Who may enter a model for a task, how often, and what may become of it afterwards. Knows no web framework."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.db import now
+from dynabench.models import catalog, fit
+from dynabench.models.protocol import Card
+from dynabench.registry import quotas, submission_cards, submission_files, submission_queries, submission_sources
+from dynabench.registry.tables import ModelListing, Submission
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.service import act
+from dynabench.rounds.tables import Task
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+
+KINDS = ("hub", "endpoint", "archive", "adapter", "predictions", "installed")
+VISIBILITIES = ("public", "anonymous", "private")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+README = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What somebody says of what they send; `card` may hold `licence`, `languages`, `parameters`, `paper` and
+    `link`, which stand beside what the model says."""
+
+    kind: str
+    name: str
+    visibility: str = "public"
+    readme: str = ""
+    card: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A submission as one viewer sees it; `who` is empty where nobody may know, `mine` where they may change it."""
+
+    submission: Submission
+    who: str
+    mine: bool
+
+    @property
+    def title(self) -> str:
+        """What lists call it."""
+        return self.submission.name if self.who or self.mine else f"#{self.submission.id}"
+
+
+def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
+    """The task's config for somebody who may enter models; raises `Forbidden` for banned people, `NotFound`."""
+    rounds.task(session, task_id)
+    config = rounds.newest_config(session, task_id)
+    role, banned = session.execute(round_queries.seat(task_id, person.id)).one()
+    if banned is not None:
+        raise errors.Forbidden(f"You were banned from this task: {banned}")
+    if config.annotators == "invited" and role is None and not person.admin:
+        raise errors.Forbidden("This task is for invited people. Ask its owner for an invitation.")
+    return config
+
+
+def submit(
+    session: Session, settings: Settings, person: Person, task_id: str, draft: Draft, given: dict[str, Any]
+) -> Submission:
+    """Enter what is described, under its own name; its check begins once this is committed.
+
+    `given` says where it comes from, as `submission_sources` reads it. Raises `Invalid` by field, `TooMany` past the
+    day's number, `Forbidden`, `NotFound`.
+    """
+    config = may_submit(session, person, task_id)
+    if wrong := _wrong(session, settings, person, draft):
+        raise errors.Invalid(wrong)
+    quotas.within_the_day(session, person, config)
+    source = submission_sources.of(session, settings, person.id, config, draft.kind, given)
+    made = Submission(
+        task_id=task_id,
+        kind=draft.kind,
+        name=draft.name,
+        reference=str(source.get("hub") or source.get("url") or source.get("name") or "")[:500],
+        source=source,
+        card=draft.card,
+        readme=draft.readme,
+        visibility=draft.visibility,
+        person_id=person.id,
+    )
+    session.add(made)
+    session.flush()
+    if draft.kind != "predictions":
+        _list(session, made)
+    _check(session, made, person)
+    act(session, person, "submission.sent", task=task_id, submission=made.id, name=made.name, as_=made.kind)
+    return made
+
+
+def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> Submission:
+    """Enter a model that the deployment has anyway (owners; None is the operator); ready at once.
+
+    Raises `Invalid` where it does not fit the task, `Conflict` where this version is entered already.
+    """
+    rounds.require_owner(session, actor, task_id)
+    if wrong := fit.problems(rounds.newest_config(session, task_id), card):
+        raise errors.Invalid(wrong)
+    if session.scalar(submission_queries.twin(task_id, card.name, card.version)) is not None:
+        raise errors.Conflict(f"{card.name} {card.version} is entered for this task already.")
+    made = Submission(task_id=task_id, kind="installed", name=card.name, person_id=actor.id if actor else None)
+    session.add(made)
+    session.flush()
+    ready(session, made, card.name, card.version, card.inside, submission_cards.told(card))
+    act(session, actor, "submission.entered", task=task_id, submission=made.id, name=card.name, version=card.version)
+    return made
+
+
+def may_enter(session: Session, viewer: Person | None, card: Card | None) -> bool:
+    """Whether somebody owns the task that a model is for, and this version of it is not entered yet."""
+    if viewer is None or card is None or session.get(Task, card.task) is None:
+        return False
+    if rounds.role(session, viewer, card.task) != "owner":
+        return False
+    return session.scalar(submission_queries.twin(card.task, card.name, card.version)) is None
+
+
+def ready(session: Session, made: Submission, model: str, version: str, inside: bool, card: dict[str, Any]) -> None:
+    """Note that a submission passed its check, and ask for its evaluations in the same transaction."""
+    made.state, made.code, made.reason, made.ready_at = "ready", "", "", now()
+    made.model, made.version, made.inside = model, version, inside
+    made.card = card | {name: value for name, value in made.card.items() if value not in ("", [], None)}
+    if "queue_evaluations" in jobs.WORKFLOWS:
+        jobs.enqueue(session, "queue_evaluations", {"submission": made.id}, made.person_id)
+
+
+def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:
+    """A submission for its submitter and admins, a public one also for the task's owners; else `NotFound`.
+
+    With `write`, locked, and for its submitter and admins alone.
+    """
+    found = session.get(Submission, id, with_for_update=write)
+    if found is None:
+        raise errors.NotFound("There is no such submission.")
+    mine = viewer.admin or found.person_id == viewer.id
+    owning = found.visibility == "public" and rounds.role(session, viewer, found.task_id) == "owner"
+    if not mine and (write or not owning):
+        if owning:
+            raise errors.Forbidden("Only whoever sent it may do this.")
+        raise errors.NotFound("There is no such submission.")
+    sender = session.get(Person, found.person_id) if found.person_id else None
+    return Seen(found, sender.username if sender else "", mine)
+
+
+def listed(session: Session, viewer: Person, task_id: str, before: int, limit: int) -> list[Seen]:
+    """A task's submissions that `viewer` may see, newest first: their own; owners see the others' that are public, and
+    that there are anonymous ones; admins see all."""
+    rounds.task(session, task_id)
+    owner = rounds.role(session, viewer, task_id) == "owner"
+    found: list[Seen] = []
+    while len(found) < limit:
+        rows = session.execute(submission_queries.listed(task_id, before, limit)).all()
+        for made, username in rows:
+            mine = viewer.admin or made.person_id == viewer.id
+            if mine or (owner and made.visibility != "private"):
+                hidden = made.visibility == "anonymous" and not mine
+                found.append(Seen(made, "" if hidden else username or "", mine))
+        if len(rows) < limit:
+            break
+        before = rows[-1][0].id
+    return found[:limit]
+
+
+def cancel(session: Session, person: Person, id: int) -> Submission:
+    """End a check that waits or runs; it can be tried again."""
+    made = one(session, person, id, write=True).submission
+    if made.state not in submission_queries.GOING:
+        raise errors.Conflict("Its check has ended already.")
+    made.state, made.code, made.reason = "failed", "cancelled", "You cancelled the check."
+    act(session, person, "submission.cancelled", task=made.task_id, submission=id)
+    return made
+
+
+def retry(session: Session, person: Person, id: int) -> Submission:
+    """Check again what failed; counts as an attempt."""
+    made = one(session, person, id, write=True).submission
+    if made.state != "failed":
+        raise errors.Conflict("Only a submission that failed can be tried again.")
+    sender = session.get(Person, made.person_id) if made.person_id else person
+    config = may_submit(session, sender or person, made.task_id)
+    quotas.within_the_day(session, sender or person, config)
+    made.attempt += 1
+    made.state, made.code, made.reason, made.log, made.report = "queued", "", "", "", {}
+    _check(session, made, person)
+    act(session, person, "submission.retried", task=made.task_id, submission=id)
+    return made
+
+
+def withdraw(session: Session, settings: Settings, person: Person, id: int) -> Submission:
+    """Take a submission back: it is evaluated no more and answers nobody; the ledger keeps what was scored."""
+    made = one(session, person, id, write=True).submission
+    if made.state == "withdrawn":
+        raise errors.Conflict("It is withdrawn already.")
+    made.state, made.withdrawn_at = "withdrawn", now()
+    if made.kind not in ("predictions", "installed") and not _others(session, made):
+        _list(session, made, "private")
+    submission_files.drop(settings, made.source, token=True)
+    act(session, person, "submission.withdrawn", task=made.task_id, submission=id, name=made.name)
+    return made
+
+
+def show(session: Session, person: Person, id: int, visibility: str) -> Submission:
+    """Say who may see a submission; boards and ledgers follow, and the tries behind a number stay counted."""
+    made = one(session, person, id, write=True).submission
+    if visibility not in VISIBILITIES:
+        raise errors.Invalid({"visibility": f"Choose one of {', '.join(VISIBILITIES)}."})
+    if made.state == "withdrawn" and visibility != made.visibility:
+        raise errors.Conflict("It is withdrawn: who sees that it was there stays as it was.")
+    was, made.visibility = made.visibility, visibility
+    if made.kind not in ("predictions", "installed"):
+        _list(session, made)
+    act(session, person, "submission.shown", task=made.task_id, submission=id, visibility=visibility, was=was)
+    return made
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves stands beside no submission; the ledger keeps it."""
+    session.execute(submission_queries.forget(person_id))
+
+
+def _wrong(session: Session, settings: Settings, person: Person, draft: Draft) -> dict[str, str]:
+    wrong = {}
+    if draft.kind not in KINDS[:-1]:
+        wrong["kind"] = f"Choose one of {', '.join(KINDS[:-1])}."
+    if draft.visibility not in VISIBILITIES:
+        wrong["visibility"] = f"Choose one of {', '.join(VISIBILITIES)}."
+    if len(draft.readme.encode()) > README:
+        wrong["readme"] = f"Shorten it to {README // 1024} KiB."
+    if not NAME.fullmatch(draft.name):
+        wrong["name"] = "Begin with a small letter or digit; then small letters, digits, dots and hyphens, up to 64."
+    elif _taken(session, settings, person, draft.name):
+        wrong["name"] = f"{draft.name} is another model's name. Choose one that nobody has."
+    return wrong
+
+
+def _taken(session: Session, settings: Settings, person: Person, name: str) -> bool:
+    """Whether a name is somebody else's: who used it first may enter further versions under it."""
+    before = session.scalars(submission_queries.named(name)).first()
+    if before is not None:
+        return before.person_id != person.id or before.kind == "installed"
+    listing = session.get(ModelListing, name)
+    return listing is not None or name in catalog.names(settings)
+
+
+def _check(session: Session, made: Submission, person: Person) -> None:
+    made.job_id = jobs.enqueue(
+        session, "check_submission", {"submission": made.id, "attempt": made.attempt}, person.id
+    ).id
+
+
+def _others(session: Session, made: Submission) -> bool:
+    """Whether another submission under the same name still stands."""
+    same = session.scalars(submission_queries.named(made.name))
+    return any(each.id != made.id and each.state != "withdrawn" for each in same)
+
+
+def _list(session: Session, made: Submission, visibility: str = "") -> None:
+    """Who may see the model on its own page: whoever may know who made it."""
+    listing = session.get(ModelListing, made.name)
+    if listing is None:
+        listing = ModelListing(name=made.name, keeper_id=made.person_id)
+        session.add(listing)
+    listing.visibility = visibility or ("public" if made.visibility == "public" else "private")
+    listing.changed_at = now()

@@ -1,0 +1,130 @@
+"""What is done with a submission in a process of its own: its folder made and tried, or its predictions read.
+
+`python -m dynabench.registry.trial` reads a JSON document from its standard input and writes lines of JSON to its
+standard output: `{"step": name}` as it goes on, then `{"report": ...}`. Whatever models print goes to standard error.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from dynabench.errors import Invalid, Problem
+from dynabench.models import checking, kinds, spec
+from dynabench.models.checking.report import Report, Step
+from dynabench.models.checking.trial import REMEDIES, told
+from dynabench.settings import get_settings
+from dynabench.tasks import TaskConfig
+
+OWN = {"archive": "Only what runs in the sandbox is sent as a handler archive; send this one as a model folder."}
+OUTSIDE = "A model that others serve is not sent as a folder. Submit its address instead, with its token."
+
+
+def made(given: dict[str, Any], config: TaskConfig, into: Path) -> Path:
+    """The folder of the model that is described, below `into`, under the submission's name. Raises `Problem`."""
+    from dynabench.models import archives, starting
+    from dynabench.models.starting import pretrained
+
+    kind, source, name = given["kind"], given["source"], given["name"]
+    if kind == "hub":
+        return pretrained.from_hub(source["hub"], name, config, into, source["revision"])
+    if kind == "endpoint":
+        return _served(starting.start(name, config, source["protocol"], into, **_said(source)), source, given["readme"])
+    folder = archives.unpack(Path(given["file"]), into / name)
+    details = spec.read(folder)
+    if kind == "archive" and details.kind != "handler":
+        raise Invalid({"model.yaml": f"This is a model of kind {details.kind!r}. {OWN['archive']}"})
+    if not kinds.kind(details.kind).inside:
+        raise Invalid({"model.yaml": OUTSIDE})
+    asked = [each.partition("@")[0] for each in kinds.kind(details.kind).asks(details.options)]
+    if hidden := [each for each in asked if each in given["hidden"]]:
+        raise Invalid({"model.yaml": f"There is no model {hidden[0]!r} that it could ask."})
+    if details.task != config.id or details.name != name:
+        _rewrite(folder, name=name, task=config.id)
+    return folder
+
+
+def _said(source: dict[str, Any]) -> dict[str, str]:
+    return {name: str(source[name]) for name in ("url", "model") if name in source}
+
+
+def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
+    """With what its submitter said; its address is nobody else's business."""
+    options = {name: source[name] for name in ("prompt", "pipeline", "token") if source.get(name)}
+    _rewrite(folder, options=options, summary="Served by whoever submitted it.")
+    (folder / spec.README).write_text(
+        readme or f"# {folder.name}\n\nServed by whoever submitted it.\n", encoding="utf-8"
+    )
+    return folder
+
+
+def _rewrite(folder: Path, **changes: Any) -> None:
+    """Change lines of `model.yaml`; members of `options` are added to those there are."""
+    import yaml
+
+    path = folder / spec.FILE
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    options = changes.pop("options", {})
+    document |= changes
+    if options:
+        document["options"] = {**document.get("options", {}), **options}
+    path.write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def model(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+    """Make the folder and check it, by what `dynabench model check` runs."""
+    say("found")
+    try:
+        folder = made(given, config, Path(given["into"]))
+    except Exception as error:
+        step = Step("found", "failed", told(error), REMEDIES["found"], _fields(error))
+        return Report(given["name"], config.id, "", "", (step,))
+    found = checking.check(folder, config, say, given["seconds"])
+    return Report(given["name"], config.id, found.model, found.version, found.steps)
+
+
+def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+    """Read the file of each dataset."""
+    from dynabench.registry import predictions as reading
+
+    steps = []
+    for each in given["datasets"]:
+        say(each["name"])
+        read = reading.read(
+            get_settings(), config, Path(each["file"]), each["called"], each["digest"], Path(each["into"])
+        )
+        if read.count:
+            message = "\n".join([f"{read.count:,} things are wrong in {each['called']}", *read.told()])
+            steps.append(
+                Step(each["name"], "failed", message, "Mend the lines that are named, and send all files again.")
+            )
+        else:
+            steps.append(
+                Step(each["name"], "ok", f"all {read.rows:,} rows have an answer", details={"rows": read.rows})
+            )
+    return Report(given["name"], config.id, "", "", tuple(steps))
+
+
+def _fields(error: Exception) -> dict[str, Any]:
+    if isinstance(error, Invalid):
+        return {"fields": error.fields}
+    return {"status": error.status} if isinstance(error, Problem) else {}
+
+
+def main(out: IO[str]) -> None:
+    """Do what the standard input asks for."""
+    given = json.load(sys.stdin)
+    config = TaskConfig.parse(given["config"])
+
+    def say(name: str) -> None:
+        print(json.dumps({"step": name}), file=out, flush=True)
+
+    report = (predictions if given["kind"] == "predictions" else model)(given, config, say)
+    print(json.dumps({"report": report.document()}), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    main(own)

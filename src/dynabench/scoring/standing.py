@@ -1,0 +1,73 @@
+"""How the evaluations of one submission stand, and what its submitter may know of each."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from dynabench.db import now
+from dynabench.scoring import submission_queries
+from dynabench.scoring.tables import Evaluation
+
+RECENT = 50
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One evaluation. Of a hidden dataset only its state, share and code are known: no reason, no log, no rows.
+
+    `place` is how many end before one that waits, `finish` when it may be done by the pace of the last ones; None
+    where nothing is known.
+    """
+
+    id: int
+    dataset: str
+    number: int
+    hidden: bool
+    state: str
+    share: float
+    code: str
+    reason: str
+    log: str
+    rows: int | None
+    place: int | None
+    finish: datetime | None
+
+
+def standing(session: Session, submission_id: int) -> list[Standing]:
+    """The submission's evaluations by dataset."""
+    pace = _pace(session)
+    found = []
+    for each, version, dataset in session.execute(submission_queries.of(submission_id)):
+        hidden = dataset.visibility == "hidden"
+        place, finish = _expected(session, each, pace)
+        share = 1.0 if each.state == "done" else each.rows_done / each.rows if each.rows else 0.0
+        said = ("", "") if hidden else (each.reason, each.log)
+        rows = None if hidden else each.rows or version.rows
+        found.append(
+            Standing(
+                each.id, dataset.title or dataset.name, version.number, hidden, each.state, share, each.code, *said,
+                rows, place, finish,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _pace(session: Session) -> float | None:
+    """Seconds a row took in the last evaluations; None before there were any."""
+    rows, seconds = 0, 0.0
+    for count, started, ended in session.execute(submission_queries.lately(RECENT)):
+        if started is not None and ended is not None:
+            rows, seconds = rows + count, seconds + (ended - started).total_seconds()
+    return seconds / rows if rows else None
+
+
+def _expected(session: Session, each: Evaluation, pace: float | None) -> tuple[int | None, datetime | None]:
+    if each.state not in submission_queries.OPEN:
+        return None, None
+    left = each.rows - each.rows_done
+    place = None
+    if each.state == "queued":
+        place, ahead = session.execute(submission_queries.ahead(each.created_at, each.id)).one()
+        left += ahead or 0
+    return place, now() + timedelta(seconds=pace * left) if pace is not None and left else None

@@ -1,0 +1,51 @@
+"""The page of one submission: its check, then its evaluations, as they go on."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.accounts.auth import Member
+from dynabench.registry import submission_queries as registry_queries
+from dynabench.registry import submissions
+from dynabench.registry.submission_api import Id
+from dynabench.rounds import service as rounds
+from dynabench.scoring import standing, submission_queries
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+DONE = {
+    "cancel": "The check was cancelled.",
+    "retry": "It is checked once more.",
+    "withdraw": "It is withdrawn. The ledger keeps that it was there.",
+    "visibility": "Saved: who may see it.",
+}
+
+
+@router.get("/submissions/{id}", name="submission")
+async def show(request: Request, id: Id, person: Member, done: str = "") -> Response:
+    """A submission for its submitter and admins, a public one also for the task's owners."""
+
+    def read(session: Session) -> dict[str, Any]:
+        seen = submissions.one(session, person, id)
+        return {
+            "seen": seen,
+            "made": seen.submission,
+            "config": rounds.newest_config(session, seen.submission.task_id),
+            "evaluations": standing.standing(session, id),
+        }
+
+    values = await request.app.state.db.aread(read)
+    made = values["made"]
+    open_ones = any(each.state in submission_queries.OPEN for each in values["evaluations"])
+    going = made.state in registry_queries.GOING or (made.state == "ready" and open_ones)
+    return render(
+        request,
+        "scoring/submission.html",
+        fragment="scoring/_submission.html",
+        going=going,
+        here=request.url.path,
+        notice=DONE.get(done, ""),
+        **values,
+    )

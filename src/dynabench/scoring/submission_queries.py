@@ -1,0 +1,39 @@
+"""Every `select` over the evaluations of one submission, with its cost."""
+
+from datetime import datetime
+
+from sqlalchemy import Select, and_, func, or_, select
+
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.scoring.tables import Evaluation
+
+OPEN = ("queued", "running", "scoring")
+
+
+def of(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:
+    """A submission's evaluations with their datasets, by name: one index range, a few dozen rows."""
+    return (
+        select(Evaluation, DatasetVersion, Dataset)
+        .join(DatasetVersion, DatasetVersion.id == Evaluation.version_id)
+        .join(Dataset, Dataset.id == DatasetVersion.dataset_id)
+        .where(Evaluation.submission_id == submission_id)
+        .order_by(Dataset.name, DatasetVersion.number)
+    )
+
+
+def ahead(created_at: datetime, id: int) -> Select[int, int | None]:
+    """How many evaluations end before one that waits, and how many rows they have left: the open ones, by an index."""
+    earlier = or_(Evaluation.created_at < created_at, and_(Evaluation.created_at == created_at, Evaluation.id < id))
+    waiting = or_(Evaluation.state.in_(OPEN[1:]), and_(Evaluation.state == "queued", earlier))
+    left = func.sum(Evaluation.rows - Evaluation.rows_done)
+    return select(func.count(), left).select_from(Evaluation).where(waiting, Evaluation.id != id)
+
+
+def lately(limit: int) -> Select[int, datetime | None, datetime | None]:
+    """Rows and times of the last evaluations that were done: the newest of one state, by an index."""
+    return (
+        select(Evaluation.rows, Evaluation.started_at, Evaluation.ended_at)
+        .where(Evaluation.state == "done", Evaluation.rows > 0, Evaluation.started_at.is_not(None))
+        .order_by(Evaluation.created_at.desc())
+        .limit(limit)
+    )

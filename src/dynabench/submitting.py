@@ -1,0 +1,57 @@
+"""The part of the client that enters models to be evaluated."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+Json = dict[str, Any]
+
+
+class Submitting(ABC):
+    """What `client.Client` knows of submissions."""
+
+    @abstractmethod
+    def request(self, method: str, path: str, **how: Any) -> Any:
+        """The JSON answer to a request below `/api/v1`."""
+
+    @abstractmethod
+    def pages(self, path: str, **params: Any) -> Iterator[Json]:
+        """All items of a list, page by page."""
+
+    def submit(
+        self, task: str, kind: str, name: str, *, file: str = "", files: Json | None = None, **said: Any
+    ) -> Json:
+        """Enter a model for a task: `hub`, `endpoint`, `archive`, `adapter` or `predictions`.
+
+        `file` (a zip) and `files` (predictions by dataset) are paths, and are sent first. What else a kind needs, and
+        `visibility`, `readme` and the like, go by name: `hub="owner/name"`, `url=...`. Returns the submission.
+        """
+        body: Json = {"kind": kind, "name": name, **said}
+        if file:
+            body["file"] = self.send_submission_file(task, file)
+        if files:
+            body["files"] = {dataset: self.send_submission_file(task, path) for dataset, path in files.items()}
+        return cast(Json, self.request("POST", f"/tasks/{task}/submissions", json=body))
+
+    def send_submission_file(self, task: str, path: str) -> str:
+        """Send a zip file or a file of predictions; its id, which waits for a day to be submitted."""
+        with Path(path).open("rb") as content:
+            how: Json = {"params": {"name": Path(path).name}, "content": content}
+            return str(self.request("POST", f"/tasks/{task}/submissions/files", **how)["file"])
+
+    def submissions(self, task: str) -> Iterator[Json]:
+        """Your submissions to a task, newest first; for its owners also the others' that are not private."""
+        return self.pages(f"/tasks/{task}/submissions")
+
+    def submission(self, submission: int) -> Json:
+        """One submission: its state, what its check found, the last lines of its log."""
+        return cast(Json, self.request("GET", f"/submissions/{submission}"))
+
+    def change_submission(self, submission: int, act: str) -> Json:
+        """`cancel` its check, `retry` it, or `withdraw` it."""
+        return cast(Json, self.request("POST", f"/submissions/{submission}/{act}"))
+
+    def show_submission(self, submission: int, visibility: str) -> Json:
+        """Show it to everybody (`public`), without its name (`anonymous`), or to nobody else (`private`)."""
+        return cast(Json, self.request("PATCH", f"/submissions/{submission}", json={"visibility": visibility}))
