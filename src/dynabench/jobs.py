@@ -24,6 +24,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
     "import_data": "dynabench.datasets.imports.durable:import_data",
+    "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
 }
 
 

@@ -14,7 +14,9 @@ from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
-VALUES = st.dictionaries(TEXT, TEXT | st.integers(-(2**53), 2**53) | st.booleans() | st.lists(TEXT, max_size=2), max_size=3)
+VALUES = st.dictionaries(
+    TEXT, TEXT | st.integers(-(2**53), 2**53) | st.booleans() | st.lists(TEXT, max_size=2), max_size=3
+)
 ROW = st.builds(
     Stored, uid=TEXT, inputs=VALUES, answers=st.lists(VALUES, max_size=3).map(tuple),
     tags=st.lists(TEXT, max_size=3).map(tuple), of=TEXT, transformation=TEXT,
@@ -56,7 +58,9 @@ def test_the_digest_does_not_depend_on_how_many_rows_are_written_at_once(home, m
     monkeypatch.setattr(stored, "SOME", 7)
     monkeypatch.setattr(stored, "BATCH", 100)
     assert stored.write(home, rows) == whole
-    assert [row.uid for row in stored.read(home, whole.digest, first=150, rows=120)] == [str(i) for i in range(150, 270)]
+    assert [row.uid for row in stored.read(home, whole.digest, first=150, rows=120)] == [
+        str(i) for i in range(150, 270)
+    ]
     monkeypatch.setattr(stored, "LARGE", 1)
     assert stored.write(home, rows).digest == whole.digest
     assert stored.write(home, [*rows[:-1], replace(rows[-1], uid="other")]).digest != whole.digest

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -67,6 +68,9 @@ def uid(raw: Any) -> str:
 
 def tags(raw: Any, more: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
     """The tags in a list, or in a text where commas, semicolons or bars part them; `more` are `column=value` ones."""
+    if isinstance(raw, str) and raw[:1] == "[":
+        with suppress(ValueError, RecursionError):
+            raw = json.loads(raw)
     if raw is None or raw == "":
         several: Iterable[Any] = ()
     else:

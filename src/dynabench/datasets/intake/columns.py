@@ -47,10 +47,11 @@ class Columns:
 
     def _answers(self, values: Mapping[str, Any], given: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         if len(self.answers) > 1:
-            raw = {field: take(values, column) for field, column in self.answers}
-            if len(found := {id(each): each for each in raw.values()}) == 1 and _ours(whole := [*found.values()][0]):
+            whole = take(values, self.answers[0][1])
+            if _ours(whole) and len({column for _, column in self.answers}) == 1:
                 return whole  # type: ignore[no-any-return]
-            return [{field.name: self._one(field, each, given) for field, each in raw.items() if each is not None}]
+            raw = [(field, take(values, column)) for field, column in self.answers]
+            return [{field.name: self._one(field, each, given) for field, each in raw if each is not None}]
         [(field, column)] = self.answers
         raw = take(values, column)
         if type(raw) in (str, int) and isinstance(field, Choice):  # the same few labels over and over
@@ -73,8 +74,8 @@ class Columns:
             meant: Any = one
             if not isinstance(one, list | Mapping):
                 meant = self.layout.values.get(cases.key(one), one)
-            for each in meant if isinstance(meant, list) and meant is not one else [meant]:
-                found.append({field.name: self._one(field, each, given)})
+            every = meant if isinstance(meant, list) and meant is not one else [meant]
+            found += [{field.name: self._one(field, each, given)} for each in every]
         if len(found) > ACCEPTED:
             raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
         return found
