@@ -123,7 +123,9 @@ def test_changes_are_written_down_and_hiding_what_was_public_warns(olga, work, d
     file = send(olga, lines(GOOD[:5]))["file"]
     assert olga.post(f"{API}/films/versions", json={"file": file}).status_code == 409
     assert not olga.patch(f"{API}/films", json={"retired": False}).json()["retired"]
-    kinds = database.read(lambda s: list(s.scalars(select(Act.kind).where(Act.kind.like("dataset.%")).order_by(Act.id))))
+    kinds = database.read(
+        lambda s: list(s.scalars(select(Act.kind).where(Act.kind.like("dataset.%")).order_by(Act.id)))
+    )
     assert kinds == ["dataset.added", "dataset.ready", "dataset.changed", "dataset.changed", "dataset.changed"]
 
 

@@ -1,6 +1,6 @@
 """A round as a dataset: its verified examples, with the answers that validators settled on."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -40,19 +40,11 @@ def write(db: Database, settings: Settings, config: TaskConfig, what: Scope) -> 
     return stored.write(settings, _rows(pages, config))
 
 
-def _rows(pages: Iterator[list[exports.Record]] | Generator[Any, None, None], config: TaskConfig) -> Iterator[Stored]:
+def _rows(pages: exports.Pages, config: TaskConfig) -> Iterator[Stored]:
     for page in pages:
         for record in page:
             if record[AT["verdict"]] == '"correct"':
                 yield _row({name: orjson.loads(str(record[AT[name]])) for name in READ}, config)
-
-
-def _rows(pages: Iterator[list[exports.Record]] | Generator[Any, None, None], config: TaskConfig) -> Iterator[Stored]:
-    for page in pages:
-        for record in page:
-            if record[AT["verdict"]] == '"correct"':
-                yield _row({name: orjson.loads(str(record[AT[name]])) for name in
-                            ("uid", "context", "input", "answer", "fooled", "condition", "validations")}, config)  # fmt: skip
 
 
 def _row(example: dict[str, Any], config: TaskConfig) -> Stored:

@@ -161,8 +161,7 @@ def was_public(session: Session, dataset: Dataset) -> bool:
 
 def citation(dataset: Dataset, version: DatasetVersion, address: str) -> str:
     """A BibTeX entry that names the very rows by their digest."""
-    plain = {"\\": "", "{": "", "}": "", "\n": " "}
-    title = dataset.title.translate(str.maketrans(plain))
+    title = re.sub(r"[\\{}\s]+", " ", dataset.title)
     return (
         f"@misc{{{dataset.task_id}-{dataset.name}-v{version.number},\n"
         f"  title = {{{title}}},\n  howpublished = {{Dynabench, task {dataset.task_id}, version {version.number}}},\n"

@@ -49,7 +49,7 @@ async def everything(request: Request, viewer: Viewer, q: Words = "", task: Word
     found = (await db.aread(views.page, viewer, "", q)).items
     counts = {name: sum(each.task == name for each in found) for name in dict.fromkeys(each.task for each in found)}
     shown = [each for each in found if not task or each.task == task]
-    values = {"q": q, "chosen": task, "counts": counts, "found": shown, "many": len(found)}
+    values: dict[str, Any] = {"q": q, "chosen": task, "counts": counts, "found": shown, "many": len(found)}
     return render(request, "datasets/list.html", fragment="datasets/_found.html", **values)
 
 
@@ -86,7 +86,9 @@ async def one(request: Request, task: str, name: str, viewer: Viewer) -> Respons
     return await page(request, task, name, viewer)
 
 
-async def page(request: Request, task: str, name: str, viewer: Person | None, status: int = 200, **more: Any) -> Any:
+async def page(
+    request: Request, task: str, name: str, viewer: Person | None, status: int = 200, **more: Any
+) -> Response:
     """The page of a dataset, with `errors` of a form on it."""
     db: Database = request.app.state.db
     values = await db.aread(head, viewer, task)
@@ -134,10 +136,10 @@ async def change(request: Request, task: str, name: str, person: Member) -> Resp
     except ValidationError as problem:
         await db.aread(library.owned, person, task, name)
         wrong = {str(each["loc"][0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()}
-        return await page(request, task, name, person, 422, errors=wrong, given=given)  # type: ignore[no-any-return]
+        return await page(request, task, name, person, 422, errors=wrong, given=given)
     warning = await db.awrite(library.change, person, task, name, wanted)
     if warning:
-        return await page(request, task, name, person, 200, warning=warning)  # type: ignore[no-any-return]
+        return await page(request, task, name, person, 200, warning=warning)
     return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 
 
@@ -153,7 +155,7 @@ async def refused(request: Request, task: str, name: str, n: int, person: Member
         return head(session, person, task) | {"version": version.number, "found": rows, "total": total}
 
     values = await request.app.state.db.aread(read)
-    return render(request, "datasets/refused.html", name=name, after=after, **values)
+    return render(request, "datasets/refused.html", dataset=name, after=after, **values)
 
 
 @router.get("/tasks/{task}/datasets/{name}/versions/{n}/refused.csv", name="refused_rows_file")

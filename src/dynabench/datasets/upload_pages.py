@@ -122,7 +122,7 @@ async def _preview(
         "found": found, "fields": list(wanted_fields(config).values()), "options": answer_options(config), "of": of,
         "address": str(request.app.url_path_for("map_dataset", task=task, file=file)), "tolerances": TOLERANCES,
         "given": given, "errors": (wrong or {}) | (found.problems if "form" in given else {}),
-        "name": await db.aread(library.fresh_name, task, stem), "title": stem.replace("_", " ").replace("-", " "),
+        "free": await db.aread(library.fresh_name, task, stem), "title": stem.replace("_", " ").replace("-", " "),
         "suite": found.layout.form == "checklist" or found.layout.tags == "functionality",
     }  # fmt: skip
     part = "datasets/_sample.html" if wants_fragment(request) else None

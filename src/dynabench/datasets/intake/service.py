@@ -12,7 +12,7 @@ from dynabench.datasets.intake import building, sources
 from dynabench.datasets.intake.cases import Refused
 from dynabench.datasets.intake.layout import Layout, answer_options, columns_of, take
 from dynabench.datasets.intake.rows import Translator
-from dynabench.datasets.library_schemas import DatasetIn, Row, SampleOut, SampleRow, VersionIn
+from dynabench.datasets.library_schemas import DatasetIn, Row, SampleOut, SampleRow, Settled, VersionIn
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.settings import Settings
@@ -70,8 +70,8 @@ def _shown(one: Stored | Refused, number: int) -> SampleRow:
 
 def start(session: Session, person: Person | None, settings: Settings, task: str, body: DatasetIn) -> Dataset:
     """Make a dataset and read its first version in the background (owners)."""
-    settled = {name: getattr(body, name) for name in library.Settled.model_fields}
-    found = library.add(session, person, task, body.name, library.Settled(**settled))
+    settled = {name: getattr(body, name) for name in Settled.model_fields}
+    found = library.add(session, person, task, body.name, Settled(**settled))
     renew(session, person, settings, found, body)
     return found
 
