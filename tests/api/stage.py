@@ -14,6 +14,9 @@ from starlette.testclient import TestClient
 from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
+from dynabench.datasets import library, stored
+from dynabench.datasets.library_schemas import Settled
+from dynabench.datasets.stored import Stored
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.rounds import invitations, people
@@ -79,6 +82,8 @@ class Stage:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
+        if "/datasets/" in path:
+            known["name"] = "films"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
         if "{file}" in path:
@@ -196,6 +201,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.scene.job = upload.json()["id"]
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
         stage.scene.data_job = data.json()["id"]
+        database.write(_dataset, settings)
         yield stage
         stage.close()
 
@@ -209,6 +215,13 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)
     people.ban(session, None, "nli", banned, "Spam.")
+
+
+def _dataset(session: Session, settings: Settings) -> None:
+    """A public dataset of one row."""
+    row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
+    made = library.add(session, None, "nli", "films", Settled(visibility="public"))
+    library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

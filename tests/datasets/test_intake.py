@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,15 @@ from dynabench.settings import Settings
 from tests.datasets.library import GOOD, config_of, lines
 
 SENTIMENT, NLI, QA = config_of("sentiment"), config_of("nli"), config_of("qa")
+
+
+@pytest.fixture
+def data():
+    """The folder of public data beside the repository."""
+    folder = Path(__file__).parents[3] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("needs ../shared/data")
+    return folder
 
 
 @pytest.fixture
@@ -149,7 +159,7 @@ def test_too_many_tags_are_refused(read):
 
 
 def test_squad_brings_all_gold_answers(read, data):
-    with gzip.open(data / "squad" / "dev.jsonl.gz") as stream:
+    with gzip.open(data / "squad" / "squad11_dev.jsonl.gz") as stream:
         rows = b"".join(stream.readline() for _ in range(200))
     found, bad, _ = read(rows, "squad.jsonl", QA)
     assert len(found) + len(bad) >= 200
