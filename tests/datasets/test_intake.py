@@ -204,7 +204,7 @@ TEXT = (
 
 @how(max_examples=300, deadline=None)
 @given(st.fixed_dictionaries({}, optional={"premise": TEXT, "hypothesis": TEXT, "more": TEXT}),
-       st.lists(st.fixed_dictionaries({"label": st.sampled_from(["neutral", "entailment", "no", 1, None])}), max_size=3))  # fmt: skip
+       st.lists(st.fixed_dictionaries({"label": st.sampled_from(LABELS)}), max_size=3))  # fmt: skip
 def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
     def outcome(call):
         try:

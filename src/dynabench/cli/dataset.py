@@ -107,7 +107,7 @@ def rows(
 ) -> None:
     """Write the rows of a public dataset to standard output."""
     from dynabench import errors
-    from dynabench.datasets import library, library_files, library_queries
+    from dynabench.datasets import library_files, library_queries
     from dynabench.datasets.tables import DatasetVersion
 
     if form not in library_files.FORMATS:
