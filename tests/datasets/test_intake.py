@@ -202,6 +202,9 @@ TEXT = (
 )
 
 
+LABELS = ["neutral", "entailment", "no", 1, None]
+
+
 @how(max_examples=300, deadline=None)
 @given(st.fixed_dictionaries({}, optional={"premise": TEXT, "hypothesis": TEXT, "more": TEXT}),
        st.lists(st.fixed_dictionaries({"label": st.sampled_from(LABELS)}), max_size=3))  # fmt: skip

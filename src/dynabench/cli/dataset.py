@@ -30,6 +30,7 @@ def add(
     from dynabench import errors
     from dynabench.datasets import library
     from dynabench.datasets.intake import building, sources
+    from dynabench.datasets.intake.cases import Refused
     from dynabench.datasets.intake.layout import Layout
     from dynabench.datasets.library_schemas import Settled
     from dynabench.rounds import service as rounds
@@ -39,7 +40,7 @@ def add(
     settings = get_settings()
     chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
 
-    def refused(bad: list[building.Refused]) -> None:
+    def refused(bad: list[Refused]) -> None:
         for one in bad:
             typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
 
