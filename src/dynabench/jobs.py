@@ -26,6 +26,7 @@ WORKFLOWS = {
     "import_data": "dynabench.datasets.imports.durable:import_data",
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.registry.submission_checks:check_submission",
+    "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
 }
 
 

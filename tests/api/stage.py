@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
-from dynabench.datasets import stored
+from dynabench.datasets import library, stored
+from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database
@@ -83,9 +84,11 @@ class Stage:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
+        if "/datasets/" in path:
+            known["name"] = "films"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
-        if "/datasets/" in path:
+        if "/twins" in path:
             known |= {"name": "small", "axis": "robustness"}
         if "/submissions/{id}" in path:
             known |= {"id": self.submission(), "act": "cancel"}
@@ -252,6 +255,13 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)
     people.ban(session, None, "nli", banned, "Spam.")
+
+
+def _films(session: Session, settings: Settings) -> None:
+    """A public dataset of one row."""
+    row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
+    made = library.add(session, None, "nli", "films", Settled(visibility="public"))
+    library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member, Viewer, limited, scope
-from dynabench.datasets import schemas, scopes, service, twin_api, waiting
+from dynabench.datasets import library_api, schemas, scopes, service, twin_api, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, PlanIn, PreviewOut, StartIn
@@ -144,3 +144,6 @@ async def list_refused(
         return listing.refused(session, service.job_of(session, person, task, job).id, after, limit)
 
     return await db.aread(read)
+
+
+router.include_router(library_api.router)

@@ -8,11 +8,14 @@ an answer is a JSON object by answer field), `tags` (list); twins have `of` (the
 import hashlib
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +24,8 @@ from dynabench.settings import Settings
 
 BATCH = 10_000
 """Rows of one row group."""
+SOME, LARGE = 500, 16 * 1024**2  # rows that are looked at together; bytes of text at which a row group ends early
+Texts = tuple[bytes, bytes]
 _TEXT = pa.string()
 _PLAIN = [("uid", _TEXT), ("inputs", _TEXT), ("answers", _TEXT), ("tags", pa.list_(_TEXT))]
 SCHEMA = pa.schema(_PLAIN)
@@ -58,22 +63,24 @@ def path(settings: Settings, digest: str) -> Path:
 
 
 def write(settings: Settings, rows: Iterable[Stored], twins: bool = False) -> Written:
-    """Store rows, `BATCH` at a time in memory. The same rows in the same order are stored once."""
+    """Store rows, at most `BATCH` at a time in memory. The same rows in the same order are stored once."""
     folder = settings.folder / "datasets"
     folder.mkdir(mode=0o700, exist_ok=True)
     waiting = folder / f".{uuid.uuid4()}"
-    counting, tags, made, count = hashlib.sha256(), dict[str, int](), dict[str, int](), 0
+    counting, tags, made, count = hashlib.sha256(), Counter[str](), Counter[str](), 0
     try:
         with pq.ParquetWriter(waiting, TWINS if twins else SCHEMA, compression="zstd") as writer:
-            for batch in _batches(rows):
-                for row in batch:
-                    counting.update(_line(row))
-                    for tag in row.tags:
-                        tags[tag] = tags.get(tag, 0) + 1
-                    if row.transformation:
-                        made[row.transformation] = made.get(row.transformation, 0) + 1
-                writer.write_table(_table(batch, twins))
-                count += len(batch)
+            group = _Group(twins)
+            coming = iter(rows)
+            while some := list(islice(coming, SOME)):
+                counting.update(group.add(some))
+                tags.update(chain.from_iterable(row.tags for row in some if row.tags))
+                made.update(row.transformation for row in some if row.transformation)
+                count += len(some)
+                if group.full:
+                    writer.write_table(group.table())
+                    group = _Group(twins)
+            writer.write_table(group.table())
         with waiting.open("rb") as file:
             os.fsync(file.fileno())
         digest = counting.hexdigest()
@@ -82,7 +89,7 @@ def write(settings: Settings, rows: Iterable[Stored], twins: bool = False) -> Wr
         waiting.replace(target)
     finally:
         waiting.unlink(missing_ok=True)
-    return Written(digest, count, tags, made)
+    return Written(digest, count, dict(tags), dict(made))
 
 
 def read(settings: Settings, digest: str, first: int = 0, rows: int | None = None) -> Iterator[Stored]:
@@ -113,31 +120,86 @@ def digest(rows: Iterable[Stored]) -> str:
 
 
 def _line(row: Stored) -> bytes:
-    said = [row.uid, dict(row.inputs), list(row.answers), list(row.tags), row.of, row.transformation]
-    return orjson.dumps(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+    """A row as the digest counts it: the JSON list of its members, keys sorted, and a line's end."""
+    return _joined(row, _texts(row))
 
 
-def _batches(rows: Iterable[Stored]) -> Iterator[list[Stored]]:
-    batch: list[Stored] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _texts(row: Stored) -> Texts:
+    """Inputs and answers as JSON, which the digest and the file have in common."""
+    inputs = row.inputs if type(row.inputs) is dict else dict(row.inputs)
+    return orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS), orjson.dumps(row.answers, option=orjson.OPT_SORT_KEYS)
 
 
-def _table(batch: list[Stored], twins: bool) -> pa.Table:
-    columns: dict[str, list[Any]] = {
-        "uid": [row.uid for row in batch],
-        "inputs": [orjson.dumps(dict(row.inputs), option=orjson.OPT_SORT_KEYS).decode() for row in batch],
-        "answers": [orjson.dumps(list(row.answers), option=orjson.OPT_SORT_KEYS).decode() for row in batch],
-        "tags": [list(row.tags) for row in batch],
-    }
-    if twins:
-        columns |= {"of": [row.of for row in batch], "transformation": [row.transformation for row in batch]}
-    return pa.table(columns, schema=TWINS if twins else SCHEMA)
+def _joined(row: Stored, texts: Texts) -> bytes:
+    tags = orjson.dumps(row.tags) if row.tags else b"[]"
+    end = orjson.dumps([row.of, row.transformation])[1:] if row.of or row.transformation else b'"",""]'
+    return b"[%b,%b,%b,%b,%b\n" % (orjson.dumps(row.uid), *texts, tags, end)
+
+
+class _Column:
+    """Texts in UTF-8 as they come, put together at once: what orjson gives holds several times its length in memory.
+
+    Arrow's column is made of buffers, because `pa.array` of a list would import pandas, which takes 150 MB.
+    """
+
+    def __init__(self) -> None:
+        self.parts, self.lengths, self.size = list[bytes](), list[int](), 0
+
+    def add(self, texts: list[bytes]) -> None:
+        """Take some texts."""
+        self.parts.append(b"".join(texts))
+        self.lengths += map(len, texts)
+        self.size += len(self.parts[-1])
+
+    def array(self) -> pa.Array:
+        """The column."""
+        data = pa.py_buffer(b"".join(self.parts))
+        return pa.StringArray.from_buffers(len(self.lengths), _offsets(self.lengths), data)
+
+
+class _Group:
+    """A row group on its way."""
+
+    def __init__(self, twins: bool) -> None:
+        self.schema = TWINS if twins else SCHEMA
+        self.columns = [_Column() for _ in self.schema]  # of tags the texts, whose numbers by row stand in `tagged`
+        self.tagged: list[int] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to write."""
+        return len(self.tagged) >= BATCH or sum(column.size for column in self.columns) >= LARGE
+
+    def add(self, rows: list[Stored]) -> bytes:
+        """Take some rows; their lines for the digest."""
+        texts = list(map(_texts, rows))
+        lines = b"".join(map(_joined, rows, texts))
+        self.columns[0].add([row.uid.encode() for row in rows])
+        self.columns[1].add([inputs for inputs, _ in texts])
+        self.columns[2].add([answers for _, answers in texts])
+        self.columns[3].add([tag.encode() for row in rows for tag in row.tags])
+        self.tagged += [len(row.tags) for row in rows]
+        if self.schema is TWINS:
+            self.columns[4].add([row.of.encode() for row in rows])
+            self.columns[5].add([row.transformation.encode() for row in rows])
+        return lines
+
+    def table(self) -> pa.Table:
+        """The rows as columns."""
+        arrays = [column.array() for column in self.columns]
+        ends = _offsets(self.tagged)
+        lists = pa.list_(_TEXT)
+        arrays[3] = pa.ListArray.from_buffers(lists, len(self.tagged), [None, ends], children=[arrays[3]])
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+
+def _offsets(lengths: list[int]) -> pa.Buffer:
+    """Where each of some parts begins and the last ends; shape (n + 1,)."""
+    ends = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    if ends[-1] >= 2**31:
+        raise ValueError("a group of rows holds more than 2 GiB of text")
+    return pa.py_buffer(ends.astype(np.int32))
 
 
 def _row(values: dict[str, Any]) -> Stored:

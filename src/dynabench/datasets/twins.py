@@ -141,5 +141,4 @@ def ready(session: Session, twin: Twin) -> None:
     session.flush()
     mine = Twin.version_id == twin.version_id, Twin.axis == twin.axis, Twin.replaced_at.is_(None)
     session.execute(update(Twin).where(*mine, Twin.id < twin.id).values(replaced_at=now()))
-    if "queue_evaluations" in jobs.WORKFLOWS:
-        jobs.enqueue(session, "queue_evaluations", {"twin": twin.id})
+    jobs.enqueue(session, "queue_evaluations", {"twin": twin.id})

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 from uuid import UUID
 
@@ -21,10 +21,16 @@ def named(path: Path) -> str:
     return path.name.partition("--")[2]
 
 
-async def keep(settings: Settings, task: str, name: str, parts: AsyncIterable[bytes]) -> Path:
-    """Store what is sent under a new id. Raises `Invalid` under `name` for a kind of file that is not read."""
+async def keep(
+    settings: Settings,
+    task: str,
+    name: str,
+    parts: AsyncIterable[bytes],
+    kind: Callable[[str], object] = reading.kind,
+) -> Path:
+    """Store what is sent under a new id. Raises `Invalid` under `name` for a file that `kind` does not take."""
     try:
-        reading.kind(name)
+        kind(name)
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
     place = waiting.folder(settings, task, FOLDER)

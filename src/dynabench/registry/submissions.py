@@ -129,8 +129,7 @@ def ready(session: Session, made: Submission, model: str, version: str, inside: 
     made.state, made.code, made.reason, made.ready_at = "ready", "", "", now()
     made.model, made.version, made.inside = model, version, inside
     made.card = card | {name: value for name, value in made.card.items() if value not in ("", [], None)}
-    if "queue_evaluations" in jobs.WORKFLOWS:
-        jobs.enqueue(session, "queue_evaluations", {"submission": made.id}, made.person_id)
+    jobs.enqueue(session, "queue_evaluations", {"submission": made.id}, made.person_id)
 
 
 def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:

@@ -213,3 +213,8 @@ def least(
     yield _first(task_id, column == level, Context.draw >= draw, Context.id != but, order=order)
     yield _first(task_id, column == level, Context.draw < draw, Context.id != but, order=order)
     yield _first(task_id, column > level, Context.id != but, order=[column.expression, *order])
+
+
+def owned(person_id: int) -> Select[str]:
+    """The tasks that somebody owns."""
+    return select(Role.task_id).where(Role.person_id == person_id, Role.role == "owner")

@@ -148,10 +148,14 @@ class TaskConfig(Section):
         facts = Facts(fooled, vote, {**around, **(answer or {})})
         return groups.clean("validation", self.validation.ask, values, around, facts)
 
+    @property
+    def model_context(self) -> list[Field]:
+        """The context's fields that models get: all but a text that is only a prompt."""
+        return [field for field in self.fields("context") if field.name not in self._prompts()]
+
     def model_inputs(self, context: Values, input: Values) -> dict[str, Any]:
         """What models get: the context, without a text that is only a prompt, and the input."""
-        shown = [field for field in self.context if field.name not in self._prompts()]
-        given = {field.name: field.serialise(context.get(field.name)) for field in shown}
+        given = {field.name: field.serialise(context.get(field.name)) for field in self.model_context}
         return given | {field.name: field.serialise(input.get(field.name)) for field in self.input}
 
     def shown_context(self, context: Values) -> dict[str, Any]:

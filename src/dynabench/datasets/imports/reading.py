@@ -35,7 +35,7 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
     """
     ending = kind(name or path.name)
     with packed.opened(path, name or path.name) as stream:
-        _refuse_utf16(stream)
+        refuse_utf16(stream)
         read = {".jsonl": files.objects, ".ndjson": files.objects, ".csv": files.csv_rows, ".tsv": _tsv,
                 ".json": _json, ".parquet": _parquet}[ending]  # fmt: skip
         raw = getattr(stream, "raw_file", stream)
@@ -45,7 +45,8 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
             yield row
 
 
-def _refuse_utf16(stream: Any) -> None:
+def refuse_utf16(stream: Any) -> None:
+    """Raises `Invalid` for a file that begins as UTF-16 does."""
     if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         raise errors.Invalid({"file": "This file is in UTF-16. Save it in UTF-8 and send it again."})
 

@@ -1,0 +1,126 @@
+"""`dynabench dataset`: what models of a task are scored on."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy.orm import Session
+
+from dynabench.cli.operator import AsJson, database, say
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Add datasets that models are scored on, list them, write their rows.")
+
+
+@app.command()
+def add(
+    task: str,
+    name: str,
+    source: Annotated[Path, typer.Argument(exists=True, help="A file, a zip, or a dataset's folder.")],
+    layout: Annotated[Path | None, typer.Option(exists=True, help="YAML that says which column is what.")] = None,
+    visibility: Annotated[str, typer.Option(help="hidden, scoring or public.")] = "hidden",
+    suite: Annotated[bool, typer.Option(help="A behavioural suite: tags are functionalities.")] = False,
+    tolerance: Annotated[
+        str, typer.Option(help="Refused rows that a version survives: none, few (1%) or any.")
+    ] = "few",
+    as_json: AsJson = False,
+) -> None:
+    """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
+    from dynabench import errors
+    from dynabench.datasets import library
+    from dynabench.datasets.intake import building, sources
+    from dynabench.datasets.intake.cases import Refused
+    from dynabench.datasets.intake.layout import Layout
+    from dynabench.datasets.library_schemas import Settled
+    from dynabench.rounds import service as rounds
+
+    if visibility not in ("hidden", "scoring", "public") or tolerance not in ("none", "few", "any"):
+        raise errors.Invalid({"visibility": "Choose hidden, scoring or public; tolerance is none, few or any."})
+    settings = get_settings()
+    chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
+
+    def refused(bad: list[Refused]) -> None:
+        for one in bad:
+            typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
+
+    with database() as db:
+        config = db.read(rounds.newest_config, task)
+        if source.is_dir():
+            files = sources.in_folder(source)
+            written, _ = building.build(settings, config, files, chosen, tolerance, refused, lambda _: None)  # type: ignore
+        else:
+            with sources.opened(source, source.name) as files:
+                written, _ = building.build(settings, config, files, chosen, tolerance, refused, lambda _: None)  # type: ignore
+
+        def store(session: Session) -> tuple[int, str]:
+            from dynabench.datasets import library_queries
+
+            found = session.scalar(library_queries.named(task, name))
+            kind = "suite" if suite else "rows"
+            settled = Settled.model_validate({"visibility": visibility, "kind": kind})
+            found = found or library.add(session, None, task, name, settled)
+            version = library.ready(session, library.draft(session, None, found).id, written)
+            return version.number, version.reason
+
+        number, reason = db.write(store)
+    if reason:
+        raise errors.Conflict(reason)
+    told = {"name": name, "version": number, "rows": written.rows, "digest": written.digest}
+    say(as_json, told, f"{name}: version {number} with {written.rows} rows, sha256:{written.digest}")
+
+
+@app.command("list")
+def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_json: AsJson = False) -> None:
+    """List datasets, hidden ones too."""
+    from dynabench.datasets import library_queries
+
+    with database() as db:
+        found = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
+                                   for d, v in s.execute(library_queries.listed(task, everything=True))])  # fmt: skip
+    told = [dict(zip(("task", "name", "visibility", "rows"), each, strict=True)) for each in found]
+    say(as_json, {"items": told}, "\n".join(f"{t}/{n}  {v}  {r} rows" for t, n, v, r in found) or "No datasets yet.")
+
+
+@app.command()
+def show(task: str, name: str, as_json: AsJson = False) -> None:
+    """Show a dataset with its versions and slices."""
+    from dynabench import errors
+    from dynabench.datasets import library_queries
+
+    with database() as db:
+        found = db.read(lambda s: [(d.title, [(v.number, v.state, v.rows, v.digest, v.slices) for v in
+                                              s.scalars(library_queries.versions(d.id))])
+                                   for d in s.scalars(library_queries.named(task, name))])  # fmt: skip
+    if not found:
+        raise errors.NotFound(f"Task {task!r} has no dataset {name!r}.")
+    [(title, versions)] = found
+    names = ("number", "state", "rows", "digest", "slices")
+    told = {"name": name, "title": title, "versions": [dict(zip(names, each, strict=True)) for each in versions]}
+    say(as_json, told, "\n".join([title, *(f"version {n}: {s}, {r} rows {d}" for n, s, r, d, _ in versions)]))
+
+
+@app.command()
+def rows(
+    task: str,
+    name: str,
+    form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet.")] = "jsonl",
+) -> None:
+    """Write the rows of a public dataset to standard output."""
+    from dynabench import errors
+    from dynabench.datasets import library_files, library_queries
+    from dynabench.datasets.tables import DatasetVersion
+
+    if form not in library_files.FORMATS:
+        raise errors.Invalid({"format": f"Choose one of {', '.join(library_files.FORMATS)}."})
+
+    def digest(session: Session) -> str:
+        found = session.scalar(library_queries.named(task, name))
+        if found is None or found.visibility != "public" or found.version_id is None:
+            raise errors.NotFound(f"Task {task!r} has no public dataset {name!r} with rows.")
+        return session.get_one(DatasetVersion, found.version_id).digest
+
+    with database() as db:
+        wanted = db.read(digest)
+    for part in library_files.parts(get_settings(), wanted, form):
+        sys.stdout.buffer.write(part)

@@ -1,0 +1,184 @@
+"""From files to a stored version: in the process of a command, or as a step of a durable job."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench import errors
+from dynabench.datasets import stored
+from dynabench.datasets.intake import checklist, sources
+from dynabench.datasets.intake.cases import Note, Refused
+from dynabench.datasets.intake.layout import Layout, guess
+from dynabench.datasets.intake.rows import Found, Translator
+from dynabench.datasets.stored import Stored, Written
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+
+BATCH = 5_000  # rows that are looked at together
+FEW = 0.01  # of the rows may be refused, unless the owner says otherwise
+MOST_REFUSED = 100_000  # rows that are named; a file with more of them is read no further
+MOST_TAGS = 1_000  # different ones
+LOOKED_AT = 200  # rows that a guess is made from
+Tolerance = Literal["none", "few", "any"]
+Files = Sequence[tuple[Path, str]]
+
+
+@dataclass
+class Told:
+    """What a reading has come to; `bytes` of `of` are read. `notes` counts what was left out on purpose."""
+
+    rows: int = 0
+    refused: int = 0
+    bytes: int = 0
+    of: int = 0
+    notes: Counter[str] = field(default_factory=Counter)
+
+
+class Seen:
+    """Ids that came before, as sorted runs of 64-bit hashes: a set of a million texts would take half the memory.
+
+    The hash has a secret of the process, so that nobody can make two ids collide; by chance two of a million do so
+    once in thirty million files, and the second would be refused.
+    """
+
+    def __init__(self) -> None:
+        self.runs: list[NDArray[np.int64]] = []
+
+    def repeated(self, uids: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of these came before, here or among earlier ones; shape (len(uids),)."""
+        hashes = np.fromiter(map(hash, uids), np.int64, len(uids))
+        new, places = np.unique(hashes, return_index=True)
+        again = np.ones(len(uids), bool)
+        again[places] = False
+        for run in self.runs:
+            at = np.minimum(np.searchsorted(run, new), len(run) - 1)
+            again[places[run[at] == new]] = True
+        self.runs.append(new)
+        while len(self.runs) > 1 and 2 * len(self.runs[-1]) > len(self.runs[-2]):
+            self.runs[-2:] = [np.union1d(*self.runs[-2:])]
+        return again
+
+
+def first_rows(path: Path, name: str, rows: int = LOOKED_AT) -> list[sources.Line]:
+    """The beginning of a file."""
+    return list(islice(sources.rows(path, name), rows))
+
+
+def guessed(lines: Sequence[sources.Line], path: Path, name: str, config: TaskConfig) -> Layout:
+    """The layout that a file looks like. Raises `Invalid` under `file` where none of its rows can be read."""
+    good = [line.values for line in lines if line.values is not None]
+    if not good:
+        why = f" Row {lines[0].number}: {lines[0].error}" if lines else ""
+        raise errors.Invalid({"file": f"There is no row in this file that can be read.{why}"})
+    found = guess(good, config, sources.class_names(path, name))
+    return found.model_copy(update={"values": checklist.guess(config, good)}) if found.form == "checklist" else found
+
+
+def build(
+    settings: Settings,
+    config: TaskConfig,
+    files: Files,
+    layout: Layout | None,
+    tolerance: Tolerance,
+    refuse: Callable[[list[Refused]], object],
+    progress: Callable[[Told], object],
+) -> tuple[Written, Told]:
+    """Read, check and store the rows of files (paths with their names).
+
+    `refuse` is given refused rows, some at a time. Raises `Invalid` under `file`, `rows` or `field.*` where the
+    version fails: then nothing is stored.
+    """
+    told = Told(of=sum(path.stat().st_size for path, _ in files))
+    if layout is None:
+        layout = guessed(first_rows(*files[0]), *files[0], config)
+    layout.check(config)
+    rows = _kept(_batches(_found(files, Translator(layout, config), told)), told, tolerance, refuse, progress)
+    return stored.write(settings, rows), told
+
+
+def _found(files: Files, translator: Translator, told: Told) -> Iterator[Found]:
+    """What is in the lines of all files, numbered through."""
+    before = 0
+    for path, name in files:
+
+        def at(position: int, before: int = before) -> None:
+            told.bytes = before + position
+
+        for line in sources.rows(path, name, at):
+            for one in translator.rows(line):
+                if type(one) is Refused and len(files) > 1:
+                    one = Refused(one.number, f"{name}: {one.message}", one.values)
+                yield one
+        before += path.stat().st_size
+        told.bytes = before
+
+
+def _batches(found: Iterator[Found]) -> Iterator[list[Found]]:
+    while batch := list(islice(found, BATCH)):
+        yield batch
+
+
+def _kept(
+    batches: Iterable[list[Found]],
+    told: Told,
+    tolerance: Tolerance,
+    refuse: Callable[[list[Refused]], object],
+    progress: Callable[[Told], object],
+) -> Iterator[Stored]:
+    """The rows that stand; at the end `Invalid` where too many do not."""
+    seen, tags = Seen(), set[str]()
+    for batch in batches:
+        good = [one for one in batch if type(one) is Stored]
+        bad = [one for one in batch if type(one) is Refused]
+        for one in batch if len(good) + len(bad) < len(batch) else ():
+            if isinstance(one, Note):
+                told.notes[one.text] += one.times
+        again = seen.repeated([one.uid for one in good])
+        if again.any():
+            counted = [one for one in batch if type(one) is not Note]
+            numbers = {id(one): told.rows + told.refused + place for place, one in enumerate(counted, start=1)}
+            bad += [_twice(good[at], numbers[id(good[at])]) for at in np.flatnonzero(again)]
+            good = [one for one, twice in zip(good, again, strict=True) if not twice]
+        for one in good:
+            if one.tags:
+                tags.update(one.tags)
+        told.rows += len(good)
+        told.refused += len(bad)
+        if bad:
+            refuse(sorted(bad, key=lambda one: one.number))
+        progress(told)
+        _check_tags(tags)
+        if told.refused > MOST_REFUSED:
+            raise errors.Invalid({"rows": f"More than {MOST_REFUSED:,} rows were refused. Look at the first of them."})
+        yield from good
+    judge(told, tolerance)
+
+
+def _twice(row: Stored, number: int) -> Refused:
+    return Refused(number, f"uid: {row.uid!r} came before in this file.", {"uid": row.uid, **_brief(row.inputs)})
+
+
+def _brief(inputs: Any) -> dict[str, Any]:
+    return {str(name)[:100]: str(value)[:500] for name, value in inputs.items()}
+
+
+def _check_tags(tags: set[str]) -> None:
+    if len(tags) > MOST_TAGS:
+        raise errors.Invalid({"tags": f"There are more than {MOST_TAGS:,} different tags. Choose a coarser column."})
+
+
+def judge(told: Told, tolerance: Tolerance) -> None:
+    """Raises `Invalid` where a version may not stand on what was read."""
+    total = told.rows + told.refused
+    if not told.rows:
+        raise errors.Invalid({"rows": "No row of the file can be used." if total else "The file has no rows."})
+    most = {"none": 0.0, "few": FEW, "any": 1.0}[tolerance]
+    if told.refused > most * total:
+        allowed = "none may be" if tolerance == "none" else "1% may be"
+        raise errors.Invalid({"rows": f"{told.refused:,} of {total:,} rows were refused, and {allowed}."})

@@ -1,0 +1,125 @@
+"""What is read from a file before the task has looked at it, and how single values are read."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dynabench import errors
+from dynabench.tasks.fields import Choice, Field, Spans, Text
+
+UID = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff](?:[^\x00-\x1f\x7f\ud800-\udfff]{0,198}[^\x00-\x20\x7f\ud800-\udfff])?")
+TAG, TAGS = 100, 20  # characters; of one row
+ACCEPTED = 100  # answers of one row
+_SPLIT = re.compile(r"[,;|]")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+class Case(NamedTuple):
+    """A row: values by field, acceptable answers by field, the first the reference; `uid` is empty for a number."""
+
+    given: Mapping[str, Any]
+    answers: Sequence[Mapping[str, Any]]
+    tags: tuple[str, ...]
+    uid: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was left out: its place among all rows, from 1, why, and what stood there."""
+
+    number: int
+    message: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Rows that are left out on purpose, which makes no file a bad one."""
+
+    text: str
+    times: int = 1
+
+
+def key(raw: Any) -> str:
+    """A value of a column as the text that a layout names it by: `1.0` is `1`, true is `true`."""
+    if isinstance(raw, bool):
+        return "true" if raw else "false"
+    return str(int(raw)) if isinstance(raw, float) and math.isfinite(raw) and raw.is_integer() else str(raw)
+
+
+def value(raw: Any, field: Field) -> Any:
+    """A value with the type that a field wants, where it says so plainly; objects and lists stay as they are."""
+    if isinstance(field, Text | Choice):
+        return key(raw) if isinstance(raw, int | float) else raw
+    return field.from_form([raw]) if isinstance(raw, str) else raw
+
+
+def uid(raw: Any) -> str:
+    """An id from a column. Raises `Invalid` under `uid`."""
+    text = raw if isinstance(raw, str) else str(raw) if isinstance(raw, int) else ""
+    if not UID.fullmatch(text):
+        raise errors.Invalid({"uid": "An id has 1 to 200 characters, none of them invisible."})
+    return text
+
+
+def tags(raw: Any, more: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
+    """The tags in a list, or in a text where commas, semicolons or bars part them; `more` are `column=value` ones."""
+    if isinstance(raw, str) and raw[:1] == "[":
+        with suppress(ValueError, RecursionError):
+            raw = json.loads(raw)
+    if raw is None or raw == "":
+        several: Iterable[Any] = ()
+    else:
+        several = raw if isinstance(raw, list) else _SPLIT.split(raw) if isinstance(raw, str) else [raw]
+    found = [str(each).strip() for each in several if each is not None]
+    found += [f"{name}={key(each).strip()}" for name, each in more if each not in (None, "")]
+    found = list(dict.fromkeys(each for each in found if each))
+    if len(found) > TAGS:
+        raise errors.Invalid({"tags": f"A row has at most {TAGS} tags."})
+    for each in found:
+        if len(each) > TAG or _UNSEEN.search(each):
+            raise errors.Invalid({"tags": f"A tag has at most {TAG} characters on one line: {each[:40]!r}."})
+    return tuple(found)
+
+
+def several(raw: Any, field: Field) -> list[Any]:
+    """The acceptable answers in a cell: members of a list, but a list of spans is one answer.
+
+    The text of a table may hold such a list as JSON.
+    """
+    if isinstance(raw, str) and raw[:1] == "[" and raw[-1:] == "]":
+        try:
+            raw = json.loads(raw)
+        except (ValueError, RecursionError):
+            return [raw]
+    if isinstance(raw, Mapping) and "text" in raw and "answer_start" in raw:  # a question of SQuAD's flat form
+        texts, starts = raw["text"], raw["answer_start"]
+        if isinstance(texts, list) and isinstance(starts, list) and len(texts) == len(starts):
+            return [_span(text, start) for text, start in dict.fromkeys(zip(map(str, texts), starts, strict=True))]
+    if not isinstance(raw, list):
+        return [raw]
+    if len(raw) > ACCEPTED:
+        raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
+    one = isinstance(field, Spans) and raw and all(isinstance(each, Mapping) and "start" in each for each in raw)
+    return [raw] if one else raw
+
+
+def _span(text: str, start: Any) -> Any:
+    if type(start) is not int:
+        raise errors.Invalid({"answer": "Where an answer starts is a whole number."})
+    return [{"start": start, "end": start + len(text), "text": text}]
+
+
+def spans_of(text: str, passage: Any) -> list[dict[str, Any]]:
+    """The first place where a text stands in a passage, as whole words if it does. Raises `Invalid`."""
+    words = text.strip()
+    if words and isinstance(passage, str):
+        whole = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", passage)
+        start = whole.start() if whole else passage.find(words)
+        if start >= 0:
+            return [{"start": start, "end": start + len(words), "text": words}]
+    raise errors.Invalid({"answer": f"{words[:60]!r} does not stand in the passage."})

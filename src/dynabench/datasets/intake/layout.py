@@ -1,0 +1,165 @@
+"""Which column of a file is which field of a dataset's rows; guessed from the first rows, or said by hand."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dynabench import errors
+from dynabench.datasets.imports.squad import is_squad, spans_field
+from dynabench.storable import printable
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice
+
+Form = Literal["columns", "squad", "checklist"]
+Column = Annotated[str, Field(max_length=200)]
+TAGS = ("tags", "functionality", "tag", "slice", "slices", "category")
+UIDS = ("uid", "id", "case_id", "idx", "guid", "pairID")
+ANSWERS = ("label", "gold_label", "label_gold", "answer", "answers", "gold", "target", "class")
+SYNONYMS = {
+    "entailment": ("e", "entails", "entailed"),
+    "neutral": ("n", "neu"),
+    "contradiction": ("c", "contradicts"),
+    "positive": ("pos", "p"),
+    "negative": ("neg",),
+    "hateful": ("hate", "hateful speech"),
+    "not hateful": ("non-hateful", "nothate", "not hate", "none", "neither"),
+    "not_hateful": ("non-hateful", "nothate", "not hate", "none", "neither"),
+}
+
+
+class Layout(BaseModel):
+    """How a file is read.
+
+    `fields` gives each field of the task (what models get, and answers) its column; a dotted name reaches into nested
+    objects. `values` says what values of the answer's column mean: an option, or a list of options that are all
+    accepted. `uid` and `tags` are columns; `columns` are further ones that become tags `column=value`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    form: Form = "columns"
+    fields: dict[Column, Column] = {}
+    values: Annotated[dict[Column, Column | list[Column]], Field(max_length=1000)] = {}
+    uid: Column = ""
+    tags: Column = ""
+    columns: Annotated[list[Column], Field(max_length=10)] = []
+
+    @classmethod
+    def parse(cls, document: object) -> "Layout":
+        """From a document or its YAML. Raises `Invalid` under `layout`."""
+        try:
+            return cls.model_validate(yaml.safe_load(document) if isinstance(document, str) else document)
+        except (yaml.YAMLError, RecursionError) as problem:
+            raise errors.Invalid({"layout": f"This is not valid YAML: {problem}"[:300]}) from None
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = printable(".".join(str(part) for part in first["loc"]))
+            raise errors.Invalid({"layout": f"{where}: {first['msg']}"[:300]}) from None
+
+    def check(self, config: TaskConfig) -> None:
+        """Raises `Invalid` where it names no field of the task, no column for a field that is required, or no option.
+
+        Keys are `field.NAME` and `value.NAME`, as forms have them.
+        """
+        if self.form != "columns":
+            return
+        wanted = wanted_fields(config)
+        wrong = {f"field.{name}": "The task has no such field." for name in self.fields if name not in wanted}
+        for name, field in wanted.items():
+            if field.required and not self.fields.get(name):
+                wrong[f"field.{name}"] = "Say which column this is."
+        options = answer_options(config)
+        for raw, meant in self.values.items() if options else ():
+            for one in [meant] if isinstance(meant, str) else meant:
+                if one not in options:
+                    wrong[f"value.{printable(raw)}"] = f"Choose among {', '.join(options)}."
+        if wrong:
+            raise errors.Invalid(wrong)
+
+
+def wanted_fields(config: TaskConfig) -> dict[str, Any]:
+    """The fields of a row: what models get, and the answer's, by name."""
+    return {field.name: field for field in [*config.model_context, *config.fields("input"), *config.fields("answer")]}
+
+
+def answer_options(config: TaskConfig) -> list[str]:
+    """The options of the answer, where it is one choice."""
+    first = config.fields("answer")[0]
+    return first.values if isinstance(first, Choice) else []
+
+
+def take(values: Mapping[str, Any], column: str) -> Any:
+    """What stands in a column; `a.b` is the member `b` of the object `a`."""
+    if not column:
+        return None
+    if column in values or "." not in column:
+        return values.get(column)
+    found: Any = values
+    for part in column.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The columns of some rows, with those of nested objects by dotted names."""
+    found: dict[str, None] = {}
+    for row in rows:
+        for name, value in row.items():
+            found[printable(str(name))] = None
+            if isinstance(value, Mapping):
+                for inner, deep in value.items():
+                    found[printable(f"{name}.{inner}")] = None
+                    if isinstance(deep, Mapping):
+                        found |= {printable(f"{name}.{inner}.{each}"): None for each in deep}
+    return list(found)[:200]
+
+
+def guess(rows: Sequence[Mapping[str, Any]], config: TaskConfig, names: Mapping[str, Sequence[str]]) -> Layout:
+    """The layout that the first rows look like. `names` are the classes of columns that hold class numbers."""
+    first = rows[0] if rows else {}
+    if {"test", "type", "data"} <= first.keys() and isinstance(first["data"], list):
+        return Layout(form="checklist")
+    if spans_field(config) is not None and is_squad(dict(first)) and "uid" not in first:
+        return Layout(form="squad")
+    columns = columns_of(rows)
+    known = {column.casefold(): column for column in reversed(columns)}
+    made: dict[str, str] = {}
+    for field in [*config.model_context, *config.fields("input")]:
+        made[field.name] = _first(known, *(f"{group}{field.name}" for group in ("", "inputs.", "context.values.",
+                                                                                "input.", "context.")))  # fmt: skip
+    free = [column for column in columns if column not in made.values()]
+    for column in free:  # one text is left and one field: they belong together
+        lacking = [name for name, found in made.items() if not found]
+        if len(lacking) == 1 and column.casefold() in ("text", "sentence", "review", "tweet", "test_case", "content"):
+            made[lacking[0]] = column
+    for field in config.fields("answer"):
+        first_of_all = "answers" if {"uid", "inputs", "answers"} <= first.keys() else f"answer.{field.name}"
+        others = ANSWERS if len(config.fields("answer")) == 1 else ()
+        made[field.name] = _first(known, first_of_all, field.name, *others)
+    column = made[config.fields("answer")[0].name]
+    return Layout(
+        fields={name: column for name, column in made.items() if column},
+        values=meanings([take(row, column) for row in rows], answer_options(config), names.get(column, ())),
+        uid=_first(known, *UIDS),
+        tags=_first(known, *TAGS),
+    )
+
+
+def _first(known: Mapping[str, str], *wanted: str) -> str:
+    return next((known[name.casefold()] for name in wanted if name.casefold() in known), "")
+
+
+def meanings(raw: Iterable[Any], options: Sequence[str], classes: Sequence[str]) -> dict[str, str | list[str]]:
+    """What values of the answer mean, where their names say so. Values that are options mean themselves."""
+    called = {option.casefold(): option for option in options}
+    called |= {other: option for option in options for other in SYNONYMS.get(option, ()) if other not in called}
+    found: dict[str, str | list[str]] = {}
+    for number, name in enumerate(classes):
+        if option := called.get(name.casefold()):
+            found[str(number)] = option
+    for value in raw:
+        if isinstance(value, str) and value not in options and (option := called.get(value.strip().casefold())):
+            found[value] = option
+    return found

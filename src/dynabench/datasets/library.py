@@ -1,0 +1,178 @@
+"""Datasets of tasks: who sees them, what their owners may change, and how a version comes to be."""
+
+import re
+import secrets
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.datasets import library_queries as queries
+from dynabench.datasets import twins
+from dynabench.datasets.library_schemas import Change, Settled
+from dynabench.datasets.stored import Written
+from dynabench.datasets.tables import NAME, Dataset, DatasetVersion
+from dynabench.db import now
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+
+READ = "read_dataset"
+RESERVED = ("files", "hub", "preview", "rounds")  # names that are addresses
+
+
+def find(session: Session, viewer: Person | None, task: str, name: str) -> Dataset:
+    """A dataset that the viewer may know of; `NotFound` for all others, hidden ones of other people among them."""
+    rounds.task(session, task)
+    found = session.scalar(queries.named(task, name))
+    owner = rounds.role(session, viewer, task) == "owner"
+    if found is None or not (owner or (found.visibility != "hidden" and found.version_id)):
+        raise errors.NotFound(f"Task {task!r} has no dataset {name!r} that you may see.")
+    return found
+
+
+def owned(session: Session, person: Person | None, task: str, name: str) -> Dataset:
+    """A dataset, for the task's owners."""
+    rounds.require_owner(session, person, task)
+    found = session.scalar(queries.named(task, name).with_for_update())
+    if found is None:
+        raise errors.NotFound(f"Task {task!r} has no dataset {name!r}.")
+    return found
+
+
+def rows_for(session: Session, viewer: Person | None, task: str, name: str) -> DatasetVersion:
+    """The version whose rows the viewer may have: of public datasets, after the task's warning. Raises `Forbidden`,
+    also for owners: rows of other datasets leave by no way."""
+    found = find(session, viewer, task, name)
+    if found.visibility != "public":
+        raise errors.Forbidden("The rows of this dataset are not public, so that it stays a fair test.")
+    if viewer is None and rounds.task_config(session, task).content_warning:
+        raise errors.Unauthenticated("This task's contents come with a warning. Log in to see them.")
+    if found.version_id is None:
+        raise errors.NotFound("No version of this dataset is ready yet.")
+    return session.get_one(DatasetVersion, found.version_id)
+
+
+def listed(
+    session: Session, viewer: Person | None, task: str = "", q: str = ""
+) -> list[tuple[Dataset, DatasetVersion | None]]:
+    """The datasets that the viewer may see, of a task or of all, each with its newest ready version."""
+    mine = list(session.scalars(round_queries.owned(viewer.id))) if viewer else []
+    everything = viewer is not None and viewer.admin
+    return [(row[0], row[1]) for row in session.execute(queries.listed(task, q.strip(), mine, everything).limit(500))]
+
+
+def add(session: Session, person: Person | None, task: str, name: str, settled: Settled, **more: Any) -> Dataset:
+    """A dataset without rows yet (owners). Raises `Invalid` under `name` where one is called so already."""
+    rounds.require_owner(session, person, task)
+    if not re.fullmatch(NAME, name) or name in RESERVED:
+        raise errors.Invalid({"name": "Use 2 to 62 small letters, digits and hyphens, such as news-2026."})
+    if session.scalar(queries.named(task, name)):
+        raise errors.Invalid({"name": f"There is a dataset {name!r} already: send it a new version, or choose a name."})
+    values = settled.model_dump()
+    found = Dataset(task_id=task, name=name, created_by=person.id if person else None, **(values | more))
+    found.title = found.title or name
+    session.add(found)
+    session.flush()
+    rounds.act(session, person, "dataset.added", task=task, dataset=name, visibility=found.visibility)
+    return found
+
+
+def draft(session: Session, person: Person | None, dataset: Dataset) -> DatasetVersion:
+    """A new version that is being read. Raises `Conflict` while another one is, or where the dataset is retired."""
+    if dataset.retired_at:
+        raise errors.Conflict("This dataset is retired. Restore it before you send a new version.")
+    newest = session.scalars(queries.versions(dataset.id).limit(1)).first()
+    if newest and newest.state == "reading":
+        raise errors.Conflict(f"Version {newest.number} is still being read. Wait until it has ended.")
+    number = newest.number + 1 if newest else 1
+    by = person.id if person else None
+    made = DatasetVersion(dataset_id=dataset.id, number=number, created_by=by)
+    session.add(made)
+    session.flush()
+    return made
+
+
+def ready(session: Session, version_id: int, written: Written) -> DatasetVersion:
+    """Let a version stand with its rows; every model of the task is evaluated on it. Done twice it is done once.
+
+    A version whose rows are those of the current one fails: nothing changed.
+    """
+    version = session.get_one(DatasetVersion, version_id, with_for_update=True)
+    if version.state != "reading":
+        return version
+    dataset = session.get_one(Dataset, version.dataset_id, with_for_update=True)
+    current = session.get_one(DatasetVersion, dataset.version_id) if dataset.version_id else None
+    if current and current.digest == written.digest:
+        return fail(session, version_id, f"Nothing changed: these are the rows of version {current.number}.")
+    version.state, version.digest, version.rows, version.slices = "ready", written.digest, written.rows, written.tags
+    dataset.version_id = version.id
+    session.flush()
+    actor = session.get(Person, version.created_by) if version.created_by else None
+    rounds.act(session, actor, "dataset.ready", task=dataset.task_id, dataset=dataset.name, version=version.number)
+    _announce(session, dataset, version)
+    return version
+
+
+def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> None:
+    """Ask for what follows from a version that is ready, in its transaction."""
+    twins.ask(session, version)
+    jobs.enqueue(session, "queue_evaluations", {"dataset": dataset.id}, version.created_by)
+
+
+def fail(session: Session, version_id: int, reason: str) -> DatasetVersion:
+    """Let a version fail; the current one stays."""
+    version = session.get_one(DatasetVersion, version_id, with_for_update=True)
+    if version.state == "reading":
+        version.state, version.reason = "failed", reason[:2000]
+    return version
+
+
+def change(session: Session, person: Person | None, task: str, name: str, wanted: Change) -> str:
+    """Change what is given of a dataset (owners), with an entry in the audit log; a warning, or nothing.
+
+    Raises `Invalid` under the field.
+    """
+    found = owned(session, person, task, name)
+    given = {key: value for key, value in wanted.model_dump(exclude={"retired"}).items() if value is not None}
+    changed = {key: value for key, value in given.items() if getattr(found, key) != value}
+    warning = ""
+    if changed.get("visibility") == "hidden" and was_public(session, found):
+        warning = "This dataset was public: whoever has its rows keeps them, so scores on it say less from now on."
+    for key, value in changed.items():
+        setattr(found, key, value)
+    if wanted.retired is not None and wanted.retired != (found.retired_at is not None):
+        found.retired_at = now() if wanted.retired else None
+        changed["retired"] = wanted.retired
+    if changed:
+        told = {key: value for key, value in changed.items() if key in ("visibility", "weight", "retired")}
+        rounds.act(session, person, "dataset.changed", task=task, dataset=name, fields=sorted(changed), **told)
+    if changed.get("retired") is False and found.version_id:
+        _announce(session, found, session.get_one(DatasetVersion, found.version_id))
+    return warning
+
+
+def was_public(session: Session, dataset: Dataset) -> bool:
+    """Whether everybody could ever have its rows."""
+    said = session.scalars(queries.acts(dataset.task_id))
+    before = any(each.get("dataset") == dataset.name and each.get("visibility") == "public" for each in said)
+    return before or dataset.visibility == "public"
+
+
+def citation(dataset: Dataset, version: DatasetVersion, address: str) -> str:
+    """A BibTeX entry that names the very rows by their digest."""
+    title = re.sub(r"[\\{}\s]+", " ", dataset.title)
+    return (
+        f"@misc{{{dataset.task_id}-{dataset.name}-v{version.number},\n"
+        f"  title = {{{title}}},\n  howpublished = {{Dynabench, task {dataset.task_id}, version {version.number}}},\n"
+        f"  year = {{{version.created_at.year}}},\n  url = {{{address}}},\n  note = {{sha256:{version.digest}}}\n}}"
+    )
+
+
+def fresh_name(session: Session, task: str, wanted: str) -> str:
+    """A name like `wanted` that is free in the task."""
+    plain = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")[:50].strip("-")
+    name = plain if re.fullmatch(NAME, plain) and plain not in RESERVED else "dataset"
+    while session.scalar(queries.named(task, name)):
+        name = f"{name[:50]}-{secrets.token_hex(2)}"
+    return name

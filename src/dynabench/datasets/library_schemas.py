@@ -1,0 +1,166 @@
+"""What the JSON API of datasets takes and gives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from dynabench.datasets.intake.layout import Layout
+from dynabench.storable import UNSTORABLE
+
+
+def _whole(text: str) -> str:
+    if UNSTORABLE.search(text):
+        raise ValueError("Remove control characters.")
+    return text
+
+
+Language = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_whole)]
+Visibility = Literal["hidden", "scoring", "public"]
+Tolerance = Literal["none", "few", "any"]
+
+
+class Settled(BaseModel):
+    """What owners say of a dataset."""
+
+    title: Annotated[Line, Field(max_length=200)] = ""
+    card: Annotated[str, Field(max_length=50_000), AfterValidator(_whole)] = ""
+    licence: Annotated[Line, Field(max_length=100)] = ""
+    source: Annotated[Line, Field(max_length=500)] = ""
+    languages: Annotated[list[Language], Field(max_length=50)] = []
+    visibility: Visibility = "hidden"
+    kind: Literal["rows", "suite"] = "rows"
+    weight: Annotated[int, Field(ge=0, le=100)] = 5
+
+
+class Change(BaseModel):
+    """What to change; what is absent stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[Line, Field(min_length=1, max_length=200)] | None = None
+    card: Annotated[str, Field(max_length=50_000), AfterValidator(_whole)] | None = None
+    licence: Annotated[Line, Field(max_length=100)] | None = None
+    source: Annotated[Line, Field(max_length=500)] | None = None
+    languages: Annotated[list[Language], Field(max_length=50)] | None = None
+    visibility: Visibility | None = None
+    weight: Annotated[int, Field(ge=0, le=100)] | None = None
+    retired: bool | None = None
+
+
+class HubDataset(BaseModel):
+    """A dataset of the hub."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dataset: Annotated[str, Field(max_length=200)]
+    config: Annotated[str, Field(max_length=100)] = ""
+    split: Annotated[str, Field(max_length=100)] = ""
+    revision: Annotated[str, Field(max_length=100)] = ""
+
+
+class VersionIn(BaseModel):
+    """Rows for a new version: a `file` that waits, or a dataset of the `hub`; `layout` is guessed where it is absent.
+
+    `tolerance` says how many rows may be refused: `none`, `few` (1%) or `any`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: Annotated[str, Field(max_length=40)] = ""
+    hub: HubDataset | None = None
+    layout: Layout | None = None
+    tolerance: Tolerance = "few"
+
+
+class DatasetIn(Settled, VersionIn):
+    """A new dataset with its first version."""
+
+    name: Annotated[str, Field(max_length=62)]
+
+
+class FileIn(BaseModel):
+    """A file that waits, to be looked at under a layout."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: Annotated[str, Field(max_length=40)]
+    layout: Layout | None = None
+
+
+class Row(BaseModel):
+    """A row as it is stored."""
+
+    uid: str
+    inputs: dict[str, Any]
+    answers: list[dict[str, Any]]
+    tags: list[str]
+
+
+class SampleRow(BaseModel):
+    """A row of a file that waits: as it would be stored, or why it would not."""
+
+    row: int
+    stored: Row | None = None
+    error: str = ""
+
+
+class SampleOut(BaseModel):
+    """A file that waits: its columns, the layout it is read by, and its first rows; `problems` by field."""
+
+    file: str
+    name: str
+    columns: list[str]
+    layout: Layout
+    rows: list[SampleRow]
+    values: list[str] = []
+    notes: dict[str, int] = {}
+    problems: dict[str, str] = {}
+
+
+class VersionOut(BaseModel):
+    """A version: `reading`, `ready` or `failed` with the reason."""
+
+    number: int
+    state: str
+    digest: str
+    rows: int
+    slices: dict[str, int]
+    reason: str = ""
+    created_at: datetime
+    refused: int | None = None
+    progress: dict[str, int] | None = None
+
+
+class DatasetOut(BaseModel):
+    """A dataset as the viewer may see it; `version` is the newest that is ready."""
+
+    task: str
+    name: str
+    title: str
+    kind: str
+    visibility: str
+    licence: str
+    languages: list[str]
+    source: str
+    weight: int
+    retired: bool
+    created_at: datetime
+    version: VersionOut | None = None
+
+
+class DatasetFull(DatasetOut):
+    """A dataset with its card and all versions that the viewer may see, newest first."""
+
+    card: str
+    versions: list[VersionOut]
+    warning: str = ""
+
+
+class DatasetPage(BaseModel):
+    """Datasets by task and name; `hidden` is how many of the task are hidden from everybody."""
+
+    items: list[DatasetOut]
+    next: None = None
+    hidden: int | None = None

@@ -1,0 +1,71 @@
+"""Datasets as programs and pages see them."""
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.datasets import library, library_queries
+from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.rounds import service as rounds
+
+SMALLEST = 30  # rows of a slice of a dataset that is not public
+VERSIONS = 50  # on a page
+
+
+def version_out(session: Session, version: DatasetVersion, owner: bool, public: bool) -> VersionOut:
+    """A version; refused rows and progress are for owners, small slices of what is not public are left out."""
+    slices = {name: n for name, n in version.slices.items() if public or owner or n >= SMALLEST}
+    out = VersionOut(
+        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=slices,
+        created_at=version.created_at,
+    )  # fmt: skip
+    if owner:
+        out.reason = version.reason
+        if version.job_id:
+            out.refused = session.scalar(library_queries.refused(version.job_id))
+            job = session.get(jobs.Job, version.job_id)
+            told = (job.done if job else None) or {}
+            if version.state == "reading":
+                out.progress = {name: told.get(name, 0) for name in ("rows", "refused", "bytes", "of")}
+    return out
+
+
+def _common(session: Session, found: Dataset, version: DatasetVersion | None, owner: bool) -> dict[str, object]:
+    shown = version_out(session, version, owner, found.visibility == "public") if version else None
+    return {
+        "task": found.task_id, "name": found.name, "title": found.title, "kind": found.kind,
+        "visibility": found.visibility, "licence": found.licence, "languages": found.languages,
+        "source": found.source, "weight": found.weight, "retired": found.retired_at is not None,
+        "created_at": found.created_at, "version": shown,
+    }  # fmt: skip
+
+
+def page(session: Session, viewer: Person | None, task: str = "", q: str = "") -> DatasetPage:
+    """The datasets that the viewer may see."""
+    if task:
+        rounds.task(session, task)
+    found = library.listed(session, viewer, task, q)
+    items = [DatasetOut.model_validate(_common(session, each, version, False)) for each, version in found]
+    return DatasetPage(items=items, hidden=session.scalar(library_queries.hidden(task)) if task else None)
+
+
+def full(session: Session, viewer: Person | None, task: str, name: str, warning: str = "") -> DatasetFull:
+    """A dataset with its versions; those that are not ready are for owners."""
+    found = library.find(session, viewer, task, name)
+    owner = rounds.role(session, viewer, task) == "owner"
+    current = session.get(DatasetVersion, found.version_id) if found.version_id else None
+    versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
+    public = found.visibility == "public"
+    shown = [version_out(session, each, owner, public) for each in versions if owner or each.state == "ready"]
+    common = _common(session, found, current, owner)
+    return DatasetFull.model_validate({**common, "card": found.card, "versions": shown, "warning": warning})
+
+
+def version(session: Session, person: Person | None, task: str, name: str, number: int) -> DatasetVersion:
+    """A version of a dataset, for owners."""
+    found = library.owned(session, person, task, name)
+    for each in session.scalars(library_queries.versions(found.id)):
+        if each.number == number:
+            return each
+    raise errors.NotFound(f"Dataset {name!r} has no version {number}.")

@@ -1,0 +1,27 @@
+"""Datasets at the command line."""
+
+import json
+
+from typer.testing import CliRunner
+
+from dynabench.cli import app
+from dynabench.rounds import service as rounds
+from dynabench.tasks import builtin
+from tests.datasets.library import GOOD, lines
+
+
+def test_a_folder_becomes_a_dataset_and_its_rows_come_back(database, settings, monkeypatch, tmp_path):
+    for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
+        monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
+    database.write(rounds.save_task, None, next(each.source for each in builtin() if each.config.id == "sentiment"))
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "train.jsonl").write_bytes(lines(GOOD))
+    run = CliRunner()
+    make = ["dataset", "add", "sentiment", "films", str(tmp_path / "set"), "--visibility", "public", "--json"]
+    made = run.invoke(app, make)
+    assert made.exit_code == 0, made.output
+    assert json.loads(made.output)["rows"] == 40
+    assert run.invoke(app, make).exit_code == 1, "nothing changed"
+    assert "films" in run.invoke(app, ["dataset", "list"]).output
+    assert "40 rows" in run.invoke(app, ["dataset", "show", "sentiment", "films"]).output
+    assert run.invoke(app, ["dataset", "rows", "sentiment", "films"]).output.count("\n") == 40

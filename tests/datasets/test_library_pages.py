@@ -1,0 +1,44 @@
+"""Datasets as pages: an owner's way from a file to a dataset, and what others see."""
+
+from tests.conftest import Browser
+from tests.datasets.library import API, GOOD, added, lines, olga, work  # noqa: F401
+
+TAB = "/tasks/sentiment/datasets"
+
+
+def test_an_owner_sends_a_file_looks_at_it_and_reads_it(olga, work, client):  # noqa: F811
+    browser = Browser(client)
+    browser.log_in("olga")
+    headers = {"X-CSRF-Token": browser.token(TAB)}
+    sent = browser.client.post(f"{TAB}/files", files={"file": ("my films.jsonl", lines(GOOD))}, headers=headers)
+    assert sent.status_code == 303, sent.text
+    page = browser.get(sent.headers["location"])
+    assert page.status_code == 200
+    assert "A fine film, number 0." in page.text
+    fields = {"form": "columns", "field.statement": "statement", "field.label": "label", "uid": "id", "tags": "tags",
+              "name": "my-films", "visibility": "public", "tolerance": "few", "then": "start"}  # fmt: skip
+    wrong = browser.submit(sent.headers["location"], page=TAB, **(fields | {"field.label": ""}))
+    assert wrong.status_code == 422
+    assert "Say which column this is." in wrong.text
+    assert browser.submit(sent.headers["location"], page=TAB, **fields).status_code == 303
+    assert "is being read" in browser.get(f"{TAB}/my-films").text
+    work()
+    for who in (browser, client):
+        shown = who.get(f"{TAB}/my-films").text
+        assert "A fine film, number 3." in shown
+        assert "@misc{sentiment-my-films-v1" in shown
+    assert "my-films" in client.get("/datasets?q=films").text
+    hidden = browser.submit(f"{TAB}/my-films", page=TAB, visibility="hidden")
+    assert "was public" in hidden.text
+
+
+def test_refused_rows_are_shown_and_downloaded_without_formulas(olga, work, client):  # noqa: F811
+    rows = [GOOD[0], {"statement": "=HYPERLINK(1)", "label": "=cmd", "id": "x"}]
+    assert added(olga, work, rows)["versions"][0]["state"] == "failed"
+    browser = Browser(client)
+    browser.log_in("olga")
+    page = browser.get(f"{TAB}/films/versions/1/refused")
+    assert "1 row was refused" in page.text
+    cells = browser.get(f"{TAB}/films/versions/1/refused.csv").text
+    assert "'=HYPERLINK(1)" in cells
+    assert ",=" not in cells
