@@ -56,6 +56,12 @@ class Settings(BaseSettings):
     handler_processes: int = Field(256, description="Processes and threads that a handler may ask for.")
     handler_predict_seconds: float = Field(60.0, description="Seconds that a handler may take for a batch.")
     handler_load_seconds: float = Field(300.0, description="Seconds that a handler may take to load.")
+    evaluations_at_once: int = Field(2, ge=1, le=64, description="Evaluations that a worker runs side by side.")
+    evaluation_memory_mb: int = Field(8192, ge=64, description="MiB of memory that a model may take in an evaluation.")
+    evaluation_answer_seconds: float = Field(
+        10.0, gt=0, description="Seconds that an evaluated model may take for each of the rows it is given."
+    )
+    evaluation_hours: float = Field(24.0, gt=0, description="Hours that an evaluation may run from its last start.")
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
     rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
     password_cost: int = Field(3, description="Argon2id passes over memory.")
