@@ -1,21 +1,22 @@
 """Datasets and installed models to evaluate, and a worker that does it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from sqlalchemy.orm import Session
 
+from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
-from dynabench.db import Database
+from dynabench.db import Database, now
 from dynabench.models import catalog
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service
 from dynabench.scoring import queueing
 from dynabench.scoring.tables import Evaluation
-from dynabench.settings import Settings
+from dynabench.settings import Settings, get_settings
 from dynabench.tasks import builtin
 from tests.jobs.conftest import Worker, until, worker
 
@@ -83,7 +84,7 @@ class Place:
 
         def make(session: Session) -> int:
             fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}
-            made = Submission(task_id=self.task, state="ready", person_id=person, card=said, **(fields | more))
+            made = Submission(task_id=self.task, person_id=person, card=said, **({"state": "ready"} | fields | more))
             session.add(made)
             session.flush()
             return made.id
@@ -108,6 +109,25 @@ class Place:
 
 
 @pytest.fixture
-def place(database: Database, settings: Settings) -> Callable[..., Place]:
-    """Make a place for a task."""
-    return lambda task="sentiment": Place(database, settings, task)
+def place(database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Place]]:
+    """Make a place for a task; models are looked for in the home that the worker has."""
+    monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
+    get_settings.cache_clear()
+    yield lambda task="sentiment": Place(database, settings, task)
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def owner_of(database: Database) -> Callable[[str], int]:
+    """Make somebody with an account; their id."""
+
+    def make(name: str) -> int:
+        def add(session: Session) -> int:
+            person = Person(username=name, email=f"{name}@example.org", password_hash="-", terms="", agreed_at=now())
+            session.add(person)
+            session.flush()
+            return person.id
+
+        return database.write(add)
+
+    return make

@@ -2,15 +2,19 @@
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from dynabench.models.protocol import Inputs, Output
 from dynabench.models.sandbox.usage import family, resident
@@ -91,7 +95,8 @@ class Asked:
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(BrokenPipeError):  # what was not sent yet is for nobody
+                    stream.close()
 
     def _start(self) -> None:
         if self._process is not None:
@@ -107,7 +112,8 @@ class Asked:
 
     def _exchange(self, request: dict[str, Any] | None, seconds: float) -> Any:
         process = self._process
-        assert process is not None and process.stdin is not None
+        assert process is not None
+        assert process.stdin is not None
         until = min(time.monotonic() + seconds, self._limits.deadline)
         try:
             if request is not None:
@@ -117,9 +123,10 @@ class Asked:
             self.close()
             raise Stopped("time", f"There was no answer within {seconds:.0f} s.") from None
         except (OSError, EOFError):
-            code = process.poll() if process.poll() is not None else process.wait(5)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(5)
             self.close()
-            raise self._ended(code) from None
+            raise self._ended(process.returncode) from None
         except Stopped:
             self.close()
             raise
@@ -132,7 +139,7 @@ class Asked:
         size = int.from_bytes(head, "big")
         if size > MOST:
             raise Stopped("wrong_output", f"It answered with {size} bytes, of {MOST} at most.")
-        return child.orjson.loads(self._receive(process, size, until))
+        return orjson.loads(self._receive(process, size, until))
 
     def _receive(self, process: subprocess.Popen[bytes], size: int, until: float) -> bytes:
         assert process.stdout is not None
@@ -153,7 +160,7 @@ class Asked:
     def _ended(self, code: int) -> Stopped:
         if self._why:
             return Stopped("out_of_memory", self._why)
-        if code == -9:
+        if code == -signal.SIGKILL:
             return Stopped("out_of_memory", "The system killed the process, most likely because memory ran out.")
         return Stopped("crashed", f"The process ended with status {code}.")
 
@@ -178,10 +185,8 @@ class Asked:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kill the process and what it started in its session."""
     if process.poll() is None:
-        try:
-            os.killpg(process.pid, 9)
-        except ProcessLookupError:
-            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _cost(cost: float | None) -> dict[str, Any]:

@@ -20,6 +20,9 @@ EVERY = 0.5
 RESET_PEAK = "5"
 """What `/proc/self/clear_refs` takes to forget the largest memory so far; see proc(5)."""
 
+ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
+"""What the sandbox says of a process that had to be ended."""
+
 
 def main(folder: str) -> None:
     """Open the model, say so, and answer until the input ends."""
@@ -36,7 +39,7 @@ def main(folder: str) -> None:
         try:
             send(answers, _answered(model, request))
         except Exception as error:
-            send(answers, _told(error))
+            send(answers, _told(error, model.card.inside))
     if close := getattr(model, "close", None):
         close()
 
@@ -86,14 +89,16 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {"outputs": said, "seconds": seconds, "peak": _peak(), "log": list(log)}
 
 
-def _told(error: Exception) -> dict[str, Any]:
+def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
     """An error as its code (`service.CODES`) and in words."""
     from dynabench.models.backends.served.spending import Spent
     from dynabench.models.validity import Broken
 
     codes = {Broken: "wrong_output", Spent: "spending", Unavailable: "unreachable", Invalid: "refused"}
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), "crashed")
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    if code == "unreachable" and inside:  # a process of the model's own, which ended
+        code = next((code for words, code in ENDED.items() if words in str(error)), "crashed")
+    if isinstance(error, MemoryError) or "MemoryError" in str(error) or type(error).__name__ == "OutOfMemoryError":
         code = "out_of_memory"
     return {"code": code, "reason": f"{error}"[:2000] or type(error).__name__}
 

@@ -32,13 +32,19 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     if isinstance(field, Spans) and name in SQUAD:
         return _squad(name, said, right)
     if isinstance(field, Number):
-        return _of("mae" if name == "accuracy" else name, {"predictions": list(said), "references": [each[0] for each in right]})
+        return _of(
+            "mae" if name == "accuracy" else name,
+            {"predictions": list(said), "references": [each[0] for each in right]},
+        )
     texts = [text_of(each) for each in said]
     nearest = [text_of(_nearest(field, one, accepted)) for one, accepted in zip(said, right, strict=True)]
-    columns = {"predictions": texts, "references": nearest}
+    columns: dict[str, list[Any]] = {"predictions": texts, "references": nearest}
     if isinstance(field, Choice) or name in ("accuracy", "exact_match"):
         return _of(name, columns, **({"average": "macro"} if name in AVERAGED else {}))
-    several = {"predictions": texts, "references": [[text_of(each) for each in accepted] for accepted in right]}
+    several: dict[str, list[Any]] = {
+        "predictions": texts,
+        "references": [[text_of(each) for each in accepted] for accepted in right],
+    }
     try:
         found = _of(name, several)
         found.module.clean(several)
@@ -77,12 +83,18 @@ def _nearest(field: Field, said: Any, accepted: Sequence[Any]) -> Any:
 def _squad(name: str, said: Sequence[Any], right: Sequence[Sequence[Any]]) -> Metric:
     """Of spans, word F1 and exact match in the manner of SQuAD; of version 2 where some questions have no answer."""
     references = [[text for each in accepted if (text := text_of(each))] for accepted in right]
-    columns = {"predictions": [text_of(each) for each in said], "references": references}
+    columns: dict[str, list[Any]] = {"predictions": [text_of(each) for each in said], "references": references}
     if all(references):
         return Metric(evaluate.load("squad"), columns, SQUAD[name], 0.01)
     key = {"exact_match": "exact", "f1": "f1"}[SQUAD[name]]
-    chances = [{"prediction_text": text, "id": str(row), "no_answer_probability": 0.0} for row, text in enumerate(columns["predictions"])]
-    asked = [{"id": str(row), "answers": {"text": texts, "answer_start": [0] * len(texts)}} for row, texts in enumerate(references)]
+    chances = [
+        {"prediction_text": text, "id": str(row), "no_answer_probability": 0.0}
+        for row, text in enumerate(columns["predictions"])
+    ]
+    asked = [
+        {"id": str(row), "answers": {"text": texts, "answer_start": [0] * len(texts)}}
+        for row, texts in enumerate(references)
+    ]
     return Metric(evaluate.load("squad_v2"), {"predictions": chances, "references": asked}, key, 0.01)
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.datasets import stored
+from dynabench.models import catalog
 from dynabench.models.protocol import Inputs
 from dynabench.scoring import planning, queries
 from dynabench.scoring.asking import Asked
@@ -36,9 +37,10 @@ def measured(run: Running, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Costs as `scored.Made` takes them; none where they were measured before, or of a file of predictions."""
     if run.source.predictions or jobs.database().read(_known, run.evaluation):
         return []
-    folder, inside = jobs.database().read(_about, run.evaluation)
-    size = _made("size", [folder / MIB], 1)
-    if not inside:  # each call may cost money, and what it takes is for the most part the way there
+    card = catalog.entry(run.source.model, run.source.version).card
+    assert card is not None
+    size = _made("size", [card.size_bytes / MIB], 1)
+    if not card.inside:  # each call may cost money, and what it takes is for the most part the way there
         return [size, *_from_shards(jobs.database().read(_shards, run.evaluation))]
     [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == planning.ROWS][:1]
     rows = sample(run.settings, first)
@@ -103,12 +105,5 @@ def _known(session: Session, evaluation: int) -> bool:
     return session.scalar(queries.score_of(evaluation, "size", "")) is not None
 
 
-def _about(session: Session, evaluation: int) -> tuple[int, bool]:
-    _, submission, _, _ = planning.whole(session, evaluation)
-    return int(submission.card.get("size_bytes", 0)), submission.inside
-
-
 def _shards(session: Session, evaluation: int) -> Sequence[Shard]:
     return session.scalars(queries.shards(evaluation)).all()
-
-

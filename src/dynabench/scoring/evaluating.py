@@ -1,4 +1,4 @@
-"""Evaluations as durable jobs: checked, answered shard by shard, measured, scored. A crash goes on at the next shard."""
+"""Evaluations as durable jobs: checked, answered in shards, measured, scored. After a crash the next shard follows."""
 
 from collections.abc import Callable
 from typing import Any

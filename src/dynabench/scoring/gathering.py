@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dynabench.datasets import stored
@@ -18,7 +19,7 @@ from dynabench.tasks.fields import Field
 class Gathered:
     """Columns of equal length: one row for each of the part. `places` has the rows of each tag."""
 
-    field: Field
+    answer: Field
     uids: list[str] = field(default_factory=list)
     said: list[Any] = field(default_factory=list)
     right: list[list[Any]] = field(default_factory=list)
@@ -29,12 +30,13 @@ class Gathered:
 
     def hits(self) -> list[bool]:
         """Of each row whether the answer is right."""
-        return [is_right(self.field, said, right) for said, right in zip(self.said, self.right, strict=True)]
+        return [is_right(self.answer, said, right) for said, right in zip(self.said, self.right, strict=True)]
 
 
-def answer_field(config: TaskConfig, name: str) -> Field:
-    """The task's answer field of this name, else its first."""
-    return next((each for each in config.answer if each.name == name), config.answer[0])
+def answer_field(config: TaskConfig, settings: Settings, shard: Shard) -> Field:
+    """The task's answer field that the answers of a shard are about."""
+    first = next(answers.read(_file(settings, shard)))
+    return next((each for each in config.answer if each.name in first.answer), config.answer[0])
 
 
 def gather(settings: Settings, field: Field, digest: str, shards: Sequence[Shard]) -> Gathered:
@@ -42,10 +44,7 @@ def gather(settings: Settings, field: Field, digest: str, shards: Sequence[Shard
     found = Gathered(field)
     rows = stored.read(settings, digest)
     for shard in sorted(shards, key=lambda each: each.first):
-        path = answers.path(settings, shard.evaluation_id, shard.part, shard.number)
-        if not path.is_file():
-            raise Stopped("answers_gone")
-        for said in answers.read(path):
+        for said in answers.read(_file(settings, shard)):
             row = next(rows, None)
             if row is None or row.uid != said.uid:
                 raise Stopped("dataset_changed")
@@ -53,8 +52,15 @@ def gather(settings: Settings, field: Field, digest: str, shards: Sequence[Shard
     return found
 
 
+def _file(settings: Settings, shard: Shard) -> Path:
+    path = answers.path(settings, shard.evaluation_id, shard.part, shard.number)
+    if not path.is_file():
+        raise Stopped("answers_gone")
+    return path
+
+
 def _add(found: Gathered, row: stored.Stored, said: answers.Answer) -> None:
-    name = found.field.name
+    name = found.answer.name
     for tag in row.tags:
         found.places.setdefault(tag, []).append(len(found.uids))
     found.uids.append(row.uid)

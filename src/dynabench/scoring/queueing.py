@@ -9,10 +9,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.registry import predictions
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queries
 from dynabench.scoring.measures import version_of
 from dynabench.scoring.tables import Evaluation, Shard
+from dynabench.settings import get_settings
 
 
 def queue_evaluations(payload: dict[str, Any]) -> dict[str, Any]:
@@ -59,6 +61,8 @@ def outdated(session: Session) -> int:
 
 
 def _add(session: Session, submission: Submission, version: DatasetVersion) -> int:
+    if submission.kind == "predictions" and not predictions.covers(get_settings(), submission, version):
+        return 0
     evaluation = Evaluation(submission_id=submission.id, version_id=version.id, rows=version.rows)
     try:
         with session.begin_nested():

@@ -6,6 +6,7 @@ The signature is Ed25519 (RFC 8032) over the document in canonical JSON: keys so
 import base64
 import os
 import platform
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -49,7 +50,7 @@ def public_key(settings: Settings) -> str:
 
 
 def verified(document: dict[str, Any], signature: str, key: str) -> bool:
-    """Whether the signature is that of the document under this public key. False for whatever is no key or signature."""
+    """Whether the signature is that of the document under this public key; False for what is no key."""
     try:
         public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
         public.verify(base64.b64decode(signature, validate=True), canonical(document))
@@ -74,10 +75,8 @@ def _read(path: Path) -> Ed25519PrivateKey:
         waiting = path.with_name(f".{KEY}-{os.getpid()}")
         waiting.touch(mode=0o600)
         waiting.write_bytes(Ed25519PrivateKey.generate().private_bytes_raw())
-        try:
+        with suppress(FileExistsError):
             os.link(waiting, path)
-        except FileExistsError:
-            pass
         waiting.unlink()
     return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
 

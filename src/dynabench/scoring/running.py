@@ -1,8 +1,9 @@
 """One run of an evaluation's job: what it may go on with, its model, and its shards, each stored once."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -10,10 +11,14 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import DatasetVersion
 from dynabench.db import now
+from dynabench.errors import NotFound
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
-from dynabench.scoring import answers, queries
+from dynabench.registry import predictions
+from dynabench.registry.tables import Submission
+from dynabench.scoring import answers, planning, queries
 from dynabench.scoring.asking import Asked, Limits, Stopped
 from dynabench.scoring.planning import Piece
 from dynabench.scoring.tables import Evaluation, Shard
@@ -50,6 +55,7 @@ class Running:
         self._asked = 0.0
         self._model: Asked | None = None
         self._size = FIRST
+        self._file: tuple[int, Iterator[Output]] | None = None
 
     def wanted(self) -> None:
         """Raise `Stopped` where the evaluation was cancelled or another job took over."""
@@ -86,7 +92,7 @@ class Running:
             raise Stopped("dataset_changed")
         with TURNS.shared(self.wanted):
             begun = time.perf_counter()
-            outputs = self._answers(rows)
+            outputs = self._predicted(piece) if self.source.predictions else self._answers(rows)
             seconds = time.perf_counter() - begun
         waiting = answers.write(self.settings, [row.uid for row in rows], outputs)
         try:
@@ -94,9 +100,22 @@ class Running:
         finally:
             waiting.path.unlink(missing_ok=True)
 
+    def _predicted(self, piece: Piece) -> list[Output]:
+        """The rows of a file of predictions, which is read on from shard to shard."""
+        at, source = self._file or (-1, iter(()))
+        if at != piece.first:
+            submission, version = jobs.database().read(_of, self.evaluation)
+            try:
+                source = islice(predictions.answers(self.settings, submission, version), piece.first, None)
+            except NotFound:
+                raise Stopped("missing_predictions") from None
+        outputs = list(islice(source, piece.rows))
+        if len(outputs) != piece.rows:
+            raise Stopped("missing_predictions", f"The file ends {piece.rows - len(outputs)} rows too early.")
+        self._file = (piece.first + piece.rows, source)
+        return outputs
+
     def _answers(self, rows: Sequence[Stored]) -> list[Output]:
-        if self.source.predictions:
-            return predicted(self.settings, self.source.submission, rows)
         try:
             return self._ask(rows)
         except Stopped as stopped:
@@ -117,14 +136,9 @@ class Running:
         return outputs
 
 
-def predicted(settings: Settings, submission: int, rows: Sequence[Stored]) -> list[Output]:
-    """The answers of a file of predictions to these rows; raises `Stopped` where it lacks some."""
-    from dynabench.registry import predictions
-
-    found = predictions.answers(settings, submission, [row.uid for row in rows])
-    if lacking := sum(row.uid not in found for row in rows):
-        raise Stopped("missing_predictions", f"The file lacks {lacking} of these {len(rows)} rows.")
-    return [found[row.uid] for row in rows]
+def _of(session: Session, evaluation: int) -> tuple[Submission, DatasetVersion]:
+    _, submission, version, _ = planning.whole(session, evaluation)
+    return submission, version
 
 
 def mine(session: Session, evaluation: int, job_id: str, lock: bool = False) -> Evaluation:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from dynabench.db import Database, now
 from dynabench.evaluate.replicating import replicated
 from dynabench.rounds import service as rounds
 from dynabench.scoring import planning, queries
-from dynabench.scoring.columns import metric, same
+from dynabench.scoring.columns import Metric, metric, same
 from dynabench.scoring.gathering import Gathered, answer_field, gather
 from dynabench.scoring.measures import Replicates, packed, version_of
 from dynabench.scoring.tables import Score, Shard
@@ -26,6 +26,8 @@ from dynabench.tasks.fields import Choice
 
 SLICES = 500
 """Slices of one evaluation that are scored, the largest first."""
+RATES = ("accuracy", "exact_match")
+"""Metrics that are a share of rows."""
 HIDDEN_SLICE = 30
 """Rows that a slice of a hidden dataset has at least."""
 
@@ -71,8 +73,8 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
 def whole(name: str, rows: Gathered, digest: str, title: str = "") -> Made | None:
     """A metric over all rows; None where it is undefined there."""
     try:
-        chosen = metric(name, rows.field, rows.said, rows.right)
-        value = chosen.module.compute(**chosen.columns)[chosen.key] * chosen.scale
+        chosen = metric(name, rows.answer, rows.said, rows.right)
+        value = _computed(chosen)
     except ValueError:
         return None
     if not isinstance(value, int | float) or not np.isfinite(value):
@@ -81,12 +83,16 @@ def whole(name: str, rows: Gathered, digest: str, title: str = "") -> Made | Non
         drawn = replicated(chosen.module, chosen.columns, digest)[chosen.key] * chosen.scale
     except (ValueError, KeyError):
         return Made(title or name, float(value), None, None, len(rows.said))
-    return _with_interval(title or name, float(value), drawn, len(rows.said))
+    made = _with_interval(title or name, float(value), drawn, len(rows.said))
+    if name not in RATES:
+        return made
+    rate = wilson(round(value * made.n), made.n)  # which has a width where all rows are right, too
+    return replace(made, low=rate.low, high=rate.high)
 
 
 def calibration(rows: Gathered, digest: str) -> list[Made]:
     """How far the probabilities of the answers are from how often these are right, where there are probabilities."""
-    if not isinstance(rows.field, Choice) or not all(rows.chances):
+    if not isinstance(rows.answer, Choice) or not all(rows.chances):
         return []
     from dynabench import evaluate
 
@@ -105,7 +111,7 @@ def slices(names: Sequence[str], rows: Gathered, smallest: int) -> Iterator[Made
     """
     hits = np.array(rows.hits())
     by_size = sorted(rows.places.items(), key=lambda each: -len(each[1]))
-    labels = isinstance(rows.field, Choice)
+    labels = isinstance(rows.answer, Choice)
     right = "accuracy" if labels else "exact_match"
     for tag, places in [each for each in by_size if len(each[1]) >= smallest][:SLICES]:
         rate = wilson(int(hits[places].sum()), len(places))
@@ -113,7 +119,7 @@ def slices(names: Sequence[str], rows: Gathered, smallest: int) -> Iterator[Made
         for name in names:
             if labels or name == right:
                 continue
-            part = Gathered(rows.field, said=[rows.said[at] for at in places], right=[rows.right[at] for at in places])
+            part = Gathered(rows.answer, said=[rows.said[at] for at in places], right=[rows.right[at] for at in places])
             if made := whole(name, part, tag):
                 yield Made(name, made.value, made.low, made.high, made.n, slice=tag[:200])
 
@@ -128,7 +134,7 @@ def perturbed(axis: str, primary: str, rows: Gathered, copies: Gathered, digest:
     kept: dict[str, list[bool]] = defaultdict(list)
     for of, said in zip(copies.of, copies.said, strict=True):
         if of in own:
-            kept[of].append(same(rows.field, own[of], said))
+            kept[of].append(same(rows.answer, own[of], said))
     found = []
     if kept:
         shares = np.array([np.mean(kept[uid]) for uid in rows.uids if uid in kept])
@@ -154,6 +160,12 @@ def keep(session: Session, evaluation: int, made: Sequence[Made], costs: Sequenc
         )  # fmt: skip
 
 
+def _computed(chosen: Metric) -> Any:
+    columns: dict[str, Any] = dict(chosen.columns)
+    found = chosen.module.compute(**columns)[chosen.key]
+    return found * chosen.scale if isinstance(found, int | float) else None
+
+
 def _measured() -> tuple[str, ...]:
     from dynabench.scoring.costs import MEASURED
 
@@ -163,11 +175,11 @@ def _measured() -> tuple[str, ...]:
 def _work(session: Session, settings: Settings, evaluation: int) -> Work:
     _, submission, version, dataset = planning.whole(session, evaluation)
     config = rounds.newest_config(session, dataset.task_id)
-    field = answer_field(config, str(submission.card.get("answer", "")))
     done: dict[str, list[Shard]] = defaultdict(list)
     for shard in session.scalars(queries.shards(evaluation)):
         done[shard.part].append(shard)
     parts = planning.parts(session, submission, version, config.metrics.perturb)
+    field = answer_field(config, settings, done[planning.ROWS][0])
     gathered = {
         part.name: gather(settings, field, part.digest, done[part.name])
         for part in parts
@@ -177,7 +189,7 @@ def _work(session: Session, settings: Settings, evaluation: int) -> Work:
 
 
 def _with_interval(name: str, value: float, drawn: NDArray[np.float64], n: int) -> Made:
-    """With a 95 % percentile interval of the replicates; samples in which the metric is undefined count as its value."""
+    """With a 95 % percentile interval of the replicates; samples where it is undefined count as the value."""
     filled = np.where(np.isfinite(drawn), drawn, value)
     low, high = np.quantile(filled, [0.025, 0.975])
     return Made(name, value, float(low), float(high), n, filled)

@@ -191,10 +191,9 @@ def _seen(
 def _expected(session: Session, evaluation: Evaluation) -> tuple[int, datetime | None]:
     """How many are before this one, and when it should be done by the speeds so far; None where one is not known."""
     before = session.scalar(queries.before(evaluation)) or 0
-    left = dict(session.execute(queries.unfinished_before(evaluation)).tuples().all())
+    left = dict(session.execute(queries.unfinished_before(evaluation)).all())
     speeds = {who: rows / seconds for who, rows, seconds in session.execute(queries.speeds([*left])) if seconds}
     if not left or set(left) - set(speeds):
         return before, None
     seconds = sum(max(int(rows), 0) / speeds[who] for who, rows in left.items())
     return before, now() + timedelta(seconds=seconds)
-

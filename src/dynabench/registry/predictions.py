@@ -1,0 +1,234 @@
+"""Files of predictions: read row by row against a dataset, stored in its order, handed out as outputs.
+
+A row has `uid`, the task's answer fields, and if they are known `probabilities`: an object from label to number, or a
+column `probability.<label>` each. Spans are lists of `{start, end, text}`, or the text alone, which is then looked
+for. All rows of the dataset are needed, once. What is right lies at `submissions/<id>/<dataset version>.parquet`.
+"""
+
+import contextlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dynabench import errors
+from dynabench.datasets import stored
+from dynabench.datasets.imports import reading
+from dynabench.datasets.tables import DatasetVersion
+from dynabench.models import validity
+from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.starting import described
+from dynabench.registry.tables import Submission
+from dynabench.rounds.contexts import Row
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Spans
+
+SHOWN = 200
+"""Errors that are named with their line; the others are counted."""
+BATCH = 10_000
+SCHEMA = pa.schema([("uid", pa.string()), ("answer", pa.string()), ("probabilities", pa.string())])
+COLUMN = "probability."
+
+
+@dataclass
+class Read:
+    """What became of a file: how many of the dataset's rows it answers, and what is wrong, by line (0 for none)."""
+
+    rows: int = 0
+    wrong: list[tuple[int, str]] = field(default_factory=list)
+    count: int = 0
+
+    def note(self, line: int, message: str) -> None:
+        """Note an error."""
+        self.count += 1
+        if len(self.wrong) < SHOWN:
+            self.wrong.append((line, message))
+
+    def told(self) -> list[str]:
+        """The errors in words, by line."""
+        found = [f"line {line}: {message}" if line else message for line, message in sorted(self.wrong)]
+        return [*found, f"and {self.count - len(found):,} more"] if self.count > len(found) else found
+
+
+def path(settings: Settings, submission: int, version: int) -> Path:
+    """Where a submission's predictions for a dataset version lie."""
+    return settings.folder / "submissions" / str(submission) / f"{version}.parquet"
+
+
+def covers(settings: Settings, submission: Submission, version: DatasetVersion) -> bool:
+    """Whether a submission has predictions for this dataset version: of a newer one than it was sent for, it has none."""
+    return path(settings, submission.id, version.id).is_file()
+
+
+def answers(settings: Settings, submission: Submission, version: DatasetVersion) -> Iterator[Output]:
+    """The predictions for a dataset version, one for each of its rows in its order, `BATCH` at a time in memory.
+
+    Raises `NotFound` where the submission has none for this version.
+    """
+    if not covers(settings, submission, version):
+        raise errors.NotFound(f"{submission.name} has no predictions for this version of the dataset.")
+    with pq.ParquetFile(path(settings, submission.id, version.id)) as file:
+        for group in range(file.num_row_groups):
+            for row in file.read_row_group(group).to_pylist():
+                known = row["probabilities"]
+                yield Output(orjson.loads(row["answer"]), orjson.loads(known) if known else None)
+
+
+def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str, into: Path) -> Read:
+    """Check a file, called `name`, against the dataset of this digest, and store it at `into` if nothing is wrong."""
+    made = Read()
+    places = {row.uid: number for number, row in enumerate(stored.read(settings, digest))}
+    found: list[bytes | None] = [None] * len(places)
+    lines = [0] * len(places)
+    try:
+        for row in reading.rows(file, name):
+            _place(config, row, places, found, lines, made)
+    except errors.Problem as problem:
+        made.note(0, problem.detail)
+        return made
+    missing = [uid for uid, number in places.items() if not lines[number]]
+    if missing:
+        some = ", ".join(map(_short, missing[:20])) + (", ..." if len(missing) > 20 else "")
+        made.note(0, f"{len(missing):,} of {len(places):,} rows are missing; every row needs an answer: {some}")
+    _check(settings, config, digest, found, lines, made)
+    if not made.count:
+        _store(settings, digest, found, into)
+    made.rows = sum(each is not None for each in found)
+    return made
+
+
+def _place(
+    config: TaskConfig, row: Row, places: dict[str, int], found: list[bytes | None], lines: list[int], made: Read
+) -> None:
+    """Put a row where its uid stands in the dataset, as JSON: a million of them are held at once."""
+    if row.error or not isinstance(row.values, dict):
+        made.note(row.number, row.error or "This is no object.")
+        return
+    values = reading.values(row)
+    uid = str(values.get("uid") if values.get("uid") is not None else "")
+    if not uid:
+        made.note(row.number, "It has no `uid`: which row is it about?")
+    elif uid not in places:
+        made.note(row.number, f"The dataset has no row {_short(uid)}.")
+    elif lines[places[uid]]:
+        made.note(row.number, f"Row {_short(uid)} was answered in line {lines[places[uid]]} already.")
+    else:
+        lines[places[uid]] = row.number
+        try:
+            kept = orjson.dumps([_answer(config, values), _probabilities(values)])
+            found[places[uid]] = kept
+        except (ValueError, TypeError) as error:
+            made.note(row.number, str(error)[:300])
+
+
+def _answer(config: TaskConfig, values: Mapping[str, Any]) -> dict[str, Any]:
+    held: Any = values.get("answer")
+    held = held if isinstance(held, Mapping) and not any(f.name == "answer" for f in config.answer) else values
+    if lacking := [each.name for each in config.answer if held.get(each.name) is None]:
+        raise ValueError(f"It lacks {', '.join(lacking)}.")
+    return {
+        each.name: _opened(held[each.name]) if isinstance(each, Spans) else held[each.name] for each in config.answer
+    }
+
+
+def _opened(value: Any) -> Any:
+    """A cell that holds JSON, as CSV has lists of spans."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def _probabilities(values: Mapping[str, Any]) -> dict[str, Any] | None:
+    known = values.get("probabilities")
+    if isinstance(known, str) and known.strip():
+        known = json.loads(known)
+    if known in (None, ""):
+        known = {name.removeprefix(COLUMN): each for name, each in values.items() if name.startswith(COLUMN)} or None
+    if known is None:
+        return None
+    if not isinstance(known, Mapping):
+        raise ValueError("`probabilities` is an object from label to number.")
+    numbers = {label: float(each) for label, each in known.items() if each is not None}
+    if bad := [label for label, each in numbers.items() if not math.isfinite(each)]:
+        raise ValueError(f"The probability of {_short(bad[0])} is {numbers[bad[0]]}; it must be a number from 0 to 1.")
+    return numbers
+
+
+def _check(
+    settings: Settings, config: TaskConfig, digest: str, found: list[bytes | None], lines: list[int], made: Read
+) -> None:
+    """Refuse what no model of the task may answer, by the check that models' own answers go through."""
+    cards = _cards(config)
+    for number, row in enumerate(stored.read(settings, digest)):
+        kept = found[number]
+        if kept is None:
+            continue
+        answer, known = orjson.loads(kept)
+        try:
+            for place, card in enumerate(cards):
+                if card.returns == "spans":
+                    answer[card.answer] = _located(row.inputs, card, answer[card.answer])
+                output = Output({card.answer: answer[card.answer]}, known if place == 0 else None)
+                validity.checked(card, [row.inputs], [output])
+        except (validity.Broken, ValueError) as error:
+            detail = error.detail if isinstance(error, validity.Broken) else str(error)
+            made.note(lines[number], f"row {_short(row.uid)}: {detail.removeprefix('predictions, output 0: ')}"[:400])
+            continue
+        if any(card.returns == "spans" for card in cards):
+            found[number] = orjson.dumps([answer, known])
+
+
+def _located(inputs: Inputs, card: Card, value: Any) -> Any:
+    """Spans; of a text that was given alone, where the passage has it first."""
+    if not isinstance(value, str):
+        return value
+    if not value:
+        return []
+    start = str(inputs.get(card.inputs[-1], "")).find(value)
+    if start < 0:
+        raise ValueError(f"{_short(value)} does not stand in {card.inputs[-1]!r}.")
+    return [{"start": start, "end": start + len(value), "text": value}]
+
+
+def _cards(config: TaskConfig) -> list[Card]:
+    """What a model of each answer field would say of itself."""
+    facts = described.facts("predictions", config, "predictions", {})
+    made = []
+    for each in config.answer:
+        inputs = tuple(facts["inputs"])
+        if isinstance(each, Choice):
+            made.append(Card("predictions", "", config.id, "predictions", inputs, each.name, tuple(each.values)))
+        else:
+            returns: Any = "spans" if isinstance(each, Spans) else "text"
+            made.append(Card("predictions", "", config.id, "predictions", inputs, each.name, returns=returns))
+    return made
+
+
+def _store(settings: Settings, digest: str, found: list[bytes | None], into: Path) -> None:
+    into.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = into.with_name(f".{into.name}.part")
+    rows: list[dict[str, str | None]] = []
+    with pq.ParquetWriter(fresh, SCHEMA, compression="zstd") as writer:
+        for number, row in enumerate(stored.read(settings, digest)):
+            answer, known = orjson.loads(found[number] or b"[]")
+            told = orjson.dumps(known, option=orjson.OPT_SORT_KEYS).decode() if known else None
+            rows.append({"uid": row.uid, "answer": orjson.dumps(answer).decode(), "probabilities": told})
+            if len(rows) == BATCH:
+                writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+                rows = []
+        if rows:
+            writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+    fresh.replace(into)
+
+
+def _short(value: str) -> str:
+    told = repr(value)
+    return told if len(told) <= 60 else f"{told[:57]}..."
