@@ -61,6 +61,7 @@ TAGS = [
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
+    {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

@@ -19,8 +19,10 @@ from dynabench.models.client import Host
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
+from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
+from tests import boards
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
@@ -54,6 +56,7 @@ class Scene:
     example: int = 0
     job: str = ""
     data_job: str = ""
+    evaluation: int = 0
     secrets: dict[str, int] = field(default_factory=dict)  # examples by what became of them
 
 
@@ -90,6 +93,7 @@ class Stage:
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
+            things |= {"evaluations": lambda _: self.evaluation()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
@@ -123,6 +127,12 @@ class Stage:
         self.database.write(notices.tell, person_id, "warning", "Mind your step.")
         newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
+
+    def evaluation(self) -> int:
+        """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""
+        if not self.scene.evaluation:
+            self.scene.evaluation = self.database.write(_evaluated, self.callers["author"].id)
+        return self.scene.evaluation
 
     def token_of(self, role: str) -> int:
         """A token to lose: a second one of the caller's own."""
@@ -196,6 +206,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.scene.job = upload.json()["id"]
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
         stage.scene.data_job = data.json()["id"]
+        stage.evaluation()
         yield stage
         stage.close()
 
@@ -209,6 +220,14 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)
     people.ban(session, None, "nli", banned, "Spam.")
+
+
+def _evaluated(session: Session, person: int) -> int:
+    boards.furnish(session, "nli", skills=[0.9], datasets=["first"], rows=40, person=person)
+    found = session.scalars(select(Evaluation)).one()
+    found.state, found.code = "failed", "crashed"
+    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
+    return found.id
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
+from dynabench import jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
@@ -14,7 +15,9 @@ from dynabench.db import Database, now
 from dynabench.models import catalog
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service
-from dynabench.scoring import queueing
+from dynabench.scoring import evaluating, queueing
+from dynabench.scoring.planning import Piece
+from dynabench.scoring.running import Running, Source
 from dynabench.scoring.tables import Evaluation
 from dynabench.settings import Settings, get_settings
 from dynabench.tasks import builtin
@@ -131,3 +134,27 @@ def owner_of(database: Database) -> Callable[[str], int]:
         return database.write(add)
 
     return make
+
+
+@pytest.fixture
+def by_hand(
+    place: Any, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int], None]:
+    """Run an evaluation in this process, by the steps that the worker takes."""
+    monkeypatch.setattr(jobs, "_database", database)
+
+    def run(id: int) -> None:
+        evaluation = database.read(lambda session: session.get_one(Evaluation, id))
+        assert evaluation.job_id is not None
+        plan = evaluating.begin(evaluation.job_id, id)
+        work = Running(evaluation.job_id, id, Source(**plan["source"]), settings)
+        try:
+            for piece in plan["pieces"]:
+                assert evaluating.shard(work, Piece(**piece)) == {}
+            measured = evaluating.measure(work, plan)
+            assert evaluating.score(work, plan, measured) == {}
+        finally:
+            work.close()
+        evaluating.end(evaluation.job_id, id, {"planned": plan["planned"]}, "")
+
+    return run

@@ -40,9 +40,7 @@ async def list_evaluations(
     limit: Limit = 50,
 ) -> schemas.EvaluationPage:
     """Evaluations of a task, newest first: in one state, of one submission, on one dataset."""
-    found, following = await _db(request).aread(
-        service.listed, viewer, task, after, limit, state, submission, dataset
-    )
+    found, following = await _db(request).aread(service.listed, viewer, task, after, limit, state, submission, dataset)
     return schemas.EvaluationPage(items=[out(each) for each in found], next=following)
 
 
