@@ -80,7 +80,14 @@ class Stage:
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
-        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
+        known: dict[str, Any] = {
+            "task": "nli",
+            "n": 1,
+            "number": 1,
+            "dataset": "first",
+            "job": self.scene.job,
+            "act": "dismiss",
+        }
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
