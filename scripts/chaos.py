@@ -109,13 +109,18 @@ def outcome(session: Session) -> dict[str, int]:
     """What became of everything: states, shards that are missing or overlap, scores that stand twice."""
     states = session.execute(select(Evaluation.state, func.count()).group_by(Evaluation.state)).all()
     found = {f"state_{state}": int(number) for state, number in states}
-    covered = dict(session.execute(select(Shard.evaluation_id, func.sum(Shard.rows)).group_by(Shard.evaluation_id)).all())
+    covered = dict(
+        session.execute(select(Shard.evaluation_id, func.sum(Shard.rows)).group_by(Shard.evaluation_id)).all()
+    )
     evaluations = session.scalars(select(Evaluation)).all()
     found["wrong_shards"] = sum(covered.get(each.id, 0) != ROWS or each.rows_done != ROWS for each in evaluations)
     named = select(Score.evaluation_id, Score.metric, Score.slice)
     twice = named.group_by(Score.evaluation_id, Score.metric, Score.slice).having(func.count() > 1)
     found["scores_twice"] = len(session.execute(twice).all())
-    return found | {"evaluations": len(evaluations), "shards": session.scalar(select(func.count()).select_from(Shard)) or 0}
+    return found | {
+        "evaluations": len(evaluations),
+        "shards": session.scalar(select(func.count()).select_from(Shard)) or 0,
+    }
 
 
 def run(settings: Settings, database: Database, minutes: float, rng: random.Random, log: Path) -> dict[str, Any]:
@@ -163,7 +168,9 @@ def main() -> None:
         found = run(settings, database, asked.minutes, random.Random(asked.seed), Path(folder) / "worker.log")
         database.close()
         print(json.dumps(found | {"at": now().isoformat(timespec="seconds")}))
-        fine = found.get("state_done") == found["evaluations"] and not found["wrong_shards"] and not found["scores_twice"]
+        fine = (
+            found.get("state_done") == found["evaluations"] and not found["wrong_shards"] and not found["scores_twice"]
+        )
         sys.exit(0 if fine and found["longest_still"] <= STUCK else 1)
 
 

@@ -26,7 +26,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
     "import_data": "dynabench.datasets.imports.durable:import_data",
-    "queue_evaluations": "dynabench.scoring.queueing:queue_evaluations",
+    "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select
 
+from dynabench import jobs
 from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
@@ -275,3 +276,13 @@ def test_a_file_of_predictions_is_scored_without_a_model(place, worker, database
     scores = scores_of(database, 1)
     assert scores["accuracy", ""].value == pytest.approx(26 / 40)
     assert not [name for name, _ in scores if name in ("throughput", "memory", "calibration_error")]
+
+
+def test_what_is_new_queues_its_evaluations_by_itself(place, worker, database):
+    here = place()
+    here.submit(NGRAM)
+    version = here.dataset("films", statements(6))
+    database.write(lambda session: jobs.enqueue(session, "queue_evaluations", {"dataset": 1}) and None)
+    worker.start()
+    until(lambda: database.read(lambda session: session.scalar(select(func.count()).select_from(Evaluation))))
+    assert (here.evaluation(1).version_id, here.ended(1).state) == (version, "done")

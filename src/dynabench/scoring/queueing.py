@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from dbos import DBOS
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -15,17 +14,6 @@ from dynabench.scoring import queries
 from dynabench.scoring.measures import version_of
 from dynabench.scoring.tables import Evaluation, Shard
 from dynabench.settings import get_settings
-
-
-def queue_evaluations(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names what is new, as `submission`, `dataset`, `twin` or `metric`."""
-    return {"evaluations": queued(payload)}
-
-
-@DBOS.step(name="queue_evaluations.queue", retries_allowed=True)
-def queued(payload: dict[str, Any]) -> int:
-    """Queue what is missing; how many evaluations that are."""
-    return jobs.database().write(queue, payload)
 
 
 def queue(session: Session, payload: dict[str, Any]) -> int:
