@@ -286,3 +286,15 @@ def test_what_is_new_queues_its_evaluations_by_itself(place, worker, database):
     worker.start()
     until(lambda: database.read(lambda session: session.scalar(select(func.count()).select_from(Evaluation))))
     assert (here.evaluation(1).version_id, here.ended(1).state) == (version, "done")
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_fault_of_ours_ends_an_evaluation_too(place, worker, settings):
+    here = place()
+    here.dataset("films", statements(6))
+    here.submit(NGRAM)
+    here.queue(submission=1)
+    (settings.folder / "evaluations").write_text("a file where a folder should be")
+    worker.start()
+    found = here.ended(1)
+    assert (found.state, found.code) == ("failed", "failed"), worker.said()

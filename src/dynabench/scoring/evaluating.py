@@ -1,9 +1,11 @@
 """Evaluations as durable jobs: checked, answered in shards, measured, scored. After a crash the next shard follows."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from dbos import DBOS
+from dbos import error as engine
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
@@ -18,6 +20,7 @@ from dynabench.scoring.planning import Piece
 from dynabench.scoring.running import Running, Source, mine, told
 from dynabench.settings import Settings, get_settings
 
+log = logging.getLogger(__name__)
 Result = dict[str, Any]
 _read_through: set[tuple[str, int, int]] = set()
 
@@ -28,6 +31,14 @@ def evaluate(payload: dict[str, Any]) -> Result:
     What shards there are is said by the first step; those that are done are passed over.
     """
     job_id, evaluation = str(DBOS.workflow_id), int(payload["evaluation"])
+    try:
+        return _evaluated(job_id, evaluation)
+    except engine.DBOSMaxStepRetriesExceeded as error:  # a fault of ours: it may not look as if it went on for ever
+        log.exception("evaluation %s", evaluation)
+        return end(job_id, evaluation, {"stopped": "failed", "reason": type(error.errors[-1]).__name__}, "")
+
+
+def _evaluated(job_id: str, evaluation: int) -> Result:
     plan = begin(job_id, evaluation)
     if "stopped" in plan:
         return end(job_id, evaluation, plan, "")
