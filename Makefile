@@ -9,7 +9,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs screenshots lock migration coverage crash replay soak clean
+.PHONY: help install run test check bench docs screenshots lock migration coverage crash chaos replay soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench: $(VENV)/.test ## Print every performance figure beside its anchor
 
 crash: $(VENV)/.test ## Kill each process at 50 random moments under load and look for lost writes
 	$(BIN)/python -m pytest tests/crash --crashes 50 $(ARGS)
+
+chaos: $(VENV)/.test ## Queue 200 evaluations and kill the worker for ten minutes: all end, each shard once
+	$(BIN)/python scripts/chaos.py $(ARGS)
 
 replay: $(VENV)/.test ## Play all of ANLI's development rows and votes through the API and compare the figures
 	$(BIN)/python -m pytest tests/replay --replay-all $(ARGS)

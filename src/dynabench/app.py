@@ -69,6 +69,7 @@ TAGS = [
     {"name": "datasets", "description": "Exports and imports."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
+    {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

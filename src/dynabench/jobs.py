@@ -18,6 +18,8 @@ from dynabench.db import Base, Database, now
 from dynabench.settings import Settings
 
 QUEUE = "jobs"
+QUEUES = {"evaluate": "evaluations"}
+"""Kinds that wait in a queue of their own, so that nothing else waits behind hundreds of them."""
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
 
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
@@ -27,6 +29,8 @@ WORKFLOWS = {
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.registry.submission_checks:check_submission",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
+    "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
+    "evaluate": "dynabench.scoring.evaluating:evaluate",
 }
 
 
@@ -169,11 +173,15 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         module, name = where.split(":")
         workflows[kind] = DBOS.workflow(name=kind)(getattr(importlib.import_module(module), name))
     DBOS.launch()
-    queue = DBOS.register_queue(QUEUE, worker_concurrency=2, polling_interval_sec=poll)
+    at_once = {QUEUE: 2, QUEUES["evaluate"]: settings.evaluations_at_once}
+    queues = {
+        name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
+        for name, number in at_once.items()
+    }
 
     def start(job: Job) -> None:
         with SetWorkflowID(job.id):
-            queue.enqueue(workflows[job.kind], job.payload)
+            queues[QUEUES.get(job.kind, QUEUE)].enqueue(workflows[job.kind], job.payload)
 
     try:
         while not stop.wait(poll):

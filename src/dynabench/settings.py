@@ -60,6 +60,12 @@ class Settings(BaseSettings):
     check_memory_mb: int = Field(
         12288, ge=256, description="MiB of memory that the check of a submitted model may take."
     )
+    evaluations_at_once: int = Field(2, ge=1, le=64, description="Evaluations that a worker runs side by side.")
+    evaluation_memory_mb: int = Field(8192, ge=64, description="MiB of memory that a model may take in an evaluation.")
+    evaluation_answer_seconds: float = Field(
+        10.0, gt=0, description="Seconds that an evaluated model may take for each of the rows it is given."
+    )
+    evaluation_hours: float = Field(24.0, gt=0, description="Hours that an evaluation may run from its last start.")
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
     rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
     password_cost: int = Field(3, description="Argon2id passes over memory.")

@@ -22,7 +22,7 @@ MAY = {
     "welcome": MEMBERS - {"banned"},  # to what makes people members of a task
     "others": MEMBERS - {"author", "banned"},  # anybody who may check but its author
     "author": {"author"},
-    "submitter": {"author", "admin"},  # of the private submission that `author` sent
+    "submitter": {"author", "admin"},  # of the private submission that `author` sent, and of its evaluations
     "moderator": {"moderator", "owner", "admin"},
     "owner": {"owner", "admin"},
     "admin": {"admin"},
@@ -228,6 +228,20 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/datasets/{name}/versions"): Route("owner", json={"file": "?"}),
     ("GET", "/api/v1/tasks/{task}/datasets/{name}/versions/{n}/refused"): Route("owner", scope="read"),
     ("GET", "/api/v1/tasks/{task}/datasets/{name}/rows"): Route("anyone"),
+    # scoring
+    ("GET", "/.well-known/dynabench-key"): Route("anyone"),
+    ("GET", "/evaluations/{id}"): Route("anyone"),
+    ("GET", "/api/v1/key"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/evaluations"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/transfer/{dataset}"): Route("anyone"),
+    ("GET", "/api/v1/evaluations/{id}"): Route("anyone"),
+    ("GET", "/api/v1/evaluations/{id}/scores"): Route("anyone"),
+    ("GET", "/api/v1/evaluations/{id}/record"): Route("anyone"),
+    ("GET", "/api/v1/evaluations/{id}/examples"): Route("anyone"),
+    ("POST", "/api/v1/evaluations/{id}/retry"): Route("submitter", scope="manage"),
+    ("POST", "/api/v1/evaluations/{id}/cancel"): Route("submitter", scope="manage"),
+    ("POST", "/evaluations/{id}/retry"): Route("submitter", form={}),
+    ("POST", "/evaluations/{id}/cancel"): Route("submitter", form={}),
     # console
     ("GET", "/tasks/{task}/manage"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/people"): Route("moderator"),

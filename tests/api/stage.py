@@ -24,8 +24,10 @@ from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
+from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
+from tests import boards
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
@@ -59,6 +61,7 @@ class Scene:
     example: int = 0
     job: str = ""
     data_job: str = ""
+    evaluation: int = 0
     secrets: dict[str, int] = field(default_factory=dict)  # examples by what became of them
 
 
@@ -82,7 +85,14 @@ class Stage:
 
     def address(self, path: str, role: str, number: int | None = None) -> str:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
-        known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
+        known: dict[str, Any] = {
+            "task": "nli",
+            "n": 1,
+            "number": 1,
+            "dataset": "first",
+            "job": self.scene.job,
+            "act": "dismiss",
+        }
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/datasets/" in path:
             known["name"] = "films"
@@ -102,6 +112,7 @@ class Stage:
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
+            things |= {"evaluations": lambda _: self.evaluation()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
@@ -148,6 +159,12 @@ class Stage:
         self.database.write(notices.tell, person_id, "warning", "Mind your step.")
         newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
+
+    def evaluation(self) -> int:
+        """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""
+        if not self.scene.evaluation:
+            self.scene.evaluation = self.database.write(_evaluated, self.callers["author"].id)
+        return self.scene.evaluation
 
     def token_of(self, role: str) -> int:
         """A token to lose: a second one of the caller's own."""
@@ -222,6 +239,8 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
         stage.scene.data_job = data.json()["id"]
         database.write(_dataset, settings)
+        database.write(_films, settings)
+        stage.evaluation()
         yield stage
         stage.close()
 
@@ -262,6 +281,12 @@ def _films(session: Session, settings: Settings) -> None:
     row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
     made = library.add(session, None, "nli", "films", Settled(visibility="public"))
     library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
+def _evaluated(session: Session, person: int) -> int:
+    boards.furnish(session, "nli", skills=[0.9], datasets=["first"], rows=40, person=person)
+    found = session.scalars(select(Evaluation)).one()
+    found.state, found.code = "failed", "crashed"
+    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
+    return found.id
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

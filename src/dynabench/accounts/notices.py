@@ -10,7 +10,7 @@ from dynabench.accounts.tables import Notice, Person
 from dynabench.db import now
 from dynabench.errors import NotFound
 
-KINDS = ("warning", "ban", "lifted", "role", "submission")
+KINDS = ("warning", "ban", "lifted", "role", "submission", "evaluation")
 
 
 def tell(session: Session, person_id: int, kind: str, text: str) -> None:

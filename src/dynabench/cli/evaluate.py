@@ -130,6 +130,37 @@ def run_evaluation(
     _tell(found, quiet, json_file, html_file, report)
 
 
+@app.command("verify")
+def verify_record(
+    score: Annotated[str, typer.Argument(help="An evaluation's number, or a file with its record.")],
+    server: Annotated[str, typer.Option(help="Where the evaluation ran, such as https://example.org.")] = "",
+    key: Annotated[str, typer.Option(help="The public key that you trust; by default the server's.")] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Also ask the model again, where it and the rows are.")
+    ] = False,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="By how much a score may differ then.")] = 0.005,
+    as_json: AsJson = False,
+) -> None:
+    """Check the signature of a record, and with --again its scores; exit status 1 if something does not hold."""
+    from dynabench.cli.evaluation import verifying
+
+    try:
+        told = verifying.verify(score, server, key, again, tolerance)
+    except ValueError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        whose = "" if told["given"] else " (the key is the file's own: compare it with the one that the server shows)"
+        typer.echo(f"{told['model']} on {told['dataset']['name']}, {told['made_at']}")
+        typer.echo(f"signature {'holds' if told['valid'] else 'DOES NOT HOLD'} under {told['key']}{whose}")
+        for each in told.get("scores", ()):
+            outcome = "same" if each["same"] else "DIFFERS"
+            typer.echo(f"{each['metric']}: recorded {each['recorded']:.6f}, now {each['now']:.6f}, {outcome}")
+    raise typer.Exit(0 if told["valid"] and all(each["same"] for each in told.get("scores", ())) else 1)
+
+
 def _tell(found: Any, quiet: bool, json_file: Path | None, html_file: Path | None, report: Any) -> None:
     """Print and write what was found."""
     if quiet:

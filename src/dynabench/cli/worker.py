@@ -23,6 +23,17 @@ def worker() -> None:
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
+    _outdated()
     work(get_settings(), stop)
     sys.stderr.flush()
     os._exit(0)  # jobs under way are resumed by the next worker; waiting for their threads could take hours
+
+
+def _outdated() -> None:
+    """Have scores made anew whose metric has changed since the worker ran last."""
+    from dynabench.db import Database
+    from dynabench.scoring import queueing
+
+    database = Database(get_settings().url)
+    database.write(queueing.outdated)
+    database.close()

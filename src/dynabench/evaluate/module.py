@@ -35,6 +35,7 @@ class Module:
     configs: ClassVar[tuple[str, ...]] = ("default",)
     arrays: ClassVar[bool] = False  # whether lists are NumPy arrays in Hugging Face `evaluate`
     empty: ClassVar[bool] = False  # whether no rows have a result
+    version: ClassVar[int] = 1  # raised when results change, so that stored scores are computed again
     on_pages: ClassVar[bool] = True  # whether pages compute it for strangers: False for what runs or loads its inputs
     update: Callable[..., Any]
     formula: Callable[..., Mapping[str, Any]]

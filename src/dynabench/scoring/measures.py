@@ -48,6 +48,16 @@ KNOWN = {
     )
 }
 
+OWN = 1
+"""Version of the measures that are computed here: raised when a formula changes."""
+MODULES = {
+    "accuracy": "accuracy",
+    "f1": "f1",
+    "exact_match": "exact_match",
+    "calibration_error": "expected_calibration_error",
+}
+"""Measures that are a module of the evaluation library under this name."""
+
 
 def measure(name: str) -> Measure:
     """The measure of this name; others are metrics of the evaluation library, whose cards say which way is better."""
@@ -58,6 +68,15 @@ def measure(name: str) -> Measure:
     outputs = evaluate.load(name).card.outputs
     main = outputs[0]
     return Measure(name, name.replace("_", " ").capitalize(), main.better or "higher", "", 1.0)
+
+
+def version_of(name: str) -> int:
+    """The version of the formula behind a measure: that of the evaluation library's module, else `OWN`."""
+    from dynabench.evaluate import registry
+
+    if name in KNOWN and name not in MODULES:
+        return OWN
+    return registry.find(MODULES.get(name, name)).version
 
 
 def packed(values: Replicates) -> bytes:

@@ -1,1 +1,209 @@
-"""Which evaluations there are to run, what became of them, and who may know. Knows no web framework."""
+"""What became of evaluations, who may know, and who may end or repeat them. Knows no web framework.
+
+Of a hidden dataset nothing leaves but the code why a run ended and the scores of the whole; of a `scoring` one the
+submitter learns row by row what was right, and nobody what the rows are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import now
+from dynabench.registry.tables import Submission
+from dynabench.rounds import service as rounds
+from dynabench.scoring import queries, queueing
+from dynabench.scoring.tables import Evaluation, Record, Score
+
+CODES = {
+    "out_of_memory": "The model needed more memory than an evaluation may take. Make it smaller: int8, ONNX, or "
+    "shorter inputs.",
+    "time": "The model took too long. Try it with `dynabench model check`, which tells its speed.",
+    "wrong_output": "The model returned something that is no answer. `dynabench model check` says what is wrong.",
+    "unreachable": "The endpoint did not answer. See that it is up, then run the evaluation again.",
+    "refused": "The model refused an input, or cannot be opened here. `dynabench model check` says why.",
+    "spending": "The limit on what the endpoint may cost a day is reached. Run the evaluation again tomorrow.",
+    "crashed": "The model's process ended without a word. The end of the log may say why.",
+    "cancelled": "Somebody cancelled it. It can be run again.",
+    "dataset_changed": "The dataset's file is not what was recorded of it. The operator has to restore it.",
+    "answers_gone": "Stored answers are missing. The operator has to restore them.",
+    "model_gone": "This version of the model is not installed any more. Submit it again.",
+    "missing_predictions": "The file lacks predictions for some rows. Each row needs one, by its uid.",
+    "failed": "Something went wrong on our side. The operator's log has more; it can be run again.",
+}
+"""Why an evaluation may end without scores, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An evaluation as one viewer sees it. `log` and `reason` are empty where they may not be read.
+
+    `place` is how many are before it, `expected` when it should be done, both None where nobody can tell.
+    `shows` says what of its rows may be seen: `rows`, `right` (whether each answer is right) or nothing.
+    """
+
+    evaluation: Evaluation
+    submission: Submission
+    version: DatasetVersion
+    dataset: Dataset
+    name: str
+    mine: bool
+    place: int | None = None
+    expected: datetime | None = None
+    reason: str = ""
+    log: str = ""
+    advice: str = ""
+    shows: str = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether it is not over."""
+        return self.evaluation.state in queries.OPEN
+
+    @property
+    def may_cancel(self) -> bool:
+        """Whether the viewer may end it."""
+        return self.mine and self.going
+
+    @property
+    def may_retry(self) -> bool:
+        """Whether the viewer may have it run again."""
+        return self.mine and self.evaluation.state in ("failed", "cancelled")
+
+
+def sees(session: Session, viewer: Person | None, submission: Submission) -> bool:
+    """Public and anonymous submissions are for all, private ones for their submitter and admins."""
+    return submission.visibility != "private" or _looks_after(viewer, submission)
+
+
+def one(session: Session, viewer: Person | None, id: int) -> Seen:
+    """The evaluation as `viewer` sees it; `NotFound` where there is none for them."""
+    row = session.execute(queries.whole(id)).one_or_none()
+    if row is None or not sees(session, viewer, row[1]):
+        raise errors.NotFound("There is no such evaluation.")
+    seen = _seen(viewer, row[0], row[1], row[2], row[3])
+    if not seen.going:
+        return seen
+    place, expected = _expected(session, seen.evaluation)
+    return Seen(**{**seen.__dict__, "place": place, "expected": expected})
+
+
+def listed(
+    session: Session,
+    viewer: Person | None,
+    task: str,
+    after: int | None = None,
+    limit: int = 50,
+    state: str = "",
+    submission: int | None = None,
+    dataset: str = "",
+) -> tuple[list[Seen], int | None]:
+    """Evaluations of a task that `viewer` may see, newest first, and the cursor of the next page."""
+    rounds.task(session, task)
+    found: list[Seen] = []
+    while len(found) <= limit:
+        rows = session.execute(queries.of_task(task, after, limit + 1, state, submission, dataset)).all()
+        found += [_seen(viewer, *row) for row in rows if sees(session, viewer, row[1])]
+        if len(rows) <= limit:
+            break
+        after = rows[-1][0].id
+    return found[:limit], found[limit - 1].evaluation.id if len(found) > limit else None
+
+
+def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequence[Score]]:
+    """The scores of an evaluation that `viewer` may see."""
+    return one(session, viewer, id), session.scalars(queries.scores(id)).all()
+
+
+def record(session: Session, viewer: Person | None, id: int) -> Record:
+    """The signed record; `NotFound` until there is one. An anonymous submission's names its model, so it is its own."""
+    seen = one(session, viewer, id)
+    found = session.get(Record, id)
+    if found is None or (seen.submission.visibility == "anonymous" and not seen.mine):
+        raise errors.NotFound("There is no record of this evaluation to be shown.")
+    return found
+
+
+def version(session: Session, task: str, name: str) -> int:
+    """The newest ready version of a task's dataset whose rows' outcomes may be told of; `NotFound` without one."""
+    found = session.execute(queries.newest(task, name)).one_or_none()
+    if found is None:
+        raise errors.NotFound(f"Task {task!r} has no dataset {name!r} that is ready.")
+    if found[1] == "hidden":
+        raise errors.Forbidden("Of this dataset nothing is shown but its scores as a whole.")
+    return found[0]
+
+
+def cancel(session: Session, person: Person, id: int) -> None:
+    """End an evaluation (its submitter, admins); what was answered stays for another run."""
+    evaluation = _own(session, person, id)
+    if evaluation.state not in queries.OPEN:
+        raise errors.Conflict(f"It is over already: {evaluation.state}.")
+    evaluation.state, evaluation.code, evaluation.ended_at = "cancelled", "cancelled", now()
+    rounds.act(session, person, "evaluation.cancelled", evaluation=id)
+
+
+def retry(session: Session, person: Person, id: int) -> None:
+    """Run an evaluation again that failed or was cancelled (its submitter, admins), from the first shard that lacks."""
+    evaluation = _own(session, person, id)
+    if evaluation.state not in ("failed", "cancelled"):
+        raise errors.Conflict(f"Only what failed or was cancelled is run again; this is {evaluation.state}.")
+    submission = session.get_one(Submission, evaluation.submission_id)
+    if submission.state != "ready" or submission.withdrawn_at:
+        raise errors.Conflict("The submission was withdrawn, so it is not evaluated any more.")
+    queueing.reopen(session, evaluation)
+    rounds.act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
+
+
+def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset) -> str:
+    """What the submitter is told when it is over."""
+    of = f"{submission.name} on {dataset.title or dataset.name}"
+    if evaluation.state == "done":
+        return f"The evaluation of {of} is done: /evaluations/{evaluation.id}"
+    return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)} /evaluations/{evaluation.id}"
+
+
+def _own(session: Session, person: Person, id: int) -> Evaluation:
+    seen = one(session, person, id)
+    if not seen.mine:
+        raise errors.Forbidden("Only the submitter and admins may do this.")
+    return session.get_one(Evaluation, id, with_for_update=True, populate_existing=True)
+
+
+def _looks_after(viewer: Person | None, submission: Submission) -> bool:
+    return viewer is not None and (viewer.admin or viewer.id == submission.person_id)
+
+
+def _seen(
+    viewer: Person | None, evaluation: Evaluation, submission: Submission, version: DatasetVersion, dataset: Dataset
+) -> Seen:
+    mine = _looks_after(viewer, submission)
+    told = mine and dataset.visibility != "hidden"
+    shows = {"public": "rows", "scoring": "right" if mine else ""}.get(dataset.visibility, "")
+    return Seen(
+        evaluation,
+        submission,
+        version,
+        dataset,
+        name=submission.name if mine or submission.visibility == "public" else "",
+        mine=mine,
+        reason=evaluation.reason if told else "",
+        log=evaluation.log if told else "",
+        advice=CODES.get(evaluation.code, "") if evaluation.code else "",
+        shows=shows if evaluation.state == "done" else "",
+    )
+
+
+def _expected(session: Session, evaluation: Evaluation) -> tuple[int, datetime | None]:
+    """How many are before this one, and when it should be done by the speeds so far; None where one is not known."""
+    before = session.scalar(queries.before(evaluation)) or 0
+    left = dict(session.execute(queries.unfinished_before(evaluation)).all())
+    speeds = {who: rows / seconds for who, rows, seconds in session.execute(queries.speeds([*left])) if seconds}
+    if not left or set(left) - set(speeds):
+        return before, None
+    seconds = sum(max(int(rows), 0) / speeds[who] for who, rows in left.items())
+    return before, now() + timedelta(seconds=seconds)

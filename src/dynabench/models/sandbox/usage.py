@@ -16,7 +16,7 @@ FILES = 10_000
 def excess(pid: int, options: Options) -> str:
     """What the process and its descendants use too much of; empty while all is well."""
     found = family(pid)
-    used = sum(_resident(one) for one in found)
+    used = sum(resident(one) for one in found)
     if used > options.memory_mb * MIB + LIBRARIES:
         return f"it ran out of memory: {used // MIB} MiB used, {options.memory_mb} allowed (options.memory_mb)"
     files = max((_files(one, options.disk_mb * MIB) for one in found), default=0)
@@ -33,7 +33,8 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def _resident(pid: int) -> int:
+def resident(pid: int) -> int:
+    """Bytes of memory that the process holds; 0 when it is gone."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):

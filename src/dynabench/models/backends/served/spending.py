@@ -17,6 +17,10 @@ UNIT = 10**9
 _TABLE = "CREATE TABLE IF NOT EXISTS spent (day TEXT, model TEXT, amount INTEGER NOT NULL, PRIMARY KEY (day, model))"
 
 
+class Spent(Unavailable):
+    """A limit on spending is reached."""
+
+
 @dataclass
 class Bill:
     """One call: what was reserved for it, and what it cost, as far as that is known."""
@@ -36,7 +40,7 @@ class Spending:
 
     @contextmanager
     def reserved(self, model: str, most: float, limit: float | None) -> Iterator[Bill]:
-        """Set `most` aside for one call; raises `Unavailable` where that would pass the model's `limit` or the total.
+        """Set `most` aside for one call; raises `Spent` where that would pass the model's `limit` or the total.
 
         The bill's `cost` is booked instead when it is set. Without it all stays reserved, as after a call that broke
         off: nobody knows what that will be charged at.
@@ -95,10 +99,10 @@ def _spent(file: sqlite3.Connection, day: str, model: str | None) -> int:
     return int(file.execute(told, (day, model, model)).fetchone()[0])
 
 
-def _reached(told: str) -> Unavailable:
+def _reached(told: str) -> Spent:
     now = datetime.now(UTC)
     until = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
-    return Unavailable(
+    return Spent(
         f"{told}; it answers again on {until:%Y-%m-%d at 00:00 UTC}.",
         retry_after=int((until - now).total_seconds()) + 1,
     )

@@ -1,0 +1,178 @@
+"""Queues evaluations, kills the worker at random moments, and counts what is left undone or was done twice.
+
+    python scripts/chaos.py [--evaluations 200] [--minutes 10] [--seed 1]
+
+Runs in a folder of its own. The evaluations are those of copies of a shipped model on generated reviews; each is done
+in shards of a few seconds. Prints a line of figures as JSON; the exit status is 1 if one evaluation did not end well,
+one shard is missing or stands twice, or one evaluation that was begun stood still for more than a minute.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import Database, now
+from dynabench.migrations import upgrade
+from dynabench.models import catalog, spec
+from dynabench.registry.tables import Submission
+from dynabench.rounds import service as rounds
+from dynabench.scoring import queries, queueing
+from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.settings import Settings
+from dynabench.tasks import builtin
+
+MODEL, TASK, DATASETS, ROWS = "sentiment-ngram", "sentiment", 10, 1000
+STUCK = 60.0
+"""Seconds without a step forward after which an evaluation that was begun counts as stuck."""
+
+
+def furnish(settings: Settings, database: Database, evaluations: int) -> None:
+    """Datasets, copies of a model, and all of their evaluations queued."""
+    [task] = [each for each in builtin() if each.config.id == TASK]
+    database.write(rounds.save_task, None, task.source)
+    versions = [_dataset(settings, database, number) for number in range(DATASETS)]
+    for number in range(-(-evaluations // DATASETS)):
+        database.write(_submission, _copy(settings, number))
+    made = database.write(queueing.queue, {})
+    print(f"{made} evaluations on {len(versions)} datasets of {ROWS} rows", file=sys.stderr)
+
+
+def _dataset(settings: Settings, database: Database, number: int) -> int:
+    words = ("a wonderful, warm film", "a dull, terrible film", "a film")
+    labels = ("positive", "negative", "neutral")
+    rows = (
+        Stored(f"{number}-{n}", {"statement": f"{words[n % 3]}, scene {n} of {number}"}, ({"label": labels[n % 3]},))
+        for n in range(ROWS)
+    )
+    written = stored.write(settings, rows)
+
+    def make(session: Session) -> int:
+        dataset = Dataset(task_id=TASK, name=f"reviews-{number}", visibility="public")
+        session.add(dataset)
+        session.flush()
+        version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=ROWS)
+        session.add(version)
+        session.flush()
+        dataset.version_id = version.id
+        return version.id
+
+    return database.write(make)
+
+
+def _copy(settings: Settings, number: int) -> Path:
+    """A copy of the model under another name, which makes it another version."""
+    folder = settings.folder / "models" / f"copy-{number}"
+    shutil.copytree(catalog.entry(MODEL).folder, folder)
+    said = yaml.safe_load((folder / "model.yaml").read_text()) | {"name": f"copy-{number}"}
+    (folder / "model.yaml").write_text(yaml.safe_dump(said))
+    return folder
+
+
+def _submission(session: Session, folder: Path) -> None:
+    card = spec.card(folder)
+    session.add(
+        Submission(
+            task_id=TASK, kind="installed", name=card.name, model=card.name, version=card.version, inside=True,
+            state="ready", card={"size_bytes": card.size_bytes},
+        )
+    )  # fmt: skip
+
+
+def going(session: Session) -> dict[int, tuple[Any, ...]]:
+    """Of each evaluation that was begun and is not over, how far it is."""
+    begun = select(Evaluation).where(Evaluation.state.in_(queries.OPEN), Evaluation.state != "queued")
+    return {each.id: (each.state, each.rows_done) for each in session.scalars(begun)}
+
+
+def left(session: Session) -> int:
+    """How many evaluations are not over."""
+    return session.scalar(select(func.count()).select_from(Evaluation).where(Evaluation.state.in_(queries.OPEN))) or 0
+
+
+def outcome(session: Session) -> dict[str, int]:
+    """What became of everything: states, shards that are missing or overlap, scores that stand twice."""
+    states = session.execute(select(Evaluation.state, func.count()).group_by(Evaluation.state)).all()
+    found = {f"state_{state}": int(number) for state, number in states}
+    covered = dict(
+        session.execute(select(Shard.evaluation_id, func.sum(Shard.rows)).group_by(Shard.evaluation_id)).all()
+    )
+    evaluations = session.scalars(select(Evaluation)).all()
+    found["wrong_shards"] = sum(covered.get(each.id, 0) != ROWS or each.rows_done != ROWS for each in evaluations)
+    named = select(Score.evaluation_id, Score.metric, Score.slice)
+    twice = named.group_by(Score.evaluation_id, Score.metric, Score.slice).having(func.count() > 1)
+    found["scores_twice"] = len(session.execute(twice).all())
+    return found | {
+        "evaluations": len(evaluations),
+        "shards": session.scalar(select(func.count()).select_from(Shard)) or 0,
+    }
+
+
+def run(settings: Settings, database: Database, minutes: float, rng: random.Random, log: Path) -> dict[str, Any]:
+    """Kill and start the worker until the time is over, then let it finish; figures."""
+    begun, kills, stillest = time.monotonic(), 0, 0.0
+    worker, moved = _worker(settings, log), {}
+    kill_at = begun + rng.uniform(1, 6)
+    while database.read(left):
+        time.sleep(0.5)
+        moment = time.monotonic()
+        seen = database.read(going)
+        moved = {id: moved[id] if id in moved and moved[id][0] == at else (at, moment) for id, at in seen.items()}
+        stillest = max([stillest, *(moment - since for _, since in moved.values())])
+        if moment >= kill_at and moment - begun < 60 * minutes:
+            worker.send_signal(signal.SIGKILL)
+            worker.wait()
+            kills += 1
+            worker = _worker(settings, log)
+            kill_at = time.monotonic() + rng.uniform(1, 12)
+    took = time.monotonic() - begun
+    worker.kill()
+    worker.wait()
+    return {"kills": kills, "seconds": round(took), "longest_still": round(stillest, 1)} | database.read(outcome)
+
+
+def _worker(settings: Settings, log: Path) -> subprocess.Popen[bytes]:
+    env = os.environ | {"DYNABENCH_HOME": str(settings.home)}
+    with log.open("ab") as file:
+        return subprocess.Popen([sys.executable, "-m", "dynabench", "worker"], env=env, stdout=file, stderr=file)
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="dynabench-chaos-", ignore_cleanup_errors=True) as folder:
+        os.environ["DYNABENCH_HOME"] = folder
+        settings = Settings()
+        upgrade(settings)
+        database = Database(settings.url)
+        furnish(settings, database, asked.evaluations)
+        found = run(settings, database, asked.minutes, random.Random(asked.seed), Path(folder) / "worker.log")
+        database.close()
+        print(json.dumps(found | {"at": now().isoformat(timespec="seconds")}))
+        fine = (
+            found.get("state_done") == found["evaluations"] and not found["wrong_shards"] and not found["scores_twice"]
+        )
+        sys.exit(0 if fine and found["longest_still"] <= STUCK else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""`dynabench evaluate verify`: where a record comes from, and what was found of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dynabench.errors import Problem
+from dynabench.scoring import verifying
+from dynabench.scoring.asking import Stopped
+from dynabench.scoring.verifying import Signed
+from dynabench.settings import get_settings
+
+
+def found(score: str, server: str) -> Signed:
+    """The record of a file, or of an evaluation's number here or at a server. Raises ValueError."""
+    if not score.isdecimal():
+        return _told(verifying.read, Path(score))
+    if not server:
+        return _told(verifying.own, get_settings(), int(score))
+    from dynabench.client import ApiError, Client
+
+    try:
+        with Client(server) as client:
+            told = client.request("GET", f"/evaluations/{score}/record")
+            return Signed(told["document"], told["signature"], client.request("GET", "/key")["key"])
+    except (ApiError, OSError) as error:
+        raise ValueError(f"{server} gives no record of {score}: {error}") from None
+
+
+def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> dict[str, Any]:
+    """What was found, as JSON: `valid`, under which key, with `again` each score as it is now. Raises ValueError."""
+    signed = found(score, server)
+    document = signed.document
+    made = {
+        "valid": signed.holds(key),
+        "key": key or signed.key,
+        "given": bool(key or not Path(score).is_file()),
+        "model": f"{document['model']['name']}@{document['model']['version']}",
+        "dataset": document["dataset"],
+        "made_at": document["made_at"],
+    }
+    if not again:
+        return made
+    try:
+        compared = list(verifying.again(get_settings(), document, tolerance))
+    except (Problem, Stopped) as error:
+        raise ValueError(f"It cannot be run again here: {error}") from None
+    return made | {"tolerance": tolerance, "scores": [vars(each) for each in compared]}
+
+
+def _told(function: Callable[..., Signed], *given: Any) -> Signed:
+    try:
+        return function(*given)
+    except Problem as problem:
+        raise ValueError(problem.detail) from None

@@ -1,0 +1,129 @@
+"""The process that a model is evaluated in: asked over its standard input, it answers on its standard output.
+
+A message is its length in 4 bytes, big-endian, and JSON. Whatever the model prints goes to standard error. When the
+worker is gone the process ends: it notices within a second, also in the middle of a batch.
+"""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from dynabench.errors import Invalid, Unavailable
+
+EVERY = 0.5
+"""Seconds between two looks at whether the worker lives."""
+RESET_PEAK = "5"
+"""What `/proc/self/clear_refs` takes to forget the largest memory so far; see proc(5)."""
+
+ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
+"""What the sandbox says of a process that had to be ended."""
+
+
+def main(folder: str) -> None:
+    """Open the model, say so, and answer until the input ends."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        model = _opened(Path(folder))
+    except Exception as error:
+        send(answers, _told(error))
+        return
+    send(answers, {"card": {"name": model.card.name, "version": model.card.version}})
+    while (request := receive(requests)) is not None:
+        try:
+            send(answers, _answered(model, request))
+        except Exception as error:
+            send(answers, _told(error, model.card.inside))
+    if close := getattr(model, "close", None):
+        close()
+
+
+def send(stream: BinaryIO, message: dict[str, Any]) -> None:
+    """Write one message."""
+    packed = orjson.dumps(message)
+    stream.write(len(packed).to_bytes(4, "big") + packed)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Any:
+    """The next message; None at the end of the stream."""
+    head = stream.read(4)
+    return orjson.loads(stream.read(int.from_bytes(head, "big"))) if len(head) == 4 else None
+
+
+def _opened(folder: Path) -> Any:
+    from dynabench.models import catalog, runtime
+    from dynabench.settings import get_settings
+
+    settings = get_settings()
+    if settings.ray:
+        from dynabench.models.cluster import connection
+        from dynabench.models.cluster.everywhere import Everywhere
+
+        return Everywhere(folder, connection.connect(settings), processors=settings.ray_processors)
+    runtime.keep_memory()
+    return catalog.open_model(folder, bulk=True)
+
+
+def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory."""
+    from dynabench.models import validity
+
+    rows, size = request["rows"], request["batch"]
+    if request.get("forget"):
+        _forget_peak()
+    outputs, seconds = [], []
+    for start in range(0, len(rows), size):
+        batch, begun = rows[start : start + size], time.perf_counter()
+        found = model.predict(batch)
+        seconds.append(time.perf_counter() - begun)
+        outputs += validity.checked(model.card, batch, found)
+    said = [{"answer": o.answer, "probabilities": o.probabilities, "cost": o.extras.get("cost")} for o in outputs]
+    log = model.log() if callable(getattr(model, "log", None)) else []
+    return {"outputs": said, "seconds": seconds, "peak": _peak(), "log": list(log)}
+
+
+def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
+    """An error as its code (`service.CODES`) and in words."""
+    from dynabench.models.backends.served.spending import Spent
+    from dynabench.models.validity import Broken
+
+    codes = {Broken: "wrong_output", Spent: "spending", Unavailable: "unreachable", Invalid: "refused"}
+    code = next((code for kind, code in codes.items() if isinstance(error, kind)), "crashed")
+    if code == "unreachable" and inside:  # a process of the model's own, which ended
+        code = next((code for words, code in ENDED.items() if words in str(error)), "crashed")
+    if isinstance(error, MemoryError) or "MemoryError" in str(error) or type(error).__name__ == "OutOfMemoryError":
+        code = "out_of_memory"
+    return {"code": code, "reason": f"{error}"[:2000] or type(error).__name__}
+
+
+def _peak() -> int:
+    """Bytes of the most memory that this process held since `_forget_peak`; 0 where the system does not tell."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def _forget_peak() -> None:
+    try:
+        Path("/proc/self/clear_refs").write_text(RESET_PEAK)
+    except OSError:
+        return
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(EVERY)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

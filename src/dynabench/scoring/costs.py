@@ -1,0 +1,110 @@
+"""What a model costs: throughput, latency and memory on a fixed sample, three times, with nothing else running.
+
+The sample belongs to the dataset version, so that all models are measured on the same rows. Throughput is measured in
+batches of `BATCH` rows, latency one row at a time. `low` and `high` are the least and the most of the repeats.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.datasets import stored
+from dynabench.models import catalog
+from dynabench.models.protocol import Inputs
+from dynabench.scoring import planning, queries
+from dynabench.scoring.asking import Asked
+from dynabench.scoring.running import Running
+from dynabench.scoring.tables import Shard
+from dynabench.scoring.turns import TURNS
+from dynabench.settings import Settings
+from dynabench.stats.replicates import draws
+
+MEASURED = ("throughput", "memory", "latency_p50", "latency_p95", "size")
+REPEATS = 3
+SAMPLE, SINGLES = 256, 32
+"""Rows of the sample, and how many of them are also asked one at a time."""
+BATCH = 32
+SECONDS = 30.0
+"""After which a repeat ends, however many rows it has seen."""
+GIB, MIB = 2**30, 2**20
+
+
+def measured(run: Running, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Costs as `scored.Made` takes them; none where they were measured before, or of a file of predictions."""
+    if run.source.predictions or jobs.database().read(_known, run.evaluation):
+        return []
+    card = catalog.entry(run.source.model, run.source.version).card
+    assert card is not None
+    size = _made("size", [card.size_bytes / MIB], 1)
+    if not card.inside:  # each call may cost money, and what it takes is for the most part the way there
+        return [size, *_from_shards(jobs.database().read(_shards, run.evaluation))]
+    [first] = [piece["digest"] for piece in plan["pieces"] if piece["part"] == planning.ROWS][:1]
+    rows = sample(run.settings, first)
+    model = run.model()
+    with TURNS.shared(run.wanted):
+        model.open()
+        model.ask(rows[:BATCH], BATCH)  # the first batch makes what later ones reuse
+    with TURNS.alone(run.wanted):
+        return [size, *_repeated(model, rows)]
+
+
+def sample(settings: Settings, digest: str) -> list[Inputs]:
+    """Up to `SAMPLE` rows, drawn by random numbers that belong to the digest."""
+    rows = sum(1 for _ in stored.read(settings, digest))
+    drawn = np.concatenate([block.ravel() for block in draws(digest, rows, -(-2 * SAMPLE // rows))])
+    chosen = set(list(dict.fromkeys(drawn.tolist()))[:SAMPLE])
+    return [row.inputs for at, row in enumerate(stored.read(settings, digest)) if at in chosen]
+
+
+def _repeated(model: Asked, rows: Sequence[Inputs]) -> list[dict[str, Any]]:
+    rates, peaks, middles, ends = [], [], [], []
+    for _ in range(REPEATS):
+        seconds, done, peak = 0.0, 0, 0
+        for part in _cut(rows, BATCH):
+            said = model.ask(part, BATCH, forget=not done)
+            seconds, done, peak = seconds + sum(said.seconds), done + len(part), max(peak, said.peak)
+            if seconds > SECONDS:
+                break
+        rates.append(done / max(seconds, 1e-9))
+        peaks.append(peak / GIB)
+        waits = 1000 * np.array(list(_waits(model, rows[:SINGLES])))
+        middles.append(float(np.quantile(waits, 0.5)))
+        ends.append(float(np.quantile(waits, 0.95)))
+    found = {"throughput": rates, "memory": peaks, "latency_p50": middles, "latency_p95": ends}
+    counts = {"latency_p50": len(rows[:SINGLES]), "latency_p95": len(rows[:SINGLES])}
+    return [_made(name, values, counts.get(name, len(rows))) for name, values in found.items()]
+
+
+def _waits(model: Asked, rows: Sequence[Inputs]) -> Iterator[float]:
+    """Seconds of single answers, as long as these together take no longer than `SECONDS`."""
+    begun = time.monotonic()
+    for row in rows:
+        yield model.ask([row], 1).seconds[0]
+        if time.monotonic() - begun > SECONDS:
+            return
+
+
+def _from_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
+    rates = [shard.rows / shard.seconds for shard in shards if shard.seconds > 0]
+    return [_made("throughput", rates, sum(shard.rows for shard in shards))] if rates else []
+
+
+def _made(name: str, values: Sequence[float], n: int) -> dict[str, Any]:
+    return {"metric": name, "value": float(np.median(values)), "low": min(values), "high": max(values), "n": n}
+
+
+def _cut(rows: Sequence[Inputs], size: int) -> Iterator[Sequence[Inputs]]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _known(session: Session, evaluation: int) -> bool:
+    return session.scalar(queries.score_of(evaluation, "size", "")) is not None
+
+
+def _shards(session: Session, evaluation: int) -> Sequence[Shard]:
+    return session.scalars(queries.shards(evaluation)).all()

@@ -1,0 +1,94 @@
+"""One evaluation as a page: how it goes, by itself until it is over, then scores, slices and rows. And the key."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from dynabench import errors
+from dynabench.accounts.auth import Member, Viewer
+from dynabench.accounts.tables import Person
+from dynabench.db import Database
+from dynabench.rounds import seats
+from dynabench.rounds import service as rounds
+from dynabench.scoring import records, results, service
+from dynabench.scoring.api import After, Id, score_out
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+ROWS = 20
+"""Rows of results on a page."""
+
+
+@router.get("/evaluations/{id}", name="evaluation", dependencies=[Depends(seats.know)])
+async def evaluation(
+    request: Request,
+    id: Id,
+    viewer: Viewer,
+    after: After = None,
+    wrong: bool = False,
+    tag: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """The page; htmx asks for its first part again while the evaluation goes on."""
+    db: Database = request.app.state.db
+    first = -1 if after is None else after
+    values = await db.aread(_shown, request.app.state.settings, viewer, id, first, wrong, tag)
+    here = str(request.app.url_path_for("evaluation", id=id))
+    return render(request, "scoring/evaluation.html", fragment="scoring/_state.html", here=here, **values)
+
+
+@router.post("/evaluations/{id}/cancel", name="cancel_evaluation_form")
+async def cancel(request: Request, id: Id, person: Member) -> Response:
+    """End it."""
+    return await _act(request, service.cancel, person, id)
+
+
+@router.post("/evaluations/{id}/retry", name="retry_evaluation_form")
+async def retry(request: Request, id: Id, person: Member) -> Response:
+    """Run it again."""
+    return await _act(request, service.retry, person, id)
+
+
+@router.get("/.well-known/dynabench-key", name="signing_key_file")
+async def key(request: Request) -> Response:
+    """The public key that records are signed with, in base64."""
+    return Response(records.public_key(request.app.state.settings) + "\n", media_type="text/plain")
+
+
+async def _act(request: Request, act: Any, person: Person, id: int) -> Response:
+    db: Database = request.app.state.db
+    await db.awrite(act, person, id)
+    return RedirectResponse(str(request.app.url_path_for("evaluation", id=id)), status_code=303)
+
+
+def _shown(
+    session: Session, settings: Any, viewer: Person | None, id: int, after: int, wrong: bool, tag: str
+) -> dict[str, Any]:
+    seen, found = service.scores(session, viewer, id)
+    config = rounds.newest_config(session, seen.dataset.task_id)
+    scores = [score_out(each) for each in found]
+    costs = [each for each in scores if not each["slice"] and _is_cost(each["metric"])]
+    page, told = None, ""
+    if seen.shows:
+        try:
+            page = results.page(session, settings, viewer, id, after, ROWS, wrong, tag)
+        except (errors.Unavailable, errors.Forbidden) as problem:
+            told = problem.detail
+    return {
+        "seen": seen,
+        "config": config,
+        "whole": [each for each in scores if not each["slice"] and each not in costs],
+        "costs": costs,
+        "slices": [each for each in scores if each["slice"]],
+        "page": page,
+        "told": told,
+        "wrong": wrong,
+        "tag": tag,
+    }
+
+
+def _is_cost(name: str) -> bool:
+    from dynabench.scoring.measures import measure
+
+    return measure(name).cost

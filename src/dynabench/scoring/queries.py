@@ -1,0 +1,137 @@
+"""Every select about evaluations."""
+
+from sqlalchemy import Select, and_, func, or_, select
+
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.registry.tables import Submission
+from dynabench.scoring.tables import Evaluation, Score, Shard
+
+OPEN = ("queued", "checking", "running", "scoring")
+"""States of an evaluation that goes on."""
+
+
+def missing(submission: int | None = None, dataset: int | None = None) -> Select[Submission, DatasetVersion]:
+    """Ready submissions with the newest versions of their task's datasets that they have no evaluation on.
+
+    Hidden datasets are for models that run inside the platform alone, never for files of predictions.
+    """
+    may_see = or_(Dataset.visibility != "hidden", and_(Submission.inside.is_(True), Submission.kind != "predictions"))
+    exists = select(Evaluation.id).where(
+        Evaluation.submission_id == Submission.id, Evaluation.version_id == DatasetVersion.id
+    )
+    found = (
+        select(Submission, DatasetVersion)
+        .join(Dataset, Dataset.task_id == Submission.task_id)
+        .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
+        .where(Submission.state == "ready", Submission.withdrawn_at.is_(None), Dataset.retired_at.is_(None))
+        .where(DatasetVersion.state == "ready", may_see, ~exists.exists())
+        .order_by(Submission.id, DatasetVersion.id)
+    )
+    if submission is not None:
+        found = found.where(Submission.id == submission)
+    return found if dataset is None else found.where(Dataset.id == dataset)
+
+
+def of_version(version: int) -> Select[Evaluation]:
+    """All evaluations on a version."""
+    return select(Evaluation).where(Evaluation.version_id == version)
+
+
+def outdated(metric: str, version: int) -> Select[Evaluation]:
+    """Evaluations with a score that an earlier version of the metric made."""
+    older = select(Score.evaluation_id).where(Score.metric == metric, Score.version < version)
+    return select(Evaluation).where(Evaluation.id.in_(older), Evaluation.state.not_in(OPEN))
+
+
+def scored_metrics() -> Select[str, int]:
+    """Metrics that made scores, each with the earliest of its versions that did."""
+    return select(Score.metric, func.min(Score.version)).group_by(Score.metric)
+
+
+def twins(version: int) -> Select[Twin]:
+    """Twins of a version that count, newest first."""
+    ready = (Twin.version_id == version, Twin.state == "ready", Twin.replaced_at.is_(None))
+    return select(Twin).where(*ready).order_by(Twin.id.desc())
+
+
+def shards(evaluation: int) -> Select[Shard]:
+    """Shards that are done, in order."""
+    return select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.part, Shard.first)
+
+
+def speed(submission: int) -> Select[int, float]:
+    """Rows that a submission answered so far, and the seconds that took."""
+    answered = select(func.sum(Shard.rows), func.sum(Shard.seconds)).join(Evaluation)
+    return answered.where(Evaluation.submission_id == submission)
+
+
+def whole(evaluation: int) -> Select[Evaluation, Submission, DatasetVersion, Dataset]:
+    """An evaluation with what it is of."""
+    return _joined().where(Evaluation.id == evaluation)
+
+
+def of_task(
+    task: str, after: int | None, limit: int, state: str = "", submission: int | None = None, dataset: str = ""
+) -> Select[Evaluation, Submission, DatasetVersion, Dataset]:
+    """Evaluations of a task, newest first, from below the id `after`."""
+    found = _joined().where(Submission.task_id == task).order_by(Evaluation.id.desc()).limit(limit)
+    if after is not None:
+        found = found.where(Evaluation.id < after)
+    if state:
+        found = found.where(Evaluation.state == state)
+    if submission is not None:
+        found = found.where(Submission.id == submission)
+    return found.where(Dataset.name == dataset) if dataset else found
+
+
+def _joined() -> Select[Evaluation, Submission, DatasetVersion, Dataset]:
+    return (
+        select(Evaluation, Submission, DatasetVersion, Dataset)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .join(DatasetVersion, DatasetVersion.id == Evaluation.version_id)
+        .join(Dataset, Dataset.id == DatasetVersion.dataset_id)
+    )
+
+
+def scores(evaluation: int) -> Select[Score]:
+    """All scores of an evaluation: of the whole first, then by slice."""
+    return select(Score).where(Score.evaluation_id == evaluation).order_by(Score.slice, Score.id)
+
+
+def score_of(evaluation: int, metric: str, part: str) -> Select[Score]:
+    """One score."""
+    return select(Score).where(Score.evaluation_id == evaluation, Score.metric == metric, Score.slice == part)
+
+
+def before(evaluation: Evaluation) -> Select[int]:
+    """How many evaluations go on that were asked for earlier."""
+    return select(func.count()).where(Evaluation.state.in_(OPEN), Evaluation.id < evaluation.id)
+
+
+def unfinished_before(evaluation: Evaluation) -> Select[int, int]:
+    """Of each submission with evaluations that go on, up to this one: the rows that are left."""
+    left = func.sum(DatasetVersion.rows - Evaluation.rows_done)
+    return (
+        select(Evaluation.submission_id, left)
+        .join(DatasetVersion, DatasetVersion.id == Evaluation.version_id)
+        .where(Evaluation.state.in_(OPEN), Evaluation.id <= evaluation.id)
+        .group_by(Evaluation.submission_id)
+    )
+
+
+def speeds(submissions: list[int]) -> Select[int, int, float]:
+    """Of each submission the rows that it answered and the seconds that took."""
+    answered = select(Evaluation.submission_id, func.sum(Shard.rows), func.sum(Shard.seconds)).join(Evaluation)
+    return answered.where(Evaluation.submission_id.in_(submissions)).group_by(Evaluation.submission_id)
+
+
+def on_version(version: int) -> Select[Evaluation, Submission]:
+    """Finished evaluations on a version, with their submissions."""
+    found = select(Evaluation, Submission).join(Submission, Submission.id == Evaluation.submission_id)
+    return found.where(Evaluation.version_id == version, Evaluation.state == "done").order_by(Evaluation.id)
+
+
+def newest(task: str, name: str) -> Select[int, str]:
+    """The id of a dataset's newest ready version, and the dataset's visibility."""
+    found = select(DatasetVersion.id, Dataset.visibility).join(Dataset, Dataset.version_id == DatasetVersion.id)
+    return found.where(Dataset.task_id == task, Dataset.name == name)

@@ -1,0 +1,89 @@
+"""Which evaluations there are to run: of every ready submission on every dataset's newest version, each once."""
+
+from typing import Any
+
+from sqlalchemy import delete
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.registry import predictions
+from dynabench.registry.tables import Submission
+from dynabench.scoring import queries
+from dynabench.scoring.measures import version_of
+from dynabench.scoring.tables import Evaluation, Shard
+from dynabench.settings import get_settings
+
+
+def queue(session: Session, payload: dict[str, Any]) -> int:
+    """Queue the evaluations that something new asks for; again, it queues none."""
+    if "twin" in payload:
+        return _new_part(session, payload["twin"])
+    if "metric" in payload:
+        return _new_metric(session, payload["metric"])
+    missing = session.execute(queries.missing(payload.get("submission"), payload.get("dataset"))).all()
+    return sum(_add(session, submission, version) for submission, version in missing)
+
+
+def reopen(session: Session, evaluation: Evaluation) -> None:
+    """Have an evaluation run again: what was answered stays, the rest is done."""
+    evaluation.attempt += 1
+    evaluation.state, evaluation.code, evaluation.reason, evaluation.ended_at = "queued", "", "", None
+    start(session, evaluation)
+
+
+def start(session: Session, evaluation: Evaluation) -> None:
+    """Enqueue the job of an evaluation that has an id."""
+    submission = session.get_one(Submission, evaluation.submission_id)
+    payload = {"evaluation": evaluation.id, "attempt": evaluation.attempt}
+    evaluation.job_id = jobs.enqueue(session, "evaluate", payload, submission.person_id).id
+
+
+def outdated(session: Session) -> int:
+    """Ask for new scores of all metrics whose results have changed since; how many metrics that are."""
+    old = [name for name, version in session.execute(queries.scored_metrics()) if version < version_of(name)]
+    for name in old:
+        jobs.enqueue(session, "queue_evaluations", {"metric": name})
+    return len(old)
+
+
+def _add(session: Session, submission: Submission, version: DatasetVersion) -> int:
+    if submission.kind == "predictions" and not predictions.covers(get_settings(), submission, version):
+        return 0
+    evaluation = Evaluation(submission_id=submission.id, version_id=version.id, rows=version.rows)
+    try:
+        with session.begin_nested():
+            session.add(evaluation)
+            session.flush()
+    except IntegrityError:  # somebody else queued it at the same time
+        return 0
+    start(session, evaluation)
+    return 1
+
+
+def _new_part(session: Session, twin_id: int) -> int:
+    """Evaluations of the twin's version answer its rows anew; those that run see to it themselves when they end."""
+    twin = session.get_one(Twin, twin_id)
+    ended = [each for each in session.scalars(queries.of_version(twin.version_id)) if each.state == "done"]
+    for evaluation in ended:
+        submission = session.get_one(Submission, evaluation.submission_id)
+        if submission.kind == "predictions" or submission.withdrawn_at:
+            continue
+        drop_part(session, evaluation, twin.axis)
+        reopen(session, evaluation)
+    return len(ended)
+
+
+def drop_part(session: Session, evaluation: Evaluation, part: str) -> None:
+    """Forget what was answered of a part that is there in another form now."""
+    session.execute(delete(Shard).where(Shard.evaluation_id == evaluation.id, Shard.part == part))
+    evaluation.rows_done = sum(each.rows for each in session.scalars(queries.shards(evaluation.id)))
+
+
+def _new_metric(session: Session, name: str) -> int:
+    old = session.scalars(queries.outdated(name, version_of(name))).all()
+    done = [evaluation for evaluation in old if evaluation.state == "done"]
+    for evaluation in done:
+        reopen(session, evaluation)
+    return len(done)

@@ -1,0 +1,131 @@
+"""Signed records: what an evaluation was of, on what, with which result, so that others can check it without us.
+
+The signature is Ed25519 (RFC 8032) over the document in canonical JSON: keys sorted, no blanks, UTF-8.
+"""
+
+import base64
+import os
+import platform
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import orjson
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from sqlalchemy.orm import Session
+
+from dynabench import __version__
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import now
+from dynabench.evaluate.evaluator.hardware import hardware
+from dynabench.scoring import costs, planning, queries
+from dynabench.scoring.tables import Record, Score, Shard
+from dynabench.settings import Settings
+
+FORMAT = "dynabench-record-1"
+LIBRARIES = ("numpy", "torch", "transformers", "peft", "onnxruntime", "safetensors", "tokenizers")
+KEY = "signing-key"
+
+
+def keep(session: Session, settings: Settings, evaluation: int) -> None:
+    """Sign what the evaluation's shards and scores say now; an earlier record gives way."""
+    session.flush()
+    document = _document(session, evaluation)
+    record = session.get(Record, evaluation) or Record(evaluation_id=evaluation)
+    record.document, record.signature, record.made_at = document, sign(settings, document), now()
+    session.add(record)
+
+
+def sign(settings: Settings, document: dict[str, Any]) -> str:
+    """The document's signature in base64."""
+    return base64.b64encode(_private(settings).sign(canonical(document))).decode()
+
+
+def public_key(settings: Settings) -> str:
+    """The key that signatures are checked with, 32 bytes in base64."""
+    return base64.b64encode(_private(settings).public_key().public_bytes_raw()).decode()
+
+
+def verified(document: dict[str, Any], signature: str, key: str) -> bool:
+    """Whether the signature is that of the document under this public key; False for what is no key."""
+    try:
+        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
+        public.verify(base64.b64decode(signature, validate=True), canonical(document))
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+def canonical(document: dict[str, Any]) -> bytes:
+    """The bytes that are signed."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+
+
+def _private(settings: Settings) -> Ed25519PrivateKey:
+    return _read(settings.folder / KEY)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Ed25519PrivateKey:
+    """The deployment's key, made at first use; of two processes that make it at once, one's stays."""
+    if not path.exists():
+        waiting = path.with_name(f".{KEY}-{os.getpid()}")
+        waiting.touch(mode=0o600)
+        waiting.write_bytes(Ed25519PrivateKey.generate().private_bytes_raw())
+        with suppress(FileExistsError):
+            os.link(waiting, path)
+        waiting.unlink()
+    return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+
+
+def _document(session: Session, evaluation: int) -> dict[str, Any]:
+    found, submission, of, dataset = planning.whole(session, evaluation)
+    shards = session.scalars(queries.shards(evaluation)).all()
+    scores = session.scalars(queries.scores(evaluation)).all()
+    return {
+        "format": FORMAT,
+        "evaluation": evaluation,
+        "task": dataset.task_id,
+        "model": {"name": submission.model, "version": submission.version, "kind": submission.kind},
+        "dataset": _dataset(dataset, of),
+        "attempt": found.attempt,
+        "rows": found.rows_done,
+        "seeds": {"replicates": of.digest, "sample": of.digest},
+        "batch_size": costs.BATCH,
+        "repeats": costs.REPEATS,
+        "machine": hardware(),
+        "python": platform.python_version(),
+        "libraries": {name: known for name in LIBRARIES if (known := _version(name))},
+        "code": __version__,
+        "shards": [_shard(each) for each in shards],
+        "scores": [_score(each) for each in scores if not each.slice],
+        "made_at": now().isoformat(),
+    }
+
+
+def _dataset(dataset: Dataset, version: DatasetVersion) -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "version": version.number,
+        "digest": version.digest,
+        "rows": version.rows,
+        "visibility": dataset.visibility,
+    }
+
+
+def _shard(shard: Shard) -> dict[str, Any]:
+    return {name: getattr(shard, name) for name in ("part", "number", "first", "rows", "digest")}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {name: getattr(score, name) for name in ("metric", "version", "value", "low", "high", "n")}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,57 @@
+"""Who may compute now: many side by side, or one alone, so that what is measured is not somebody else's load."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+EVERY = 0.5
+"""Seconds between two looks at whether a turn is still wanted."""
+
+
+class Turns:
+    """A lock that many share or one holds alone; whoever waits to be alone goes before those who come later."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._sharing = 0
+        self._alone = False
+        self._waiting = 0
+
+    @contextmanager
+    def shared(self, wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Beside others. `wanted` is called while waiting; what it raises ends the wait."""
+        with self._changed:
+            self._wait(lambda: not self._alone and not self._waiting, wanted)
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._sharing -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self, wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """With nobody beside."""
+        with self._changed:
+            self._waiting += 1
+            try:
+                self._wait(lambda: not self._alone and not self._sharing, wanted)
+                self._alone = True
+            finally:
+                self._waiting -= 1
+                self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+    def _wait(self, free: Callable[[], bool], wanted: Callable[[], None]) -> None:
+        while not self._changed.wait_for(free, EVERY):
+            wanted()
+
+
+TURNS = Turns()
+"""The turns of this process, which is the worker."""

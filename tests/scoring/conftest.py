@@ -1,0 +1,160 @@
+"""Datasets and installed models to evaluate, and a worker that does it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.accounts.tables import Person
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.db import Database, now
+from dynabench.models import catalog
+from dynabench.registry.tables import Submission
+from dynabench.rounds import service
+from dynabench.scoring import evaluating, queueing
+from dynabench.scoring.planning import Piece
+from dynabench.scoring.running import Running, Source
+from dynabench.scoring.tables import Evaluation
+from dynabench.settings import Settings, get_settings
+from dynabench.tasks import builtin
+from tests.jobs.conftest import Worker, until, worker
+
+__all__ = ["Worker", "worker"]
+
+GOOD = "a warm, funny and wonderful film that I loved"
+BAD = "a dull, boring and terrible film that I hated"
+
+
+def statements(rows: int) -> list[Stored]:
+    """Reviews that any model of sentiment can tell apart, each with a tag."""
+    found = []
+    for number in range(rows):
+        good = number % 3 != 0
+        text = f"{GOOD if good else BAD}, scene {number}"
+        label = "positive" if good else "negative"
+        found.append(Stored(f"r{number}", {"statement": text}, ({"label": label},), ("good" if good else "bad",)))
+    return found
+
+
+class Place:
+    """A task with datasets and submissions, made as the features make them."""
+
+    def __init__(self, database: Database, settings: Settings, task: str = "sentiment") -> None:
+        self.database, self.settings, self.task = database, settings, task
+        [shipped] = [each for each in builtin() if each.config.id == task]
+        database.write(service.save_task, None, shipped.source)
+
+    def dataset(self, name: str, rows: Sequence[Stored], visibility: str = "public", **more: Any) -> int:
+        """A dataset of one version; the version's id."""
+        written = stored.write(self.settings, rows)
+
+        def make(session: Session) -> int:
+            dataset = Dataset(task_id=self.task, name=name, visibility=visibility, **more)
+            session.add(dataset)
+            session.flush()
+            version = DatasetVersion(
+                dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=written.rows,
+                slices=written.tags,
+            )  # fmt: skip
+            session.add(version)
+            session.flush()
+            dataset.version_id = version.id
+            return version.id
+
+        return self.database.write(make)
+
+    def twin(self, version: int, axis: str, rows: Sequence[Stored]) -> int:
+        """A twin that is ready; its id."""
+        written = stored.write(self.settings, rows, twins=True)
+
+        def make(session: Session) -> int:
+            made = Twin(version_id=version, axis=axis, state="ready", digest=written.digest, rows=written.rows)
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
+
+    def submit(self, model: str, person: int | None = None, **more: Any) -> int:
+        """An installed model as a ready submission; its id."""
+        card = catalog.entry(model).card
+        assert card is not None
+        said = {"answer": card.answer, "size_bytes": card.size_bytes}
+
+        def make(session: Session) -> int:
+            fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}
+            made = Submission(task_id=self.task, person_id=person, card=said, **({"state": "ready"} | fields | more))
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
+
+    def queue(self, **payload: Any) -> int:
+        """Queue what is missing."""
+        return self.database.write(queueing.queue, payload)
+
+    def evaluation(self, id: int) -> Evaluation:
+        return self.database.read(lambda session: session.get_one(Evaluation, id))
+
+    def ended(self, id: int, seconds: float = 90) -> Evaluation:
+        """The evaluation once it is over."""
+
+        def look() -> Evaluation | None:
+            found = self.evaluation(id)
+            return found if found.state in ("done", "failed", "cancelled") else None
+
+        return until(look, seconds)
+
+
+@pytest.fixture
+def place(database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Place]]:
+    """Make a place for a task; models are looked for in the home that the worker has."""
+    monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
+    get_settings.cache_clear()
+    yield lambda task="sentiment": Place(database, settings, task)
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def owner_of(database: Database) -> Callable[[str], int]:
+    """Make somebody with an account; their id."""
+
+    def make(name: str) -> int:
+        def add(session: Session) -> int:
+            person = Person(username=name, email=f"{name}@example.org", password_hash="-", terms="", agreed_at=now())
+            session.add(person)
+            session.flush()
+            return person.id
+
+        return database.write(add)
+
+    return make
+
+
+@pytest.fixture
+def by_hand(
+    place: Any, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int], None]:
+    """Run an evaluation in this process, by the steps that the worker takes."""
+    monkeypatch.setattr(jobs, "_database", database)
+
+    def run(id: int) -> None:
+        evaluation = database.read(lambda session: session.get_one(Evaluation, id))
+        assert evaluation.job_id is not None
+        plan = evaluating.begin(evaluation.job_id, id)
+        work = Running(evaluation.job_id, id, Source(**plan["source"]), settings)
+        try:
+            for piece in plan["pieces"]:
+                assert evaluating.shard(work, Piece(**piece)) == {}
+            measured = evaluating.measure(work, plan)
+            assert evaluating.score(work, plan, measured) == {}
+        finally:
+            work.close()
+        evaluating.end(evaluation.job_id, id, {"planned": plan["planned"]}, "")
+
+    return run

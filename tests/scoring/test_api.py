@@ -1,0 +1,191 @@
+"""Who learns what of an evaluation: scores, rows, logs, records; over the API and on its page."""
+
+import numpy as np
+import pytest
+
+from dynabench.db import now
+from dynabench.scoring import records, transfer
+from dynabench.scoring.tables import Evaluation
+from tests.scoring.conftest import statements
+
+API = "/api/v1/evaluations/1"
+ON_ONE = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+SECRET = "a secret of a hidden row"
+
+
+@pytest.fixture
+def sam(person):
+    return person("sam")
+
+
+@pytest.fixture
+def mia(person):
+    return person("mia")
+
+
+@pytest.fixture
+def evaluated(place, database, sam, by_hand):
+    """Evaluations of sam's model on a public, a scoring and a hidden dataset, done without a worker."""
+    here = place()
+    for name in ("public", "scoring", "hidden"):
+        here.dataset(name, statements(24), name)
+    here.queue(submission=here.submit("sentiment-ngram", sam.id))
+    for each in (1, 2, 3):
+        by_hand(each)
+    return here
+
+
+def test_scores_of_a_public_model_are_for_all_and_its_record_is_signed(client, evaluated, mia):
+    for caller in (client, mia):
+        told = caller.get(API).json()
+        assert (told["state"], told["model"], told["rows_done"]) == ("done", "sentiment-ngram", 24)
+        scores = {(each["metric"], each["slice"]): each for each in caller.get(f"{API}/scores").json()["items"]}
+        assert scores["accuracy", ""]["n"] == 24
+    record = client.get(f"{API}/record").json()
+    assert (
+        record["key"]
+        == client.get("/api/v1/key").json()["key"]
+        == client.get("/.well-known/dynabench-key").text.strip()
+    )
+    assert records.verified(record["document"], record["signature"], record["key"])
+
+
+@ON_ONE
+def test_rows_are_shown_as_far_as_the_dataset_allows(client, evaluated, sam, mia):
+    page = client.get(f"{API}/examples", params={"limit": 10}).json()
+    assert [each["number"] for each in page["items"]] == list(range(10))
+    assert page["next"] == 9
+    assert page["items"][0]["inputs"]["statement"]
+    rest = client.get(f"{API}/examples", params={"after": 9, "limit": 100}).json()
+    assert [each["number"] for each in rest["items"]] == list(range(10, 24))
+    assert rest["next"] is None
+    tagged = client.get(f"{API}/examples", params={"tag": "bad"}).json()["items"]
+    assert {tuple(each["tags"]) for each in tagged} == {("bad",)}
+
+    scoring = "/api/v1/evaluations/2/examples"
+    mine = sam.get(scoring).json()["items"]
+    assert (mine[0]["uid"], mine[0]["inputs"], mine[0]["said"], mine[0]["tags"]) == ("r0", {}, None, [])
+    assert mia.get(scoring).status_code == client.get(scoring).status_code == 403
+    assert sam.get(scoring, params={"tag": "bad"}).status_code == 403
+    for caller in (client, mia, sam):
+        assert caller.get("/api/v1/evaluations/3/examples").status_code == 403
+
+
+@ON_ONE
+def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evaluated, database, sam, person):
+    admin = person("root")
+
+    def fail(session):
+        from dynabench.accounts.tables import Person
+
+        session.get_one(Person, admin.id).admin = True
+        found = session.get_one(Evaluation, 3)
+        found.state, found.code, found.reason, found.log = "failed", "crashed", SECRET, SECRET
+
+    database.write(fail)
+    for caller in (client, sam, admin):
+        for path in ("/api/v1/evaluations/3", "/evaluations/3", "/api/v1/tasks/sentiment/evaluations"):
+            answer = caller.get(path)
+            assert answer.status_code == 200
+            assert SECRET not in answer.text
+        slices = [each["slice"] for each in caller.get("/api/v1/evaluations/3/scores").json()["items"]]
+        assert set(slices) == {""}  # 24 rows make no slice of 30
+    assert sam.get("/api/v1/evaluations/3").json()["advice"]
+
+
+@ON_ONE
+def test_private_and_anonymous_submissions(client, evaluated, database, sam, mia):
+    def be(visibility):
+        def write(session):
+            from dynabench.registry.tables import Submission
+
+            session.get_one(Submission, 1).visibility = visibility
+
+        database.write(write)
+
+    be("anonymous")
+    told = client.get(API).json()
+    assert (told["model"], told["submission"]) == (None, None)
+    assert "sentiment-ngram" not in client.get("/evaluations/1").text
+    assert client.get(f"{API}/record").status_code == 404
+    assert sam.get(API).json()["model"] == "sentiment-ngram"
+    be("private")
+    for path in (API, f"{API}/scores", f"{API}/record", f"{API}/examples"):
+        assert mia.get(path).status_code == 404, path
+        assert sam.get(path).status_code == 200, path
+    assert mia.get("/api/v1/tasks/sentiment/evaluations").json()["items"] == []
+    assert len(sam.get("/api/v1/tasks/sentiment/evaluations", params={"limit": 2}).json()["items"]) == 2
+
+
+@ON_ONE
+def test_only_submitters_cancel_and_retry_and_only_what_can_be(evaluated, database, sam, mia):
+    def queued(session):
+        found = session.get_one(Evaluation, 1)
+        found.state, found.rows_done, found.created_at = "queued", 0, now()
+
+    assert sam.post(f"{API}/cancel").status_code == 409
+    assert sam.post(f"{API}/retry").status_code == 409
+    database.write(queued)
+    assert mia.post(f"{API}/cancel").status_code == 403
+    told = sam.get(API).json()
+    assert (told["place"], told["may_cancel"]) == (0, True)
+    assert sam.post(f"{API}/cancel").json()["state"] == "cancelled"
+    assert mia.post(f"{API}/retry").status_code == 403
+    again = sam.post(f"{API}/retry").json()
+    assert (again["state"], again["attempt"]) == ("queued", 2)
+
+
+@ON_ONE
+def test_the_page_shows_scores_rows_and_what_can_be_done(client, evaluated, database, browser):
+    page = client.get("/evaluations/1").text
+    for words in ("sentiment-ngram on public", "Accuracy", "What it costs", "By tag", "Row by row", "scene 3"):
+        assert words in page, words
+    assert "No such rows" in client.get("/evaluations/1", params={"wrong": "true"}).text
+    assert "scene" not in client.get("/evaluations/2").text
+    assert "nothing is shown but its scores" in client.get("/evaluations/3").text
+
+    def going(session):
+        session.get_one(Evaluation, 1).state = "running"
+
+    database.write(going)
+    part = client.get("/evaluations/1", headers={"HX-Request": "true"}).text
+    assert 'hx-trigger="every 2s"' in part
+    assert "<html" not in part
+
+
+@ON_ONE
+def test_lists_are_filtered_and_paged(client, evaluated, database):
+    tasks = "/api/v1/tasks/sentiment/evaluations"
+    assert [each["id"] for each in client.get(tasks, params={"dataset": "public"}).json()["items"]] == [1]
+    assert client.get(tasks, params={"state": "failed"}).json()["items"] == []
+    first = client.get(tasks, params={"limit": 2}).json()
+    assert [each["id"] for each in first["items"]] == [3, 2]
+    rest = client.get(tasks, params={"limit": 2, "after": first["next"]}).json()
+    assert ([each["id"] for each in rest["items"]], rest["next"]) == ([1], None)
+    assert client.get("/api/v1/tasks/nothing/evaluations").status_code == 404
+    assert client.get("/api/v1/evaluations/99").status_code == 404
+    assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
+
+
+@ON_ONE
+def test_models_that_fall_together(client, evaluated, sam):
+    told = client.get("/api/v1/tasks/sentiment/transfer/public").json()
+    assert (told["rows"], told["models"], told["fooled"], told["by_count"]) == (
+        24,
+        [[1, "sentiment-ngram"]],
+        [0],
+        [24, 0],
+    )
+    assert client.get("/api/v1/tasks/sentiment/transfer/nothing").status_code == 404
+    assert client.get("/api/v1/tasks/sentiment/transfer/hidden").status_code == 403
+
+
+def test_the_transfer_of_an_example_is_the_share_of_others_that_it_fools():
+    wrong = [np.array(each, bool) for each in ([1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0])]
+    found = transfer.summed([(1, "a"), (2, "b"), (3, "c")], wrong)
+    assert found.fooled == [2, 2, 1]
+    assert found.rates == [0.5, 0.5, 1.0]
+    assert found.joint[0] == [0.5, 0.25, 0.25]
+    assert found.by_count == [1, 2, 0, 1]
+    assert transfer.summed([(1, "a")], [np.array([True])]).rates == [None]
+    assert transfer.summed([], []).rows == 0

@@ -1,0 +1,300 @@
+"""Models are evaluated by a worker: what ends well, what ends otherwise, and nothing twice."""
+
+import signal
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select
+
+from dynabench import jobs
+from dynabench.accounts.tables import Notice
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.registry import predictions
+from dynabench.scoring import queueing, records, service
+from dynabench.scoring.measures import unpacked
+from dynabench.scoring.tables import Evaluation, Record, Score, Shard
+from tests.jobs.conftest import until
+from tests.models.handlers import need_sandbox
+from tests.scoring.conftest import BAD, statements
+
+NGRAM = "sentiment-ngram"
+SLOW = """
+import time
+class Model:
+    def __init__(self, folder):
+        pass
+
+    def predict(self, rows):
+        time.sleep({seconds})
+        {line}
+        return [{{"label": "positive"}} for row in rows]
+"""
+
+
+def scores_of(database, evaluation):
+    with database._reads() as session:
+        rows = session.scalars(select(Score).where(Score.evaluation_id == evaluation)).all()
+        return {(each.metric, each.slice): each for each in rows}
+
+
+def folder(settings, name, line="pass", seconds=0.0):
+    """A handler that answers always the same, after it did something."""
+    need_sandbox()
+    at = settings.folder / "models" / name
+    at.mkdir(parents=True)
+    fields = {"name": name, "task": "sentiment", "kind": "handler", "inputs": "[statement]", "answer": "label",
+              "labels": "[positive, negative, neutral]", "licence": "MIT",
+              "options": "{memory_mb: 900, predict_seconds: 20}"}  # fmt: skip
+    (at / "model.yaml").write_text("\n".join(f"{key}: {value}" for key, value in fields.items()))
+    (at / "handler.py").write_text(SLOW.format(line=line, seconds=seconds))
+    return name
+
+
+def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worker, database, settings, owner_of):
+    here, sender = place(), owner_of("sam")
+    rows = statements(90)
+    version = here.dataset("films", rows)
+    twins = [
+        Stored(f"{row.uid}-{made}", {"statement": text or row.inputs["statement"]}, row.answers, (), row.uid, made)
+        for row in rows[:40]
+        for made, text in (("same", ""), ("turned", BAD))
+    ]
+    here.twin(version, "robustness", twins)
+    here.submit(NGRAM, sender)
+    assert here.queue(submission=1) == 1
+    assert here.queue(dataset=1) == 0
+    worker.start()
+    found = here.ended(1)
+    assert found.state == "done", (found.code, found.reason, found.log, worker.said())
+    assert (found.rows_done, found.rows) == (170, 170)
+
+    scores = scores_of(database, 1)
+    accuracy = scores["accuracy", ""]
+    assert (accuracy.value, accuracy.n) == (1.0, 90)
+    assert 0.9 < accuracy.low < 1
+    assert len(unpacked(accuracy.replicates)) == 1000
+    assert scores["accuracy", "bad"].n == 30
+    assert ("f1", "bad") not in scores
+    steady = scores["robustness", ""]
+    assert steady.n == 40
+    assert steady.value == pytest.approx((14 + 26 * 0.5) / 40)  # the 26 good ones keep their answer in one copy of two
+    assert scores["robustness_score", ""].n == 80
+    for name in ("throughput", "memory", "latency_p50", "latency_p95"):
+        each = scores[name, ""]
+        assert 0 < each.low <= each.value <= each.high, name
+    assert 0 <= scores["calibration_error", ""].value < 0.2
+
+    record = database.read(lambda session: session.get_one(Record, 1))
+    key = records.public_key(settings)
+    assert records.verified(record.document, record.signature, key)
+    assert not records.verified(record.document | {"rows": 1}, record.signature, key)
+    digests = {each["digest"] for each in record.document["shards"]}
+    with database._reads() as session:
+        assert digests == set(session.scalars(select(Shard.digest)))
+        assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"]
+
+
+def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, worker, database, settings):
+    here = place()
+    rows = statements(30)
+    version = here.dataset("films", rows)
+    here.submit(NGRAM)
+    here.queue(submission=1)
+    worker.start()
+    assert here.ended(1).state == "done", worker.said()
+    before = database.read(lambda session: session.scalars(select(Shard)).one()).done_at
+    measured = scores_of(database, 1)["throughput", ""].value
+    copies = [Stored(f"{row.uid}-x", row.inputs, row.answers, (), row.uid, "same") for row in rows]
+    twin = here.twin(version, "fairness", copies)
+    assert here.queue(twin=twin) == 1
+    until(lambda: here.evaluation(1).attempt == 2 and here.evaluation(1).state == "done")
+    with database._reads() as session:
+        shards = {each.part: each.done_at for each in session.scalars(select(Shard))}
+    assert shards["rows"] == before
+    assert "fairness" in shards
+    scores = scores_of(database, 1)
+    assert scores["fairness", ""].value == 1.0
+    assert scores["throughput", ""].value == measured
+
+    def older(session):
+        for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
+            score.version = 0
+        return queueing.outdated(session)
+
+    assert database.write(older) == 1
+    until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
+    assert scores_of(database, 1)["accuracy", ""].version == 1
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("import os; os._exit(3)", {"unreachable", "crashed"}),
+        ("return [{'label': 'good'} for row in rows]", {"wrong_output"}),
+        ("return [{'label': 'positive'}]", {"wrong_output"}),
+    ],
+)
+def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, worker, settings, line, code):
+    here = place()
+    here.dataset("open", statements(20))
+    here.dataset("closed", statements(21), "hidden")
+    here.submit(folder(settings, "odd", line))
+    here.queue(submission=1)
+    worker.start()
+    found, hidden = here.ended(1), here.ended(2)
+    assert (found.state, hidden.state) == ("failed", "failed")
+    assert {found.code, hidden.code} <= code, (found.code, found.reason, worker.said())
+    assert found.code in service.CODES
+    assert found.reason
+    assert (hidden.reason, hidden.log) == ("", "")
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_model_that_takes_too_long_or_too_much_is_ended(place, worker, settings, database):
+    here = place()
+    here.dataset("films", statements(20))
+    here.submit(folder(settings, "slow", seconds=600))
+    here.queue(submission=1)
+    worker.env |= {"DYNABENCH_EVALUATION_ANSWER_SECONDS": "0.2"}
+    worker.start()
+    assert here.ended(1).code == "time", worker.said()
+    worker.end()
+    worker.env |= {"DYNABENCH_EVALUATION_MEMORY_MB": "64"}
+    here.submit(folder(settings, "large", "self.much = bytearray(b'x') * 300_000_000; time.sleep(5)"))
+    here.queue(submission=2)
+    worker.start()
+    assert here.ended(2).code == "out_of_memory", worker.said()
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_cancelling_takes_effect_while_the_model_thinks_and_a_retry_goes_on(
+    place, worker, settings, database, owner_of
+):
+    here = place()
+    here.dataset("films", statements(20))
+    sam = owner_of("sam")
+    here.submit(folder(settings, "slow", seconds=600), sam)
+    here.queue(submission=1)
+    worker.start()
+    until(lambda: here.evaluation(1).state == "running")
+
+    def person(session):
+        from dynabench.accounts.tables import Person
+
+        return session.get_one(Person, sam)
+
+    database.write(lambda session: service.cancel(session, person(session), 1))
+    handler = settings.folder / "models" / "slow" / "handler.py"
+    handler.write_text(handler.read_text().replace("600", "0"))
+    assert here.evaluation(1).state == "cancelled"
+    database.write(lambda session: service.retry(session, person(session), 1))
+    found = here.ended(1)
+    assert (found.attempt, found.code) == (2, "model_gone")  # another file is another version
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, database):
+    here = place()
+    here.dataset("films", statements(20))
+    here.submit(NGRAM)
+    here.queue(submission=1)
+    [file] = (settings.folder / "datasets").rglob("*.parquet")
+    other = stored.write(settings, statements(21))
+    file.write_bytes(stored.path(settings, other.digest).read_bytes())
+    worker.start()
+    assert (here.ended(1).state, here.evaluation(1).code) == ("failed", "dataset_changed")
+
+
+def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
+    here = place()
+    here.dataset("closed", statements(9), "hidden")
+    here.dataset("open", statements(9))
+    here.submit(NGRAM, inside=False)
+    here.submit(NGRAM, kind="predictions", version="other")
+    here.submit(NGRAM, state="withdrawn", version="third")
+    here.submit(NGRAM, version="fourth")
+    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
+    with database._reads() as session:
+        assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_workers_that_die_score_each_shard_once(place, worker, database, settings):
+    here = place()
+    for number in range(2):
+        here.dataset(f"set{number}", statements(600))
+    for model in (NGRAM, folder(settings, "calm", seconds=0.05)):
+        here.queue(submission=here.submit(model))
+    rng = np.random.default_rng(3)
+    for _ in range(2):
+        worker.start()
+        until(lambda: any(here.evaluation(each).rows_done for each in range(1, 5)))
+        time.sleep(rng.uniform(0, 1))
+        worker.end(signal.SIGKILL)
+    worker.start()
+    found = [here.ended(each) for each in range(1, 5)]
+    assert {each.state for each in found} == {"done"}, [(each.code, each.reason) for each in found]
+    with database._reads() as session:
+        for each in found:
+            shards = session.scalars(select(Shard).where(Shard.evaluation_id == each.id).order_by(Shard.first)).all()
+            assert [(shard.first, shard.rows) for shard in shards] == list(_cut(shards, 600))
+            assert each.rows_done == 600
+        assert session.scalar(select(func.count()).select_from(Record)) == 4
+        names = session.execute(select(Score.evaluation_id, Score.metric, Score.slice)).all()
+    assert len(names) == len(set(names))
+
+
+def _cut(shards, rows):
+    at = 0
+    for shard in shards:
+        yield at, shard.rows
+        at += shard.rows
+    assert at == rows
+
+
+def test_a_file_of_predictions_is_scored_without_a_model(place, worker, database, settings):
+    import orjson
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    here = place()
+    rows = statements(40)
+    version = here.dataset("films", rows)
+    submission = here.submit(NGRAM, kind="predictions", inside=False, version="file")
+    at = predictions.path(settings, submission, version)
+    at.parent.mkdir(parents=True)
+    said = [orjson.dumps({"label": "positive"}).decode()] * 40
+    made = {"uid": [row.uid for row in rows], "answer": said, "probabilities": [None] * 40}
+    pq.write_table(pa.table(made, schema=predictions.SCHEMA), at)
+    assert here.queue(submission=submission) == 1
+    worker.start()
+    assert here.ended(1).state == "done", (here.evaluation(1).code, worker.said())
+    scores = scores_of(database, 1)
+    assert scores["accuracy", ""].value == pytest.approx(26 / 40)
+    assert not [name for name, _ in scores if name in ("throughput", "memory", "calibration_error")]
+
+
+def test_what_is_new_queues_its_evaluations_by_itself(place, worker, database):
+    here = place()
+    here.submit(NGRAM)
+    version = here.dataset("films", statements(6))
+    database.write(lambda session: jobs.enqueue(session, "queue_evaluations", {"dataset": 1}) and None)
+    worker.start()
+    until(lambda: database.read(lambda session: session.scalar(select(func.count()).select_from(Evaluation))))
+    assert (here.evaluation(1).version_id, here.ended(1).state) == (version, "done")
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_fault_of_ours_ends_an_evaluation_too(place, worker, settings):
+    here = place()
+    here.dataset("films", statements(6))
+    here.submit(NGRAM)
+    here.queue(submission=1)
+    (settings.folder / "evaluations").write_text("a file where a folder should be")
+    worker.start()
+    found = here.ended(1)
+    assert (found.state, found.code) == ("failed", "failed"), worker.said()

@@ -1,0 +1,52 @@
+"""Records that are checked outside, and run again."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.cli import app
+from tests.scoring.conftest import statements
+
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+
+
+def verify(*words):
+    return CliRunner().invoke(app, ["evaluate", "verify", *map(str, words)])
+
+
+@pytest.fixture
+def record(place, by_hand, client, tmp_path, database, monkeypatch):
+    """The record of an evaluation, in a file as the API gives it."""
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
+    here = place()
+    here.dataset("films", statements(30))
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(1)
+    path = tmp_path / "record.json"
+    path.write_text(client.get("/api/v1/evaluations/1/record").text)
+    return path
+
+
+def test_a_record_holds_outside_and_scores_the_same_again(record):
+    told = verify(record, "--again", "--json")
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.output)
+    assert (found["valid"], found["given"]) == (True, False)
+    assert {each["metric"]: each["same"] for each in found["scores"]} == {"accuracy": True, "f1": True}
+    assert verify("1").exit_code == 0
+    assert verify("2").exit_code == 1
+
+
+def test_what_was_changed_or_signed_by_another_does_not_hold(record):
+    told = json.loads(record.read_text())
+    told["document"]["scores"][0]["value"] = 0.99
+    record.write_text(json.dumps(told))
+    again = verify(record, "--again")
+    assert again.exit_code == 1
+    assert "DOES NOT HOLD" in again.output
+    assert verify("1", "--key", "A" * 43 + "=").exit_code == 1
+    assert verify("1", "--key", "no key").exit_code == 1
+    for wrong in ("[]", "{}", "not json", '{"document": 1, "signature": 2}'):
+        record.write_text(wrong)
+        assert verify(record).exit_code == 1
