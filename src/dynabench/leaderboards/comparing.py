@@ -94,8 +94,8 @@ def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right
 
 def _corrected(found: Sequence[Difference]) -> list[Difference]:
     asked = [each.p for each in found if each.p is not None]
-    values = iter(holm(asked) if asked else [])
-    return [each if each.p is None else replace(each, corrected=float(next(values))) for each in found]
+    values = iter(holm(asked).tolist() if asked else ())
+    return [each if each.p is None else replace(each, corrected=next(values)) for each in found]
 
 
 def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, float]:
@@ -106,10 +106,8 @@ def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, fl
     drawn = a - b
     low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
     spread = float(drawn.std(ddof=1))
-    if spread < NOTHING:
-        p = 1.0 if abs(value) < NOTHING else 0.0
-    else:
-        p = erfc(abs(value) / spread / sqrt(2))
+    apart = abs(value) > NOTHING
+    p = erfc(abs(value) / spread / sqrt(2)) if spread > NOTHING else float(not apart)
     return min(low, value), max(high, value), p
 
 
@@ -153,6 +151,18 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     }[shown]
 
 
+def grouped(found: Sequence[Difference]) -> list[tuple[Measure, list[Difference], float]]:
+    """The differences by metric, in their order, each group with the largest of its differences and limits."""
+    groups: dict[str, list[Difference]] = {}
+    for each in found:
+        groups.setdefault(each.metric.name, []).append(each)
+    return [(of[0].metric, of, max(map(_reach, of)) or 1.0) for of in groups.values()]
+
+
+def _reach(of: Difference) -> float:
+    return max(abs(value) for value in (of.value, of.low or 0.0, of.high or 0.0))
+
+
 def conclusion(first: Entrant, second: Entrant, found: Sequence[Difference]) -> str:
     """What the differences of one metric say, in a sentence."""
     asked = [each for each in found if each.p is not None]
@@ -167,9 +177,10 @@ def conclusion(first: Entrant, second: Entrant, found: Sequence[Difference]) -> 
     if a and b:
         return f"Neither is better throughout: {first.label} on {_list(a)}, {second.label} on {_list(b)} ({metric})."
     best, worst, won = (first, second, a) if a else (second, first, b)
+    told = f"{best.label} is better than {worst.label} in {metric} on"
     if len(won) == n:
-        return f"{best.label} is better than {worst.label} in {metric} on {'all ' + str(n) + ' datasets' if n > 1 else where}."
-    return f"{best.label} is better than {worst.label} in {metric} on {_list(won)}; elsewhere the data do not tell them apart."
+        return f"{told} {f'all {n} datasets' if n > 1 else where}."
+    return f"{told} {_list(won)}; elsewhere the data do not tell them apart."
 
 
 def _list(names: Sequence[str], most: int = 3) -> str:

@@ -5,9 +5,10 @@ all. Of a hidden dataset there are nothing but scores of the whole.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -15,19 +16,21 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.leaderboards import view_queries as queries
+from dynabench.leaderboards.released import sources
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import Measure, Replicates, measure, unpacked
+from dynabench.scoring.measures import REPLICATES, Measure, Replicates, measure, unpacked
 from dynabench.scoring.tables import Score
 from dynabench.tasks import TaskConfig
 
+T = TypeVar("T")
 SMALLEST = 30
 """Rows of the smallest slice of a hidden dataset that is shown."""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A submission as one viewer sees it. `model` names its page and is empty where the viewer may not know it."""
+    """A submission as one viewer sees it. `model` is empty where the viewer may not know it; files have no page."""
 
     id: int
     label: str
@@ -37,6 +40,7 @@ class Entrant:
     mine: bool = False
     anonymous: bool = False
     withdrawn: bool = False
+    file: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,20 +142,59 @@ def measures(config: TaskConfig) -> tuple[Measure, ...]:
 
 
 def scores(
-    session: Session, entrants: Iterable[Entrant], data: Iterable[Data], metrics: Iterable[Measure] = ()
+    session: Session, field: Field, entrants: Sequence[Entrant], data: Iterable[Data], metrics: Iterable[Measure] = ()
 ) -> Scores:
-    """What the entrants scored on the data as a whole."""
-    versions = {each.version_id: each.id for each in data}
-    ids, names = [each.id for each in entrants], [each.name for each in metrics]
-    rows = session.execute(queries.scores(ids, list(versions), names))
-    return {(submission, versions[version], score.metric): cell(score) for submission, version, score in rows}
+    """What the entrants scored on the data as a whole; on hidden data as `released` tells it."""
+    versions = {each.version_id: each for each in data}
+    told = _told(session, field, entrants, [each for each in versions.values() if each.visibility == "hidden"])
+    ids, names = {each.id for each in entrants} | set(told.values()), [each.name for each in metrics]
+    rows = session.execute(queries.scores(sorted(ids), list(versions), names))
+    found = {(submission, versions[version].id, score.metric): cell(score) for submission, version, score in rows}
+    costs = {each.name for each in field.metrics if each.cost}
+    own = {each.id for each in entrants}
+    kept = {key: each for key, each in found.items() if key[0] in own and (key[:2] not in told or key[2] in costs)}
+    for (submission, of), source in told.items():
+        kept |= {
+            (submission, of, metric): each
+            for (one, data_id, metric), each in found.items()
+            if one == source and data_id == of and metric not in costs
+        }
+    return kept
 
 
-def slices(session: Session, entrants: Sequence[Entrant], of: Data, metric: Measure) -> dict[tuple[int, str], Cell]:
+def slices(
+    session: Session, field: Field, entrants: Sequence[Entrant], of: Data, metric: Measure
+) -> dict[tuple[int, str], Cell]:
     """What the entrants scored on the slices of one dataset that may be shown, by submission and slice."""
-    rows = session.execute(queries.scores([each.id for each in entrants], [of.version_id], [metric.name], slices=True))
+    told = _told(session, field, entrants, [of] if of.visibility == "hidden" else [])
+    source_of = {each.id: told.get((each.id, of.id), each.id) for each in entrants}
+    rows = session.execute(queries.scores(sorted(set(source_of.values())), [of.version_id], [metric.name], slices=True))
     found = {(submission, score.slice): cell(score) for submission, _, score in rows}
-    return {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST}
+    shown = {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST}
+    return {(id, tag): each for id, source in source_of.items() for (one, tag), each in shown.items() if one == source}
+
+
+def _told(
+    session: Session, field: Field, entrants: Sequence[Entrant], hidden: Sequence[Data]
+) -> dict[tuple[int, int], int]:
+    """Whose scores are told of an entrant on hidden data, where these are an earlier submission's: by both numbers."""
+    found: dict[tuple[int, int], int] = {}
+    if not hidden:
+        return found
+    all_of = list(session.scalars(queries.ledger(field.config.id)))
+    own, primary = {each.id for each in entrants}, field.metrics[0]
+    rows = session.execute(
+        queries.scores([each.id for each in all_of], [each.version_id for each in hidden], [primary.name])
+    )
+    drawn = {(submission, version): cell(score).replicates for submission, version, score in rows}
+    nothing = np.full(REPLICATES, np.nan)
+    for each in hidden:
+        columns = [drawn.get((one.id, each.version_id)) for one in all_of]
+        stacked = primary.direction * np.stack([nothing if column is None else column for column in columns])
+        for one, source in zip(all_of, sources([one.person_id for one in all_of], stacked), strict=True):
+            if one.id in own and all_of[source].id != one.id:
+                found[one.id, each.id] = all_of[source].id
+    return found
 
 
 def cell(score: Score) -> Cell:
@@ -174,9 +217,9 @@ def mean(cells: Sequence[Cell], weights: Sequence[float]) -> Cell:
     return Cell(value, float(low), float(high), n, total)
 
 
-def _one[T](found: Iterable[T], fits: object, otherwise: str) -> T:
+def _one(found: Iterable[T], fits: Callable[[T], bool], otherwise: str) -> T:
     for each in found:
-        if fits(each):  # type: ignore[operator]
+        if fits(each):
             return each
     raise errors.NotFound(otherwise)
 
@@ -200,10 +243,11 @@ def _entrant(of: Submission, viewer: Person | None, twice: bool) -> Entrant:
     return Entrant(
         id=of.id,
         label=label,
-        model=of.model if named and of.kind != "predictions" else "",
+        model=of.model if named else "",
         version=of.version if named else "",
         entered_at=of.created_at,
         mine=viewer is not None and viewer.id == of.person_id,
         anonymous=of.visibility == "anonymous",
         withdrawn=of.state == "withdrawn",
+        file=of.kind == "predictions",
     )

@@ -40,7 +40,7 @@ class Matrix:
 
 def matrix(session: Session, field: Field, metric: Measure, discount: float = 0.0) -> Matrix:
     """The matrix of a task's board. `discount` from 0 to 0.9 is what each older column counts less than the next."""
-    scores = known.scores(session, field.entrants, field.data, [metric])
+    scores = known.scores(session, field, field.entrants, field.data, [metric])
     targets = in_the_loop(session, field.config.id)
     return arranged(field, metric, scores, targets, discount)
 
@@ -51,13 +51,16 @@ def arranged(
     """The matrix of these scores; `targets` has vMER by model and round."""
     data = tuple(of for of in field.data if any((each.id, of.id, metric.name) in scores for each in field.entrants))
     weights = recency(data, discount)
+    weighed = any(weights)
     lines = []
     for each in field.entrants:
         cells = tuple(scores.get((each.id, of.id, metric.name)) for of in data)
         there = [cell for cell in cells if cell is not None]
         if there:
-            whole = known.mean(there, weights) if len(there) == len(cells) and sum(weights) else None
-            lines.append(Line(each, cells, whole, trend(data, cells), targets.get(each.model, {}) if each.model else {}))
+            whole = known.mean(there, weights) if len(there) == len(cells) and weighed else None
+            lines.append(
+                Line(each, cells, whole, trend(data, cells), targets.get(each.model, {}) if each.model else {})
+            )
     lines.sort(key=lambda line: (line.overall is None, -metric.direction * (line.overall.value if line.overall else 0)))
     return Matrix(metric, data, tuple(lines), discount)
 
@@ -77,7 +80,9 @@ def trend(data: Sequence[Data], cells: Sequence[Cell | None]) -> Cell | None:
 
     The interval is that of the replicates' slopes: rounds are drawn independently of each other.
     """
-    points = [(of.round, cell) for of, cell in zip(data, cells, strict=True) if of.round is not None and cell is not None]
+    points = [
+        (of.round, cell) for of, cell in zip(data, cells, strict=True) if of.round is not None and cell is not None
+    ]
     if len(points) < 2:
         return None
     x = np.asarray([number for number, _ in points], float)

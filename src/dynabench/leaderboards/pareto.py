@@ -34,7 +34,7 @@ class Plot:
 def plot(session: Session, field: Field, x: Measure, y: Measure, data: Data | None = None) -> Plot:
     """All entrants with both scores on `data`, else the means over all datasets by the task's weights."""
     chosen = [data] if data is not None else [each for each in field.data if each.weight]
-    scores = known.scores(session, field.entrants, chosen, [x, y])
+    scores = known.scores(session, field, field.entrants, chosen, [x, y])
     of = [each for each in chosen if any((one.id, each.id, m.name) in scores for one in field.entrants for m in (x, y))]
     weights = [1.0] if data is not None else [float(each.weight) for each in of]
     found = []

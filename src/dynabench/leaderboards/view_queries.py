@@ -1,6 +1,6 @@
 """Every `select` of the views around a board, with its cost."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Select, and_, func, select
 
@@ -19,15 +19,21 @@ def submissions(task_id: str) -> Select[Submission]:
     return select(Submission).where(*mine).order_by(Submission.id)
 
 
+def ledger(task_id: str) -> Select[Submission]:
+    """All that was ever scored for a task, oldest first, as its submitters entered it: one index range."""
+    mine = (Submission.task_id == task_id, Submission.state.in_(ENTERED))
+    return select(Submission).where(*mine).order_by(Submission.created_at, Submission.id)
+
+
 def tasks_of(model: str) -> Select[str]:
     """The tasks for which a model of this name was entered: reads all submissions, some thousand at most."""
-    return select(Submission.task_id).where(Submission.name == model).distinct().order_by(Submission.task_id)
+    return select(Submission.task_id).where(Submission.model == model).distinct().order_by(Submission.task_id)
 
 
-def tries(person_ids: Collection[int], task_id: str) -> Select[int, int]:
-    """How many submissions some people have in a task's ledger, whatever became of them: one index range each."""
-    mine = (Submission.person_id.in_(person_ids), Submission.task_id == task_id)
-    return select(Submission.person_id, func.count()).where(*mine).group_by(Submission.person_id)
+def tries(person_id: int, task_id: str) -> Select[int]:
+    """How many submissions somebody has in a task's ledger that were scored: one index range."""
+    mine = (Submission.person_id == person_id, Submission.task_id == task_id, Submission.state.in_(ENTERED))
+    return select(func.count()).select_from(Submission).where(*mine)
 
 
 def datasets(task_id: str) -> Select[Dataset, DatasetVersion, int | None]:
@@ -51,7 +57,7 @@ def scores(
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Score)
         .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(*wanted, whole)
+        .where(*wanted, whole, Evaluation.state == "done")
         .order_by(Score.id)
         .execution_options(**PACKED)
     )
