@@ -87,7 +87,7 @@ def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right
     if a.replicates is not None and b.replicates is not None:
         low, high, p = paired(a.replicates, b.replicates, value)
         made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
-    if rows is not None and (asked := tested(*rows)) is not None:
+    if rows is not None and (asked := significance(*rows)) is not None:
         made = replace(made, test=asked[0], p=asked[1])
     return made
 
@@ -111,7 +111,7 @@ def paired(a: Replicates, b: Replicates, value: float) -> tuple[float, float, fl
     return min(low, value), max(high, value), p
 
 
-def tested(a: Right, b: Right) -> tuple[str, float] | None:
+def significance(a: Right, b: Right) -> tuple[str, float] | None:
     """Which test was made of two models' results row by row, and its p value; None without rows that both answered."""
     from dynabench import evaluate
 
