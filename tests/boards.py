@@ -93,7 +93,9 @@ def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, 
     return made
 
 
-def answered(session: Session, settings: Settings, submissions: Sequence[int], skills: Sequence[float], seed: int = 0) -> None:
+def answered(
+    session: Session, settings: Settings, submissions: Sequence[int], skills: Sequence[float], seed: int = 0
+) -> None:
     """The rows of the task's datasets and what the models of `furnish` answered to them, in two shards each.
 
     Rows are sentences about numbers, tagged `even` or `odd`; hidden datasets say so in their texts.
@@ -116,9 +118,7 @@ def answered(session: Session, settings: Settings, submissions: Sequence[int], s
         version.digest, version.slices = written.digest, written.tags
         for submission, skill in zip(submissions, skills, strict=True):
             right = np.random.default_rng([seed + place, 0]).random(version.rows) < skill
-            of = select(Evaluation).where(
-                Evaluation.submission_id == submission, Evaluation.version_id == version.id
-            )
+            of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
             _shards(session, settings, session.scalars(of).one().id, rows, right)
     session.flush()
 

@@ -39,7 +39,9 @@ def scored(settings: Settings) -> Any:
         boards.answered(session, settings, ids, SKILLS)
         for each in session.scalars(select(Evaluation)):
             for tag, n in (("even", 60), ("rare", 7)):
-                session.add(Score(evaluation_id=each.id, metric="accuracy", slice=tag, value=0.5, low=0.4, high=0.6, n=n))
+                session.add(
+                    Score(evaluation_id=each.id, metric="accuracy", slice=tag, value=0.5, low=0.4, high=0.6, n=n)
+                )
 
     database = Database(settings.url)
     database.write(fill)
@@ -56,9 +58,9 @@ def furnish() -> Furnish:
 def change(database: Any) -> Callable[..., None]:
     """Change submissions: `change("model-1", visibility="private", person="ada")`."""
 
-    def changed(name: str, person: str = "", **values: Any) -> None:
+    def changed(which: str, /, person: str = "", **values: Any) -> None:
         def write(session: Session) -> None:
-            of = session.scalars(select(Submission).where(Submission.name == name)).one()
+            of = session.scalars(select(Submission).where(Submission.name == which)).one()
             for key, value in values.items():
                 setattr(of, key, value)
             if person:

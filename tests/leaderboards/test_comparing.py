@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
-from dynabench.leaderboards.comparing import Tally, chosen, paired, tally, significance
+from dynabench.leaderboards.comparing import Tally, chosen, paired, significance, tally
 
 Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")]))
 
@@ -107,7 +107,7 @@ def test_rows_on_which_they_disagree_are_paged_without_gaps_or_repeats(client, i
 
 def test_each_row_says_what_was_asked_what_is_right_and_what_both_said(client, ids):
     row = rows(client, ids, shown="a").json()["items"][0]
-    assert list(row["inputs"].values())[0].startswith("number")
+    assert next(iter(row["inputs"].values())).startswith("number")
     assert list(row["reference"].values()) == ["positive"] or list(row["reference"].values()) == ["Positive"]
     assert row["a"]["right"]
     assert not row["b"]["right"]
@@ -129,7 +129,10 @@ def test_rows_that_are_not_public_are_refused(client, ids, database, visibility)
     assert rows(client, ids, dataset="second").status_code == 403
     page = client.get(f"/tasks/sentiment/compare?a={ids['model-0']}&b={ids['model-1']}&dataset=second")
     assert page.status_code == 403
-    tests = {each["dataset"]: each["test"] for each in ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"][:3]}
+    tests = {
+        each["dataset"]: each["test"]
+        for each in ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"][:3]
+    }
     assert tests["second"] == ("mcnemar" if visibility == "scoring" else "paired_bootstrap")
 
 

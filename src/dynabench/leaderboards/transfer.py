@@ -32,7 +32,8 @@ class Transfer:
 def transfer(fooled: Fooled) -> Transfer:
     """What the errors of M models on the same N rows say of each other."""
     models, rows = fooled.shape
-    together = fooled.astype(np.float32) @ fooled.astype(np.float32).T
+    # Whole numbers below 2**24 are exact in float32, whose product is the quick one.
+    together = (fooled.astype(np.float32) @ fooled.astype(np.float32).T).astype(np.float64)
     errors = np.diag(together)
     shares = np.full((models, models), np.nan)
     np.divide(together, errors[:, None], out=shares, where=errors[:, None] > 0)
@@ -41,10 +42,10 @@ def transfer(fooled: Fooled) -> Transfer:
     some = of[of > 0]
     mean = float(((some - 1) / (models - 1)).mean()) if models > 1 and some.size else None
     rates = errors / rows if rows else np.zeros(models)
-    return Transfer(_order(together), rates.astype(np.float64), counts, shares, mean, rows)
+    return Transfer(_order(together), rates, counts, shares, mean, rows)
 
 
-def _order(together: NDArray[np.float32]) -> tuple[int, ...]:
+def _order(together: NDArray[np.float64]) -> tuple[int, ...]:
     """Leaves of the average-linkage tree over Jaccard distances of the models' errors, neighbours as near as can be."""
     models = len(together)
     if models < 3:

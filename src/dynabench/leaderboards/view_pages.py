@@ -139,7 +139,7 @@ async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response
     found = await request.app.state.db.aread(blocks.of_model, viewer, name)
     if not found and not wants_fragment(request):
         raise errors.NotFound(f"There are no scores of {name!r} to show.")
-    values = {"name": name, "entries": found, "written": written}
+    values = {"model_name": name, "entries": found, "written": written}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 
 
