@@ -21,6 +21,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
+from tests import boards
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
@@ -79,6 +80,8 @@ class Stage:
         """The route with real things in place of its parameters; `number` is the example's, by default the scene's."""
         known: dict[str, Any] = {"task": "nli", "n": 1, "number": 1, "job": self.scene.job, "act": "dismiss"}
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
+        if "/scores" in path or "/datasets/" in path:
+            known["name"] = "model-0" if "/models/" in path else "first"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
         if "{file}" in path:
@@ -186,6 +189,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         database = client.app.state.db
         callers = {role: register(client, name) for role, name in NAMES.items()}
         database.write(_found, callers["banned"].id, invited)
+        database.write(boards.furnish, "nli", rows=40)
         owner, root, author = callers["owner"], callers["admin"], callers["author"]
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
         assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201

@@ -1,5 +1,7 @@
 """Two models side by side: differences, tests and their correction, rows."""
 
+import shutil
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
+from dynabench.datasets.tables import Dataset
 from dynabench.leaderboards.comparing import Tally, chosen, paired, significance, tally
 
 Rights = arrays(np.float32, 30, elements=st.sampled_from([0.0, 1.0, float("nan")]))
@@ -123,8 +126,6 @@ def test_rows_are_filtered_by_kind_and_tag(client, ids):
 
 @pytest.mark.parametrize("visibility", ["hidden", "scoring"])
 def test_rows_that_are_not_public_are_refused(client, ids, database, visibility):
-    from dynabench.datasets.tables import Dataset
-
     database.write(lambda s: setattr(s.query(Dataset).filter_by(name="second").one(), "visibility", visibility))
     assert rows(client, ids, dataset="second").status_code == 403
     page = client.get(f"/tasks/sentiment/compare?a={ids['model-0']}&b={ids['model-1']}&dataset=second")
@@ -137,8 +138,6 @@ def test_rows_that_are_not_public_are_refused(client, ids, database, visibility)
 
 
 def test_files_that_are_gone_leave_the_stored_scores(client, ids, settings):
-    import shutil
-
     shutil.rmtree(settings.folder / "evaluations")
     found = ask(client, a=ids["model-0"], b=ids["model-1"]).json()["differences"]
     assert {each["test"] for each in found if each["metric"] == "accuracy"} <= {"paired_bootstrap", "mcnemar"}

@@ -11,6 +11,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import view_queries as queries
 from dynabench.leaderboards.comparing import NOTHING, paired
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.registry import service as registry
 from dynabench.registry.tables import Submission
 from dynabench.scoring.measures import Measure
 from dynabench.stats.corrections import holm
@@ -55,9 +56,14 @@ class Best:
 
 
 def of_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
-    """What the submissions of this model scored, as `viewer` may know: anonymous ones are not linked to its name."""
+    """What the submissions of this model scored, as `viewer` may know.
+
+    Anonymous ones are not linked to its name, and a model that is listed for few people is there for these alone.
+    """
     found = []
     for task in session.scalars(queries.tasks_of(name)):
+        if not registry.visible(session, viewer, name, task):
+            continue
         field = known.field(session, viewer, task, withdrawn=True)
         found += [_entry(session, field, each) for each in field.entrants if each.model == name]
     return found

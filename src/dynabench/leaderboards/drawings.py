@@ -42,7 +42,8 @@ def matrix(of: Matrix) -> Chart | None:
     ]
     note = f"{axis(of.metric)} with 95% intervals. {IN_LOOP} marks rounds that were collected against the model."
     rows = [_row(line, of) for line in of.lines]
-    return Chart(_finding(of), plots.heat(cells, of.metric.better), columns, rows, note)
+    order = [_column(each.title, each.round) for each in of.data]
+    return Chart(_finding(of), plots.heat(cells, of.metric.better, order), columns, rows, note)
 
 
 def _column(title: str, round: int | None) -> str:
@@ -144,7 +145,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )
-    return Chart(title, plots.heat(cells) if cells else {}, columns, rows, note)
+    return Chart(title, plots.heat(cells, columns=names) if cells else {}, columns, rows, note)
 
 
 def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:
@@ -159,4 +160,6 @@ def _together(models: Sequence[Entrant], of: Transfer) -> str:
     np.fill_diagonal(both, -1)
     i, j = np.unravel_index(int(both.argmax()), both.shape)
     one, other = sorted((models[int(i)].label, models[int(j)].label))
-    return f"{one} and {other} fall together most: at least {percent(float(both[i, j]))} of what fools one fools both"
+    share = float(both[i, j])
+    least = "all" if share == 1 else f"at least {percent(share)}"
+    return f"{one} and {other} fall together most: {least} of what fools one fools both"

@@ -13,14 +13,15 @@ def score(value: float | None, metric: Measure, sign: bool = False) -> str:
         return NONE
     scaled = value * metric.scale
     digits = 1 if metric.scale == 100 or abs(scaled) >= 10 else 3 if abs(scaled) < 1 else 2
+    scaled = round(scaled, digits) + 0.0  # no negative nought
     text = f"{scaled:+,.{digits}f}" if sign else f"{scaled:,.{digits}f}"
     percent = "%" if metric.unit == "%" and not sign else ""
     return text.replace("-", MINUS) + percent
 
 
 def span(low: float | None, high: float | None, metric: Measure, sign: bool = False) -> str:
-    """`79.0–83.1`: an interval; empty where none is known."""
-    if low is None or high is None:
+    """`79.0–83.1`: an interval; empty where none is known, or nothing varied."""
+    if low is None or high is None or (low == high and metric.cost):
         return ""
     between = " to " if sign else "–"
     return f"{score(low, metric, sign)}{between}{score(high, metric, sign)}".replace("%", "")

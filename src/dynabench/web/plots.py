@@ -9,10 +9,11 @@ DARKEST = 0.55  # opacity of the darkest cell: its number can be read on it, in 
 WIDTH, HEIGHT = 92, 44  # of a cell
 
 
-def heat(cells: Sequence[dict[str, Any]], better: str = "higher") -> dict[str, Any]:
+def heat(cells: Sequence[dict[str, Any]], better: str = "higher", columns: Sequence[str] = ()) -> dict[str, Any]:
     """A heat map. A cell has `row`, `column`, `value`, `label`, `note` (a smaller line) and `tip`; more is darker.
 
-    Where less is better, `better` is "lower" and less is darker. Rows and columns keep the order of the cells.
+    Where less is better, `better` is "lower" and less is darker. Rows keep the order of the cells, columns that of
+    `columns`, else the same.
     """
     import altair as alt
 
@@ -24,14 +25,15 @@ def heat(cells: Sequence[dict[str, Any]], better: str = "higher") -> dict[str, A
     rows = len({cell["row"] for cell in cells})
     axis = alt.Axis(labelAngle=0, orient="top", grid=False, domain=False, ticks=False, labelLimit=WIDTH - 6)
     side = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=150, labelPadding=8)
+    noted = any(cell["note"] for cell in cells)
     base = alt.Chart(data(points)).encode(
-        x=alt.X("column:N", sort=None, title=None, axis=axis, scale=alt.Scale(paddingInner=0.03)),
+        x=alt.X("column:N", sort=list(columns) or None, title=None, axis=axis, scale=alt.Scale(paddingInner=0.03)),
         y=alt.Y("row:N", sort=None, title=None, axis=side, scale=alt.Scale(paddingInner=0.06)),
         tooltip="tip:N",
     )
     field = base.mark_rect(color=MODELS, cornerRadius=3).encode(opacity=alt.Opacity("shade:Q", scale=None))
     frame = base.mark_rect(filled=False, stroke=LINE, cornerRadius=3)
-    number = base.mark_text(color=INK, fontSize=14, fontWeight=600, dy=-6).encode(text="label:N")
+    number = base.mark_text(color=INK, fontSize=14, fontWeight=600, dy=-6 if noted else 0).encode(text="label:N")
     below = base.mark_text(color=INK, fontSize=11, dy=11).encode(text="note:N")
     chart = alt.layer(frame, field, number, below).properties(width=alt.Step(WIDTH), height=HEIGHT * rows)
     return compiled(chart, right=8)
