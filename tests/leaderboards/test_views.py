@@ -201,3 +201,49 @@ def test_a_task_without_scores_says_what_will_be_there(client, view):
     assert page.status_code == 200
     assert 'class="empty"' in page.text or "no blind answers" in page.text
     assert client.get(f"/tasks/nothing/{view}").status_code == 404
+
+
+HOSTILE_VALUES = (
+    "",
+    "<script>alert(1)</script>",
+    "' OR 1=1 --",
+    "\u202e",
+    "9" * 40,
+    "-1",
+    "nan",
+    "../../etc",
+    "x" * 300,
+    "\x00",
+)
+ADDRESSES = {
+    "compare": ("a", "b", "dataset", "shown", "tag", "after"),
+    "compare.csv": ("a", "b"),
+    "matrix": ("metric", "discount"),
+    "matrix.csv": ("metric", "discount"),
+    "pareto": ("x", "y", "dataset"),
+    "pareto.csv": ("x", "y", "dataset"),
+    "transfer": ("dataset",),
+    "transfer.csv": ("dataset",),
+    "datasets/first/best": ("limit",),
+}
+
+
+@pytest.mark.parametrize("view", ADDRESSES)
+def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view):
+    given = {"a": "1", "b": "2"} if view.startswith("compare") else {}
+    for name in ADDRESSES[view]:
+        for value in HOSTILE_VALUES:
+            for prefix in ("", "/api/v1"):
+                answer = client.get(f"{prefix}/tasks/sentiment/{view}", params=given | {name: value})
+                assert answer.status_code in (200, 400, 403, 404, 422), (view, name, value, answer.text[:200])
+                assert "<script>alert" not in answer.text or "json" in answer.headers["content-type"]
+    assert client.get(f"/models/{'x' * 200}/scores").status_code == 422
+    assert client.get("/models/%00/scores").status_code in (400, 404, 422)
+
+
+def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settings, database):
+    change("model-0", name="<script>alert(1)</script>")
+    for path in ("matrix", "pareto?x=throughput", "humans", "transfer", "compare?a=1&b=2", "datasets/first/best"):
+        page = client.get(f"/tasks/sentiment/{path}").text
+        assert "<script>alert(1)" not in page, path
+        assert "alert(1)" in page, path
