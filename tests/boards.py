@@ -3,13 +3,20 @@
 from collections.abc import Sequence
 
 import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.registry.tables import Submission
 from dynabench.scoring.measures import REPLICATES, measure, packed
-from dynabench.scoring.tables import Evaluation, Score
+from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.settings import Settings
 
 METRICS = ("accuracy", "fairness", "robustness", "throughput", "memory")
 
@@ -84,3 +91,52 @@ def _scores(evaluation: int, metrics: Sequence[str], skill: float, number: int, 
             )
         )
     return made
+
+
+def answered(
+    session: Session, settings: Settings, submissions: Sequence[int], skills: Sequence[float], seed: int = 0
+) -> None:
+    """The rows of the task's datasets and what the models of `furnish` answered to them, in two shards each.
+
+    Rows are sentences about numbers, tagged `even` or `odd`; hidden datasets say so in their texts.
+    """
+    task = session.get_one(Submission, submissions[0]).task_id
+    datasets = session.scalars(select(Dataset).where(Dataset.task_id == task).order_by(Dataset.id)).all()
+    for place, dataset in enumerate(datasets):
+        version = session.get_one(DatasetVersion, dataset.version_id)
+        word = "SECRET" if dataset.visibility == "hidden" else "number"
+        rows = [
+            Stored(
+                uid=f"{dataset.name}-{number}",
+                inputs={"statement": f"{word} {number} of {dataset.name}"},
+                answers=({"label": "positive"},),
+                tags=("even" if number % 2 == 0 else "odd",),
+            )
+            for number in range(version.rows)
+        ]
+        written = stored.write(settings, rows)
+        version.digest, version.slices = written.digest, written.tags
+        for submission, skill in zip(submissions, skills, strict=True):
+            right = np.random.default_rng([seed + place, 0]).random(version.rows) < skill
+            of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
+            _shards(session, settings, session.scalars(of).one().id, rows, right)
+    session.flush()
+
+
+def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequence[Stored], right: np.ndarray) -> None:
+    folder = settings.folder / "evaluations" / str(evaluation)
+    folder.mkdir(parents=True, exist_ok=True)
+    half = len(rows) // 2
+    for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
+        said = [orjson.dumps({"label": "positive" if good else "negative"}).decode() for good in right[first:last]]
+        columns = {
+            "uid": [row.uid for row in rows[first:last]],
+            "answer": said,
+            "right": right[first:last].astype(float),
+        }
+        pq.write_table(pa.table(columns), folder / f"rows-{number}.parquet")
+        digest = f"{evaluation:032x}{number:032x}"
+        session.add(
+            Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first, digest=digest,
+                  seconds=1.0)
+        )  # fmt: skip

@@ -61,6 +61,7 @@ def scope_of(method: str, route: Route) -> str:
 
 
 PAIR = {"premise": "It rains.", "hypothesis": "It is dry."}
+TWO = {"a": "1", "b": "2"}  # entries of the board
 ASKED = {f"inputs.{name}": text for name, text in PAIR.items()}
 SANDBOX = {"context_id": "{context}", "input": {"hypothesis": "It is not so."}, "answer": {"label": "neutral"}}
 # What ends something stands last: the table is walked from top to bottom.
@@ -196,6 +197,28 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/submissions/{id}/cancel"): Route("submitter"),
     ("POST", "/api/v1/submissions/{id}/retry"): Route("submitter"),
     ("POST", "/api/v1/submissions/{id}/withdraw"): Route("submitter"),
+    # leaderboards
+    ("GET", "/tasks/{task}/compare"): Route("anyone", params=TWO),
+    ("GET", "/tasks/{task}/compare.csv"): Route("anyone", params=TWO),
+    ("GET", "/tasks/{task}/matrix"): Route("anyone"),
+    ("GET", "/tasks/{task}/matrix.csv"): Route("anyone"),
+    ("GET", "/tasks/{task}/pareto"): Route("anyone"),
+    ("GET", "/tasks/{task}/pareto.csv"): Route("anyone"),
+    ("GET", "/tasks/{task}/humans"): Route("anyone"),
+    ("GET", "/tasks/{task}/humans.csv"): Route("anyone"),
+    ("GET", "/tasks/{task}/transfer"): Route("anyone"),
+    ("GET", "/tasks/{task}/transfer.csv"): Route("anyone", params={"dataset": "first"}),
+    ("GET", "/tasks/{task}/datasets/{name}/best"): Route("anyone"),
+    ("GET", "/models/{name}/scores"): Route("anyone"),
+    ("GET", "/models/{name}/scores.csv"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/compare"): Route("anyone", params=TWO),
+    ("GET", "/api/v1/tasks/{task}/compare/examples"): Route("anyone", params=TWO | {"dataset": "first"}),
+    ("GET", "/api/v1/tasks/{task}/matrix"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/pareto"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/humans"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/transfer"): Route("anyone", params={"dataset": "first"}),
+    ("GET", "/api/v1/tasks/{task}/datasets/{name}/best"): Route("anyone"),
+    ("GET", "/api/v1/models/{name}/scores"): Route("anyone"),
     # evaluate
     ("GET", "/evaluate"): Route("anyone"),
     ("GET", "/evaluate/{kind}/{name}"): Route("anyone"),

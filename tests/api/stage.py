@@ -95,7 +95,9 @@ class Stage:
         }
         known |= {"kind": "metric", "name": "nli-a" if "/models/" in path else "accuracy"}
         if "/datasets/" in path:
-            known["name"] = "films"
+            known["name"] = "first" if path.endswith("/best") else "films"
+        if "/models/" in path and "/scores" in path:
+            known["name"] = "model-0"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
         if "/twins" in path:
@@ -228,6 +230,7 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         database = client.app.state.db
         callers = {role: register(client, name) for role, name in NAMES.items()}
         database.write(_found, callers["banned"].id, invited)
+        database.write(boards.furnish, "nli", rows=40)
         owner, root, author = callers["owner"], callers["admin"], callers["author"]
         assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
         assert root.post("/api/v1/tasks/sentiment/rounds", json={"targets": ["sentiment-a"]}).status_code == 201
@@ -282,8 +285,8 @@ def _films(session: Session, settings: Settings) -> None:
     made = library.add(session, None, "nli", "films", Settled(visibility="public"))
     library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
 def _evaluated(session: Session, person: int) -> int:
-    boards.furnish(session, "nli", skills=[0.9], datasets=["first"], rows=40, person=person)
-    found = session.scalars(select(Evaluation)).one()
+    made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
+    found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
     found.state, found.code = "failed", "crashed"
     session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
     return found.id

@@ -151,9 +151,14 @@ def search(found: Sequence[Model], q: str = "", task: str = "") -> list[Model]:
     return [each for each in found if wanted in each.name.casefold() and task in ("", each.task)]
 
 
+def visible(session: Session, viewer: Person | None, name: str, task: str) -> bool:
+    """Whether `viewer` may see the model of this name, as far as anybody said who may."""
+    return _Eyes(session, viewer).sees(name, task)
+
+
 def played(session: Session, viewer: Person | None, name: str, task: str = "") -> list[Played]:
     """The rounds against a model, newest first, as its page shows them to somebody who may see it; else none."""
-    if not _Eyes(session, viewer).sees(name, task):
+    if not visible(session, viewer, name, task):
         return []
     found = []
     for of, version in session.execute(queries.rounds_against(name, ROUNDS)):

@@ -144,7 +144,7 @@ def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
 def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(_data(points)).encode(
+    base = alt.Chart(data(points)).encode(
         x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
     )
     scale = alt.Y("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
@@ -152,7 +152,7 @@ def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
     text = base.mark_text(align="left", dx=9, color=INK, fontSize=13).encode(y="value:Q", text="label:N")
-    return _compiled(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
+    return compiled(alt.layer(line, whisker, dot, text).properties(width="container", height=220))
 
 
 def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     days = len({point["name"] for point in points})
     ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
     x = alt.X("name:T", title="Day (UTC)", timeUnit="utcyearmonthdate", axis=ticks)
-    base = alt.Chart(_data(points)).encode(x=x, color=colour)
+    base = alt.Chart(data(points)).encode(x=x, color=colour)
     y = alt.Y("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
@@ -171,18 +171,18 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     ends = sorted((point for point in points if point["name"] == last), key=lambda point: -point["value"])
     close = ends[0]["value"] - ends[-1]["value"] < NEAR
     names = [
-        alt.Chart(_data([end]))
+        alt.Chart(data([end]))
         .mark_text(align="left", dx=8, dy=dy if close else 0, fontWeight=600, fontSize=13)
         .encode(x=x, color=colour, y="value:Q", text="series:N")
         for end, dy in zip(ends, (-8, 8), strict=False)
     ]
-    return _compiled(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
+    return compiled(alt.layer(band, line, dot, *names).properties(width="container", height=240), right=44)
 
 
 def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
-    base = alt.Chart(_data(points)).encode(
+    base = alt.Chart(data(points)).encode(
         y=alt.Y(
             "name:N",
             title=None,
@@ -195,12 +195,11 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
-    return _compiled(
-        alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40
-    )
+    return compiled(alt.layer(whisker, dot, text).properties(width="container", height=44 * len(points) + 12), right=40)
 
 
-def _data(points: list[dict[str, Any]]) -> Any:
+def data(points: list[dict[str, Any]]) -> Any:
+    """Points as Altair takes them."""
     import altair as alt
 
     return alt.Data(values=points)  # type: ignore[no-untyped-call]
@@ -212,7 +211,7 @@ def _percents() -> Any:
     return alt.Axis(format="%", tickCount=5, domain=False, ticks=False)
 
 
-def _compiled(chart: Any, right: int = 28) -> dict[str, Any]:
+def compiled(chart: Any, right: int = 28) -> dict[str, Any]:
     """The Vega spec of an Altair chart, in the pages' type and lines."""
     import vl_convert
 

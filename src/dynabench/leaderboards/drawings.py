@@ -1,0 +1,165 @@
+"""The charts of the views around a board, each with its finding as title and its numbers as a table."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from dynabench.leaderboards.entrants import Cell, Entrant
+from dynabench.leaderboards.matrix import Line, Matrix
+from dynabench.leaderboards.pareto import Plot, Point
+from dynabench.leaderboards.people import Standing
+from dynabench.leaderboards.transfer import Transfer
+from dynabench.leaderboards.written import axis, cell, score, span
+from dynabench.web import plots
+from dynabench.web.charts import Chart
+from dynabench.web.filters import percent
+
+Columns = list[str | tuple[str, str]]
+MOST = 30
+"""Models in one picture; the table has all."""
+IN_LOOP = "\N{BULLSEYE}"
+
+
+def matrix(of: Matrix) -> Chart | None:
+    """The heat map of a matrix; None where it has no cell."""
+    cells = []
+    for line in of.lines[:MOST]:
+        for data, one in zip(of.data, line.cells, strict=True):
+            if one is not None:
+                name, title = line.entrant.label, _column(data.title, data.round)
+                loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
+                tip = f"{name}, {title}: {cell(one, of.metric)}, n {one.n:,}{' · in the loop' if loop else ''}"
+                shown = {"label": score(one.value, of.metric) + loop, "note": span(one.low, one.high, of.metric)}
+                cells.append({"row": name, "column": title, "value": one.value, "tip": tip, **shown})
+    if not cells:
+        return None
+    columns: Columns = [
+        "Model",
+        *((_column(each.title, each.round), "num") for each in of.data),
+        ("Overall", "num"),
+        ("Per round", "num"),
+    ]
+    note = f"{axis(of.metric)} with 95% intervals. {IN_LOOP} marks rounds that were collected against the model."
+    rows = [_row(line, of) for line in of.lines]
+    order = [_column(each.title, each.round) for each in of.data]
+    return Chart(_finding(of), plots.heat(cells, of.metric.better, order), columns, rows, note)
+
+
+def _column(title: str, round: int | None) -> str:
+    return title if round is None else f"Round {round}"
+
+
+def _row(line: Line, of: Matrix) -> list[str]:
+    trend = line.trend
+    slope = score(trend.value, of.metric, True) if trend else ""
+    between = f" ({span(trend.low, trend.high, of.metric, True)})" if trend and trend.low is not None else ""
+    cells = []
+    for data, one in zip(of.data, line.cells, strict=True):
+        rate = line.loop.get(data.round) if data.round is not None else None
+        loop = f" · in the loop, vMER {percent(rate.value, 1)}" if rate is not None else ""
+        cells.append(cell(one, of.metric) + loop)
+    return [line.entrant.label, *cells, cell(line.overall, of.metric), slope + between]
+
+
+def _finding(of: Matrix) -> str:
+    whole = [line for line in of.lines if line.overall is not None]
+    if not whole or len(of.data) < 2:
+        return f"{of.metric.title} of {len(of.lines)} models"
+    ways = [_way(line.trend, of.metric.direction) for line in of.lines if line.trend]
+    risen, fallen = ways.count(1), ways.count(-1)
+    best = f"{whole[0].entrant.label} leads over {len(of.data)} columns"
+    if risen or fallen:
+        return f"{best}; over rounds {risen} of {len(ways)} models do better and {fallen} worse"
+    return best
+
+
+def _way(trend: Cell, direction: int) -> int:
+    """1 where a model clearly does better over rounds, -1 where it does worse, 0 where neither is clear."""
+    if trend.low is None or trend.high is None or trend.low <= 0 <= trend.high:
+        return 0
+    return direction if trend.low > 0 else -direction
+
+
+def pareto(of: Plot) -> Chart | None:
+    """The plot of two measures; None without points."""
+    if not of.points:
+        return None
+    front = [each.entrant.label for each in of.points if not each.dominated]
+    finding = f"{len(front)} of {len(of.points)} models are beaten by none on both: {', '.join(front[:4])}"
+    columns: Columns = ["Model", (axis(of.x), "num"), (axis(of.y), "num"), "Beaten on both"]
+    rows = [
+        [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), "yes" if each.dominated else "no"]
+        for each in of.points
+    ]
+    title = finding + ("…" if len(front) > 4 else "")
+    spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
+    return Chart(title, spec, columns, rows, "Grey models are beaten by another on both axes. Bars are 95% intervals.")
+
+
+def _point(each: Point, of: Plot) -> dict[str, object]:
+    tip = f"{each.entrant.label}: {cell(each.x, of.x)}, {cell(each.y, of.y)}"
+    made: dict[str, object] = {"name": each.entrant.label, "dominated": each.dominated, "tip": tip}
+    for name, one, metric in (("x", each.x, of.x), ("y", each.y, of.y)):
+        for end, value in (("", one.value), ("_low", one.low), ("_high", one.high)):
+            made[name + end] = None if value is None else value * metric.scale
+    return made
+
+
+def saturation(of: Sequence[Standing]) -> Chart | None:
+    """How far models have come from the first one to people; None where no round knows both."""
+    points, rows = [], []
+    for each in of:
+        for step in each.steps:
+            day, told = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
+            tip = f"Round {each.round}, {step.entrant.label}: {told} ({percent(step.score, 1)})"
+            points.append(
+                {"series": f"Round {each.round}", "at": step.at.isoformat(), "value": step.saturation, "tip": tip}
+            )
+            rows.append([f"{each.round}", day, step.entrant.label, percent(step.score, 1), told])
+    if not points:
+        return None
+    done = [each for each in of if each.steps]
+    near = sum(each.steps[-1].saturation >= 0 for each in done)
+    rounds = f"{len(done)} round{'s' if len(done) > 1 else ''}"
+    title = f"Models have reached people on {near} of {rounds}"
+    columns: Columns = ["Round", "Day", "Best model", ("Score", "num"), ("Of the way: −1 to 0", "num")]
+    note = "The best score so far on each round: the first model stands at −1, people at 0."
+    return Chart(title, plots.saturation(points), columns, rows, note)
+
+
+def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
+    """Of the rows that fool one model (rows), the share that fool another too (columns), alike models side by side."""
+    names = [models[at].label for at in of.order]
+    cells = []
+    for i, j in product(of.order, of.order):
+        value = float(of.shares[i, j])
+        if i != j and not np.isnan(value):
+            one, other, share = models[i].label, models[j].label, percent(value)
+            tip = f"Of what fools {one}, {percent(value, 1)} fools {other} too"
+            cells.append({"row": one, "column": other, "value": value, "label": share, "note": "", "tip": tip})
+    columns: Columns = ["What fools…", *((f"also fools {name}", "num") for name in names)]
+    rows = [_transfer_row(models, of, i) for i in of.order]
+    title = "No model errs" if not cells else _together(models, of)
+    note = (
+        "Share of the rows that fool the model on the left which fool the one above too. "
+        "Models that fall together stand together."
+    )
+    return Chart(title, plots.heat(cells, columns=names) if cells else {}, columns, rows, note)
+
+
+def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:
+    head = f"{models[i].label} (wrong on {percent(float(of.rates[i]), 1)})"
+    return [head, *("" if i == j else percent(float(of.shares[i, j])) for j in of.order)]
+
+
+def _together(models: Sequence[Entrant], of: Transfer) -> str:
+    """The two models that share most, by the smaller of both shares."""
+    both = np.minimum(of.shares, of.shares.T)
+    both[np.isnan(both)] = -1
+    np.fill_diagonal(both, -1)
+    i, j = np.unravel_index(int(both.argmax()), both.shape)
+    one, other = sorted((models[int(i)].label, models[int(j)].label))
+    share = float(both[i, j])
+    least = "all" if share == 1 else f"at least {percent(share)}"
+    return f"{one} and {other} fall together most: {least} of what fools one fools both"

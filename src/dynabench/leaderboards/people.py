@@ -1,0 +1,102 @@
+"""People on the board: how often they answer right where models are tried, and how far models are behind.
+
+Human accuracy comes from blind answers (`collection.statistics`). The gap to a round's targets is taken on the same
+items; that to the best model, on the dataset that the round was released as, whose items are most of the same.
+
+Saturation follows Kiela and others (Dynabench, NAACL 2021, figure 1): the first model stands at -1, people at 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import sqrt
+
+from sqlalchemy.orm import Session
+
+from dynabench.collection import overview
+from dynabench.collection.statistics import statistics
+from dynabench.leaderboards import entrants as known
+from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.rounds.tables import Round
+from dynabench.scoring.measures import Measure
+from dynabench.stats.rates import UNKNOWN, Rate
+
+ACCURACIES = ("accuracy", "exact_match")
+"""Primary metrics that are shares of right answers, as human accuracy is one."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The best model of a round's dataset when it was entered: its score, and where that lies from -1 to 0."""
+
+    entrant: Entrant
+    at: datetime
+    score: float
+    saturation: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """People beside the models of one round. `gap` is to its targets, `behind` to the `best` entrant.
+
+    `steps` are empty where people's accuracy is not known, or no better than the first model's.
+    """
+
+    round: int
+    data: Data | None
+    human: Rate
+    gap: Rate
+    best: Entrant | None
+    score: Cell | None
+    behind: Rate
+    steps: tuple[Step, ...]
+
+
+def standings(session: Session, field: Field) -> list[Standing]:
+    """People and models for each round of the task, oldest first."""
+    metric = field.metrics[0]
+    of = {each.round: each for each in field.data if each.round is not None}
+    scores = known.scores(session, field, field.entrants, of.values(), [metric])
+    found = []
+    for each in reversed(overview.started(session, field.config.id)):
+        data = of.get(each.number)
+        mine = [
+            (one, scores[key]) for one in field.entrants if data and (key := (one.id, data.id, metric.name)) in scores
+        ]
+        found.append(_standing(session, each, data, mine, metric))
+    return found
+
+
+def _standing(
+    session: Session, of: Round, data: Data | None, mine: Sequence[tuple[Entrant, Cell]], metric: Measure
+) -> Standing:
+    said = statistics(session, of, by=())
+    human = said.human_accuracy
+    best, score = max(mine, key=lambda pair: metric.direction * pair[1].value, default=(None, None))
+    alike = metric.name in ACCURACIES
+    behind = difference(human, score) if alike and score is not None else UNKNOWN
+    steps = saturated(human.value, mine) if alike else ()
+    return Standing(of.number, data, human, said.human_model_gap, best, score, behind, steps)
+
+
+def difference(human: Rate, score: Cell) -> Rate:
+    """Human accuracy minus a model's, from the limits of both (Zou and Donner 2008, taken as independent)."""
+    if human.value is None or human.low is None or human.high is None or score.low is None or score.high is None:
+        return UNKNOWN
+    value = human.value - score.value
+    low = value - sqrt((human.value - human.low) ** 2 + (score.high - score.value) ** 2)
+    high = value + sqrt((human.high - human.value) ** 2 + (score.value - score.low) ** 2)
+    return Rate(value, max(low, -1.0), min(high, 1.0), human.n)
+
+
+def saturated(human: float | None, scores: Sequence[tuple[Entrant, Cell]]) -> tuple[Step, ...]:
+    """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
+    ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
+    if human is None or not ordered or human <= ordered[0][1].value:
+        return ()
+    first, best, steps = ordered[0][1].value, float("-inf"), list[Step]()
+    for entrant, cell in ordered:
+        if cell.value > best:
+            best = cell.value
+            steps.append(Step(entrant, entrant.entered_at, best, (best - human) / (human - first)))
+    return tuple(steps)

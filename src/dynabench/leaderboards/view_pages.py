@@ -1,0 +1,155 @@
+"""The views around a board as pages: two models, the matrix, a Pareto plot, people, errors that models share."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench import errors
+from dynabench.accounts.auth import Viewer
+from dynabench.collection import content_warning, overview
+from dynabench.leaderboards import blocks, comparing, drawings, pareto, people, rowwise, written
+from dynabench.leaderboards import entrants as known
+from dynabench.leaderboards import matrix as matrices
+from dynabench.leaderboards.entrants import Field
+from dynabench.rounds import seats, views
+from dynabench.web import render
+from dynabench.web.pages import wants_fragment
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+
+Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
+Word = Annotated[str, Query(max_length=100)]
+Name = Annotated[str, Path(min_length=1, max_length=100)]
+Tag = Annotated[str, Query(max_length=200)]
+Shown = Literal["differ", "a", "b", "wrong", "right"]
+Discount = Annotated[float, Query(ge=0, le=0.9, allow_inf_nan=False)]
+Place = Annotated[int, Query(ge=-1, le=2**31 - 1)]
+
+
+def framed(session: Session, field: Field) -> dict[str, Any]:
+    """What the head of a task's pages needs."""
+    started = overview.started(session, field.config.id)
+    current = next((each for each in started if each.state == "open"), started[0] if started else None)
+    shown = views.round_out(session, current) if current else None
+    return {"config": field.config, "field": field, "round": shown, "written": written}
+
+
+async def page(
+    request: Request, task: str, template: str, read: Callable[[Session], dict[str, Any]], fragment: str | None = None
+) -> Response:
+    """The page made of what `read` finds; where the task needs a warning, that comes first."""
+    if warning := await content_warning.warn(request, task):
+        return warning
+    values = await request.app.state.db.aread(read)
+    return render(request, template, fragment=fragment, task=task, **values)
+
+
+@router.get("/tasks/{task}/compare", name="compare_entries")
+async def compare(
+    request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
+    shown: Shown = "differ", tag: Tag = "", after: Place = -1,
+) -> Response:  # fmt: skip
+    """Two models: by how much they differ on each dataset, and on which rows of one of them."""
+    settings = request.app.state.settings
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task, withdrawn=True)
+        values: dict[str, Any] = {"a": a, "b": b, "shown": shown, "tag": tag, "after": after, "wrong": ""}
+        values |= framed(session, field) | {"found": None, "examples": None, "data": None}
+        if a and b and a != b:
+            first, second = field.entrant(a), field.entrant(b)
+            found = rowwise.compare(session, settings, field, first, second)
+            of = rowwise.chosen(field, dataset, found)
+            page = rowwise.examples(session, settings, field, of, first, second, shown, tag, after) if of else None
+            primary = [each for each in found if each.metric == field.metrics[0]]
+            values |= {"found": comparing.grouped(found), "conclusion": comparing.conclusion(first, second, primary)}
+            return values | {"first": first, "second": second, "examples": page, "data": of}
+        return values | {"wrong": "Choose two different models." if a and a == b else ""}
+
+    return await page(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
+
+
+@router.get("/tasks/{task}/matrix", name="matrix")
+async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "", discount: Discount = 0.0) -> Response:
+    """Models by rounds and datasets, as a heat map."""
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        found = matrices.matrix(session, field, field.metric(metric), discount)
+        return framed(session, field) | {"matrix": found, "chart": drawings.matrix(found)}
+
+    return await page(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
+
+
+@router.get("/tasks/{task}/pareto", name="pareto")
+async def pareto_plot(
+    request: Request, task: str, viewer: Viewer, x: Word = "", y: Word = "", dataset: Word = ""
+) -> Response:
+    """Two measures against each other."""
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        found = plotted(session, field, x, y, dataset)
+        return framed(session, field) | {"plot": found, "chart": drawings.pareto(found)}
+
+    return await page(request, task, "leaderboards/pareto.html", read, "leaderboards/_pareto.html")
+
+
+def plotted(session: Session, field: Field, x: str, y: str, dataset: str) -> pareto.Plot:
+    """The plot that an address asks for: the first cost (else the second metric) by the primary metric at first."""
+    rest = [each for each in field.metrics[1:] if each.cost] or list(field.metrics[1:]) or [field.metrics[0]]
+    across = field.metric(x) if x else rest[0]
+    return pareto.plot(session, field, across, field.metric(y), field.dataset(dataset) if dataset else None)
+
+
+@router.get("/tasks/{task}/humans", name="humans")
+async def humans(request: Request, task: str, viewer: Viewer) -> Response:
+    """How people do beside models, round by round."""
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        found = people.standings(session, field)
+        return framed(session, field) | {"standings": found, "chart": drawings.saturation(found)}
+
+    return await page(request, task, "leaderboards/humans.html", read)
+
+
+@router.get("/tasks/{task}/transfer", name="transfer")
+async def transfer(request: Request, task: str, viewer: Viewer, dataset: Word = "") -> Response:
+    """Which models fall together on a dataset."""
+    settings = request.app.state.settings
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        counted = [each for each in field.data if each.results_may_be_seen]
+        data = rowwise.countable(field, dataset) if dataset else counted[-1] if counted else None
+        found = rowwise.shared(session, settings, field, data) if data else None
+        values = framed(session, field) | {"counted": counted, "data": data, "found": found}
+        return values | {"chart": drawings.transferred(*found) if found else None}
+
+    return await page(request, task, "leaderboards/transfer.html", read, "leaderboards/_transfer.html")
+
+
+@router.get("/models/{name}/scores", name="model_scores")
+async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response:
+    """All that a model scored, as a part of its page or a page of its own."""
+    found = await request.app.state.db.aread(blocks.of_model, viewer, name)
+    if not found and not wants_fragment(request):
+        raise errors.NotFound(f"There are no scores of {name!r} to show.")
+    values = {"model_name": name, "entries": found, "written": written}
+    return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
+
+
+@router.get("/tasks/{task}/datasets/{name}/best", name="dataset_best")
+async def dataset_best(request: Request, task: str, name: Name, viewer: Viewer) -> Response:
+    """Who does best on a dataset, as a part of its page or a page of its own."""
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        return framed(session, field) | {"best": blocks.best(session, viewer, task, name)}
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "leaderboards/best.html", fragment="leaderboards/_best.html", task=task, **values)

@@ -1,0 +1,48 @@
+"""Numbers of boards as people read them."""
+
+from dynabench.leaderboards.entrants import Cell
+from dynabench.scoring.measures import Measure
+from dynabench.web.filters import NONE
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def score(value: float | None, metric: Measure, sign: bool = False) -> str:
+    """`81.2%`, `34.5`, `1.25`: a score in its metric's unit; `sign` is for differences."""
+    if value is None or value != value:
+        return NONE
+    scaled = value * metric.scale
+    digits = 1 if metric.scale == 100 or abs(scaled) >= 10 else 3 if abs(scaled) < 1 else 2
+    scaled = round(scaled, digits) + 0.0  # no negative nought
+    text = f"{scaled:+,.{digits}f}" if sign else f"{scaled:,.{digits}f}"
+    percent = "%" if metric.unit == "%" and not sign else ""
+    return text.replace("-", MINUS) + percent
+
+
+def span(low: float | None, high: float | None, metric: Measure, sign: bool = False) -> str:
+    """`79.0–83.1`: an interval; empty where none is known, or nothing varied."""
+    if low is None or high is None or (low == high and metric.cost):
+        return ""
+    between = " to " if sign else "–"
+    return f"{score(low, metric, sign)}{between}{score(high, metric, sign)}".replace("%", "")
+
+
+def cell(of: Cell | None, metric: Measure) -> str:
+    """A score with its interval."""
+    if of is None:
+        return NONE
+    between = span(of.low, of.high, metric)
+    return f"{score(of.value, metric)} ({between})" if between else score(of.value, metric)
+
+
+def axis(metric: Measure) -> str:
+    """A measure's name with its unit, and which way is better where that is less."""
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return f"{metric.title}{unit}{', less is better' if metric.better == 'lower' else ''}"
+
+
+def chance(p: float | None) -> str:
+    """A p value: `0.03`, `< 0.001`."""
+    if p is None:
+        return NONE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"

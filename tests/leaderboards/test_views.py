@@ -1,0 +1,249 @@
+"""The matrix, Pareto plots, people, shared errors, and the parts of models' and datasets' pages."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from dynabench.leaderboards import matrix, pareto, people
+from dynabench.leaderboards.blocks import ties
+from dynabench.leaderboards.entrants import Cell, Data, Entrant, mean
+from dynabench.leaderboards.transfer import transfer
+from dynabench.stats.rates import wilson
+
+TASK = "/api/v1/tasks/sentiment"
+
+
+def data(id, round=None, weight=5):
+    return Data(id, f"d{id}", f"D{id}", "rows", "public", id, "", 10, {}, weight, round, round)
+
+
+def entrant(id, day=0):
+    return Entrant(id, f"m{id}", f"m{id}", "1", datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day))
+
+
+def cell(value, spread=0.0, seed=0):
+    drawn = value + spread * np.random.default_rng(seed).normal(size=1000)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Cell(value, float(low), float(high), 100, drawn)
+
+
+def test_older_rounds_count_less_and_datasets_of_no_round_keep_their_weight():
+    assert matrix.recency([data(1, 1), data(2, 2), data(3, 3), data(4)], 0.5) == [1.25, 2.5, 5, 5]
+    assert matrix.recency([data(1, 1), data(2, 2)], 0.0) == [5, 5]
+
+
+def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
+    cells = [cell(0.6, 0.01, 1), cell(0.7, 0.01, 2), cell(0.8, 0.01, 3), cell(0.1)]
+    found = matrix.trend([data(1, 1), data(2, 2), data(3, 3), data(4)], cells)
+    assert found.value == pytest.approx(0.1)
+    assert 0 < found.low < 0.1 < found.high
+    assert matrix.trend([data(1, 1), data(2)], cells[:2]) is None
+
+
+def test_the_mean_of_independent_datasets_is_narrower_than_its_parts():
+    whole = mean([cell(0.5, 0.02, 1), cell(0.7, 0.02, 2)], [1, 1])
+    assert whole.value == pytest.approx(0.6)
+    assert whole.high - whole.low < 0.8 * (cell(0.5, 0.02, 1).high - cell(0.5, 0.02, 1).low)
+
+
+def test_the_matrix_has_all_models_and_its_discount_moves_the_overall_score_alone(client):
+    plain, steep = (client.get(f"{TASK}/matrix", params={"discount": each}).json() for each in (0, 0.9))
+    assert plain["items"][0]["entrant"]["label"] == "model-0"
+    assert len(plain["items"]) == len(plain["datasets"]) == 3
+    assert plain["datasets"][0] == {"name": "first", "title": "First", "round": 1}
+    assert [each["cells"] for each in plain["items"]] == [each["cells"] for each in steep["items"]]
+    page = client.get("/tasks/sentiment/matrix").text
+    assert "Every model on every round" in page
+    assert "vega-chart" in page
+
+
+@pytest.mark.parametrize("query", ["discount=1", "discount=nan", "discount=-0.1", "discount=x"])
+def test_nonsense_discounts_are_refused(client, query):
+    assert client.get(f"{TASK}/matrix?{query}").status_code == 422
+
+
+points = st.lists(st.tuples(st.integers(0, 5).map(float), st.integers(0, 5).map(float)), max_size=30)
+
+
+@given(points)
+def test_a_point_is_dominated_just_if_another_is_as_good_on_both_and_better_on_one(some):
+    slow = [any(x >= a and y >= b and (x, y) != (a, b) for x, y in some) for a, b in some]
+    assert pareto.dominated(some) == slow
+
+
+def test_a_plot_respects_which_way_is_better_and_each_axis_can_be_chosen(client):
+    found = client.get(f"{TASK}/pareto", params={"x": "throughput", "dataset": "first"}).json()
+    assert [each["dominated"] for each in found["items"]] == [False, True, True]
+    assert (found["x"], found["y"], found["dataset"]) == ("throughput", "accuracy", "first")
+    assert client.get(f"{TASK}/pareto", params={"x": "charm"}).status_code == 404
+    assert client.get(f"{TASK}/pareto", params={"dataset": "none"}).status_code == 404
+    memory = client.get(f"{TASK}/pareto", params={"x": "memory"}).json()
+    assert (memory["items"], memory["left_out"]) == ([], 3)
+    assert "Nothing to plot yet" in client.get("/tasks/sentiment/pareto?x=memory").text
+
+
+def test_saturation_goes_from_minus_one_at_the_first_model_to_nought_at_people():
+    scores = [(entrant(2, day=5), cell(0.7)), (entrant(1, day=1), cell(0.5)), (entrant(3, day=9), cell(0.6)),
+              (entrant(4, day=12), cell(0.95))]  # fmt: skip
+    steps = people.saturated(0.9, scores)
+    assert [each.entrant.id for each in steps] == [1, 2, 4]
+    assert [each.saturation for each in steps] == pytest.approx([-1, -0.5, 0.125])
+    assert people.saturated(None, scores) == people.saturated(0.5, scores) == ()
+
+
+def test_people_ahead_of_the_best_model_have_an_interval_of_both():
+    found = people.difference(wilson(90, 100), Cell(0.8, 0.75, 0.85, 400))
+    assert found.low < 0.1 < found.high
+    assert people.difference(wilson(0, 0), Cell(0.8, 0.75, 0.85, 400)).value is None
+
+
+def test_rounds_stand_with_their_best_model_before_anybody_answered_blind(client):
+    found = client.get(f"{TASK}/humans").json()["items"]
+    assert [(each["round"], each["dataset"], each["best"]["label"]) for each in found] == [(1, "first", "model-0")]
+    assert found[0]["human"]["value"] is None
+    assert "no blind answers yet" in client.get("/tasks/sentiment/humans").text
+
+
+@settings(deadline=None)  # the first call imports the clustering
+@given(arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=8)))
+def test_shared_errors_agree_with_counting_row_by_row(fooled):
+    found = transfer(fooled)
+    models, rows = fooled.shape
+    assert sorted(found.order) == list(range(models))
+    assert found.counts.sum() == rows
+    assert (found.counts * np.arange(models + 1)).sum() == fooled.sum()
+    for i in range(models):
+        for j in range(models):
+            hit = [row for row in range(rows) if fooled[i, row]]
+            share = sum(fooled[j, row] for row in hit) / len(hit) if hit else np.nan
+            assert found.shares[i, j] == pytest.approx(share, nan_ok=True)
+
+
+def test_models_that_fall_together_stand_together():
+    rng = np.random.default_rng(0)
+    a, b = rng.random(300) < 0.4, rng.random(300) < 0.4
+    order = transfer(np.stack([a, b, a ^ (rng.random(300) < 0.05), b ^ (rng.random(300) < 0.05)])).order
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset((0, 2)), frozenset((1, 3))}
+
+
+def test_two_copies_share_all_their_errors(client):
+    found = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
+    labels = [each["label"] for each in found["models"]]
+    i, j = labels.index("model-1"), labels.index("model-2")
+    assert found["shares"][i][j] == found["shares"][j][i] == 1.0
+    assert found["rows"] == sum(found["counts"]) == 120
+    page = client.get("/tasks/sentiment/transfer?dataset=first").text
+    assert "model-1 and model-2 fall together most" in page
+    assert client.get(f"{TASK}/transfer", params={"dataset": "hushed"}).status_code == 403
+
+
+def test_ties_are_those_whom_the_data_do_not_tell_from_the_first():
+    assert ties([cell(0.8, 0.02, 1), cell(0.8, 0.02, 1), cell(0.5, 0.02, 2)]) == [True, True, False]
+    assert ties([]) == []
+
+
+def test_a_datasets_best_models_and_hardest_slices(client):
+    found = client.get(f"{TASK}/datasets/first/best").json()
+    assert found["items"][0]["entrant"]["label"] == "model-0"
+    assert [each["tied"] for each in found["items"]] == [True, False, False]
+    assert {each["tag"] for each in found["slices"]} == {"even", "rare"}
+    part = client.get("/tasks/sentiment/datasets/first/best", headers={"HX-Request": "true"}).text
+    assert "model-0" in part
+    assert "<html" not in part
+
+
+def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):
+    found = client.get("/api/v1/models/model-0/scores").json()["items"]
+    assert found[0]["scores"]["first"]["accuracy"]["n"] == 120
+    assert set(found[0]["slices"]["first"]) == {"even", "rare"}
+    assert "Where it errs, by tag" in client.get("/models/model-0/scores").text
+    assert client.get("/models/nobody/scores").status_code == 404
+    part = client.get("/models/nobody/scores", headers={"HX-Request": "true"})
+    assert part.status_code == 200
+    assert "has not been entered" in part.text
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"),
+    [
+        ("tasks/sentiment/matrix.csv", 9),
+        ("tasks/sentiment/pareto.csv?x=throughput", 3),
+        ("tasks/sentiment/humans.csv", 1),
+        ("tasks/sentiment/transfer.csv?dataset=first", 6),
+        ("models/model-0/scores.csv", 3 * 4 + 2 + 2 + 1),
+    ],
+)
+def test_every_table_is_a_file_too(client, change, path, lines):
+    change("model-1", name="=cmd()")
+    answer = client.get(f"/{path}")
+    assert answer.headers["content-type"].startswith("text/csv")
+    head, *rest = csv.reader(io.StringIO(answer.text))
+    assert len(rest) == lines
+    assert {len(row) for row in rest} == {len(head)}
+    assert not any(value.startswith("=") for row in rest for value in row)
+
+
+def test_a_comparison_is_a_file_too(client):
+    ids = [each["entrant"]["id"] for each in client.get(f"{TASK}/matrix").json()["items"]]
+    rows = list(csv.reader(io.StringIO(client.get(f"/tasks/sentiment/compare.csv?a={ids[0]}&b={ids[1]}").text)))
+    assert len(rows) == 1 + 3 * 4
+
+
+@pytest.mark.parametrize("view", ["matrix", "pareto", "humans", "transfer", "compare"])
+def test_a_task_without_scores_says_what_will_be_there(client, view):
+    page = client.get(f"/tasks/nli/{view}")
+    assert page.status_code == 200
+    assert 'class="empty"' in page.text or "no blind answers" in page.text
+    assert client.get(f"/tasks/nothing/{view}").status_code == 404
+
+
+HOSTILE_VALUES = (
+    "",
+    "<script>alert(1)</script>",
+    "' OR 1=1 --",
+    "\u202e",
+    "9" * 40,
+    "-1",
+    "nan",
+    "../../etc",
+    "x" * 300,
+    "\x00",
+)
+ADDRESSES = {
+    "compare": ("a", "b", "dataset", "shown", "tag", "after"),
+    "compare.csv": ("a", "b"),
+    "matrix": ("metric", "discount"),
+    "matrix.csv": ("metric", "discount"),
+    "pareto": ("x", "y", "dataset"),
+    "pareto.csv": ("x", "y", "dataset"),
+    "transfer": ("dataset",),
+    "transfer.csv": ("dataset",),
+    "datasets/first/best": ("limit",),
+}
+
+
+@pytest.mark.parametrize("view", ADDRESSES)
+def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view):
+    given = {"a": "1", "b": "2"} if view.startswith("compare") else {}
+    for name in ADDRESSES[view]:
+        for value in HOSTILE_VALUES:
+            for prefix in ("", "/api/v1"):
+                answer = client.get(f"{prefix}/tasks/sentiment/{view}", params=given | {name: value})
+                assert answer.status_code in (200, 400, 403, 404, 422), (view, name, value, answer.text[:200])
+                assert "<script>alert" not in answer.text or "json" in answer.headers["content-type"]
+    assert client.get(f"/models/{'x' * 200}/scores").status_code == 422
+    assert client.get("/models/%00/scores").status_code in (400, 404, 422)
+
+
+def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settings, database):
+    change("model-0", name="<script>alert(1)</script>")
+    for path in ("matrix", "pareto?x=throughput", "humans", "transfer", "compare?a=1&b=2", "datasets/first/best"):
+        page = client.get(f"/tasks/sentiment/{path}").text
+        assert "<script>alert(1)" not in page, path
+        assert "alert(1)" in page, path

@@ -1,0 +1,152 @@
+"""Who sees what on the views around a board: private and anonymous submissions, hidden datasets."""
+
+import pytest
+from sqlalchemy import select
+from starlette.routing import compile_path
+
+from dynabench.datasets.tables import Dataset
+from dynabench.leaderboards import view_api, view_files, view_pages
+from dynabench.registry.tables import ModelListing, Submission
+from dynabench.scoring.tables import Evaluation, Score
+
+VIEWS = (
+    "matrix",
+    "pareto?x=throughput",
+    "humans",
+    "transfer?dataset=first",
+    "datasets/first/best",
+    "datasets/hushed/best",
+)
+PAGES = ("matrix.csv", "pareto.csv?x=throughput", "humans.csv", "transfer.csv?dataset=first", "compare")
+
+
+def addresses(a, b):
+    """Every address of the views, those that show rows with each dataset."""
+    pair = f"a={a}&b={b}"
+    task = [f"/tasks/sentiment/{each}" for each in (*VIEWS, *PAGES)]
+    task += [f"/tasks/sentiment/compare?{pair}", f"/tasks/sentiment/compare.csv?{pair}"]
+    for name in ("first", "second", "hushed"):
+        for shown in ("differ", "right", "wrong"):
+            task += [f"/tasks/sentiment/compare?{pair}&dataset={name}&shown={shown}"]
+            task += [f"/api/v1/tasks/sentiment/compare/examples?{pair}&dataset={name}&shown={shown}&limit=100"]
+        task += [
+            f"{at}/tasks/sentiment/transfer{end}?dataset={name}"
+            for at, end in (("", ""), ("/api/v1", ""), ("", ".csv"))
+        ]
+    api = [f"/api/v1/tasks/sentiment/{each}" for each in (*VIEWS, f"compare?{pair}")]
+    model = [
+        f"{at}/models/model-{n}/scores{end}" for n in range(3) for at, end in (("", ""), ("/api/v1", ""), ("", ".csv"))
+    ]
+    return task + api + model
+
+
+def ids(client):
+    return {
+        each["entrant"]["label"]: each["entrant"]["id"]
+        for each in client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
+    }
+
+
+def test_the_walk_visits_every_route_of_the_views(client):
+    walked = {address.partition("?")[0] for address in addresses(1, 2)}
+    for router, prefix in ((view_pages.router, ""), (view_files.router, ""), (view_api.router, "/api/v1")):
+        for route in router.routes:
+            pattern = compile_path(prefix + route.path)[0]
+            assert any(pattern.match(address) for address in walked), route.path
+
+
+def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
+    first, second = ids(client)["model-0"], ids(client)["model-1"]
+    for address in addresses(first, second):
+        answer = client.get(address)
+        assert answer.status_code in (200, 403), (address, answer.text[:300])
+        assert "SECRET" not in answer.text, address
+        assert "hushed-" not in answer.text, address
+        if "hushed" in address and ("examples" in address or "transfer" in address or "compare" in address):
+            assert answer.status_code == 403, address
+    for best, tags in (("first", {"even", "rare"}), ("hushed", {"even"})):
+        found = client.get(f"/api/v1/tasks/sentiment/datasets/{best}/best").json()["slices"]
+        assert {each["tag"] for each in found} == tags, "slices of a hidden dataset have 30 rows or more"
+    slices = client.get("/api/v1/models/model-0/scores").json()["items"][0]["slices"]
+    assert set(slices["hushed"]) == {"even"}
+
+
+def test_a_private_submission_is_there_for_its_submitter_and_admins_alone(client, owner, person, change):
+    ada, bob = person("ada"), person("bob")
+    number = ids(client)["model-1"]
+    other = ids(client)["model-0"]
+    change("model-1", visibility="private", person="ada", name="quiet-one", model="quiet-one")
+    for caller in (client, bob):
+        for address in [*addresses(other, number), "/api/v1/models/quiet-one/scores", "/models/quiet-one/scores"]:
+            if caller is bob and not address.startswith("/api"):
+                continue
+            answer = caller.get(address)
+            assert answer.status_code in (200, 403, 404), address
+            assert "quiet-one" not in answer.text.replace("'quiet-one'", "").replace("&#39;quiet-one&#39;", ""), address
+    for caller in (ada, owner):
+        assert "quiet-one" in ids(caller)
+        assert caller.get("/api/v1/models/quiet-one/scores").status_code == 200
+
+
+def test_an_anonymous_submission_has_scores_without_its_name(client, person, change):
+    ada = person("ada")
+    number, other = ids(client)["model-1"], ids(client)["model-0"]
+    change("model-1", visibility="anonymous", person="ada", name="masked", model="masked")
+    assert ids(client)[f"Anonymous {number}"] == number
+    assert ids(ada)["masked"] == number
+    for address in addresses(other, number):
+        answer = client.get(address)
+        assert answer.status_code in (200, 403, 404), address
+        assert "masked" not in answer.text, address
+    assert client.get("/api/v1/models/masked/scores").status_code == 404
+    assert ada.get("/api/v1/models/masked/scores").json()["items"][0]["tries"] == 1
+
+
+def test_a_withdrawn_submission_leaves_the_boards_and_keeps_its_scores(client, change):
+    number = ids(client)["model-1"]
+    change("model-1", state="withdrawn")
+    assert "model-1" not in ids(client)
+    found = client.get("/api/v1/models/model-1/scores").json()["items"]
+    assert [(each["entrant"]["id"], each["entrant"]["withdrawn"]) for each in found] == [(number, True)]
+
+
+def test_who_submits_again_gets_a_score_of_their_own_on_hidden_data_only_where_it_differs(
+    client, person, change, database
+):
+    person("ada")
+    for name in ("model-1", "model-2"):
+        change(name, person="ada")
+    number = database.read(lambda s: s.scalars(select(Submission.id).where(Submission.name == "model-2")).one())
+
+    def nudge(session):
+        version = session.scalars(select(Dataset.version_id).where(Dataset.name == "hushed")).one()
+        of = (
+            select(Score)
+            .join(Evaluation)
+            .where(
+                Evaluation.submission_id == number,
+                Evaluation.version_id == version,
+                Score.metric == "accuracy",
+                Score.slice == "",
+            )
+        )
+        session.scalars(of).one().value += 0.004
+
+    database.write(nudge)
+    items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
+    told = {each["entrant"]["label"]: each["cells"][-1]["score"]["value"] for each in items}
+    assert told["model-2"] == told["model-1"]
+
+
+@pytest.mark.parametrize(
+    "address", ["/tasks/sentiment/compare?a=1&b=99999", "/api/v1/tasks/sentiment/compare?a=1&b=99999"]
+)
+def test_entries_that_do_not_exist_are_not_found(client, address):
+    assert client.get(address).status_code == 404
+
+
+def test_a_model_that_is_listed_for_few_people_has_no_scores_page_for_others(client, owner, database):
+    database.write(lambda session: session.add(ModelListing(name="model-0", visibility="private")))
+    assert client.get("/api/v1/models/model-0/scores").status_code == 404
+    assert client.get("/models/model-0/scores.csv").status_code == 404
+    assert owner.get("/api/v1/models/model-0/scores").status_code == 200
