@@ -6,6 +6,7 @@ import "./span-picker.js";
 import "./token-strip.js";
 import "./vega-chart.js";
 import "./vote-form.js";
+import "./weighed-board.js";
 import "./yaml-editor.js";
 import { startConditions } from "./conditions.js";
 import { startCounters } from "./counters.js";
