@@ -61,6 +61,7 @@ TAGS = [
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
+    {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

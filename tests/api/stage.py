@@ -15,12 +15,16 @@ from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
 from dynabench.db import Database
+from dynabench.leaderboards import snapshots
+from dynabench.leaderboards.tables import Snapshot
 from dynabench.models.client import Host
+from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
+from tests import boards
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
@@ -85,7 +89,11 @@ class Stage:
             known["file"] = "gone"
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
-        if "contexts/files/{id}" in path:
+        if "{slug}" in path:
+            known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
+        if "/rows/{id}" in path:
+            known["id"] = self.row()
+        elif "contexts/files/{id}" in path:
             known["id"] = self.file_of_contexts()
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
@@ -93,6 +101,28 @@ class Stage:
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
+
+    def row(self) -> int:
+        """A row of the task's board, made when first asked for."""
+
+        def make(session: Session) -> int:
+            found = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
+            return found or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
+
+        return self.database.write(make)
+
+    def kept(self, kind: str) -> str:
+        """The address of a new snapshot, or of a new fork of the author's."""
+        self.row()
+
+        def make(session: Session) -> str:
+            author = session.get_one(Person, self.ids[NAMES["author"]])
+            if kind == "forks":
+                return snapshots.fork(session, author, "nli", {}, "Mine").slug
+            found = session.scalar(select(Snapshot.slug))
+            return found or snapshots.take(session, author, "nli", {}, "").slug
+
+        return self.database.write(make)
 
     def banned_id(self, _: str) -> int:
         """The number of somebody whom moderators may ban and let in again."""

@@ -37,7 +37,7 @@ class Line:
 def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
     rounds.task(session, task)
-    scored = dict(session.execute(queries.tries(task)).tuples())
+    scored = dict(session.execute(queries.tries(task)).all())
     counts, lines = Counter[int](), list[Line]()
     for of, person in session.execute(queries.submissions(task)):
         if of.person_id is not None:
