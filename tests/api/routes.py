@@ -155,7 +155,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/leaderboard/image"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/leaderboard/paperswithcode"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/leaderboard/rows/{id}"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/rows/{id}/model-index"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/leaderboard/rows/{id}/card"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/ledger"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/snapshots"): Route("anyone"),
     ("POST", "/api/v1/tasks/{task}/snapshots"): Route("member", json={"title": "As it is"}),

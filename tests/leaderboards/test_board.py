@@ -149,7 +149,7 @@ def test_private_rows_are_their_submitters_and_anonymous_ones_have_no_name(clien
         assert "model-1" not in text
         assert "ada" not in text
         assert other.get(f"{BOARD}/rows/{ids[0]}").status_code == 404
-        assert other.get(f"{BOARD}/rows/{ids[1]}/model-index").status_code == 404
+        assert other.get(f"{BOARD}/rows/{ids[1]}/card").status_code == 404
     assert {"model-0", "model-1"} <= {row["name"] for row in board(ada)["rows"]}
 
 

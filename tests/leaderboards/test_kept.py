@@ -135,7 +135,7 @@ def test_the_ledger_keeps_withdrawn_tries_and_names_nobody_who_is_not_public(cli
 
 
 def test_results_travel_as_model_index_and_come_back_as_reported_alone(client, ids, become):
-    card = client.get(f"{BOARD}/rows/{ids[0]}/model-index")
+    card = client.get(f"{BOARD}/rows/{ids[0]}/card")
     matter = yaml.safe_load(card.text.split("---")[1])
     results = matter["model-index"][0]["results"]
     assert {each["dataset"]["name"] for each in results} == {"First", "Second"}

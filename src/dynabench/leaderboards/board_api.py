@@ -103,7 +103,7 @@ async def leaderboard_row(request: Request, task: str, id: RowId, viewer: Viewer
     return found
 
 
-@router.get("/tasks/{task}/leaderboard/rows/{id}/model-index")
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card")
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """What a row scored, as front matter for a Hugging Face model card."""
 

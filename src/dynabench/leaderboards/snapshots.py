@@ -1,6 +1,7 @@
 """Boards that somebody kept: frozen ones (snapshots), and ones with weights of their own (forks).
 
-Knows no web framework. A snapshot holds what everybody may see, whoever takes it: no private submission, no submitter's name.
+Knows no web framework. A snapshot holds what everybody may see, whoever takes it: no private submission, no
+submitter's name.
 """
 
 import hashlib
