@@ -87,13 +87,13 @@ def _shares(steps: Sequence[int]) -> Floats:
 def _means(board: Board, shares: Floats) -> tuple[Floats, NDArray[np.float32]]:
     """Each model's metrics over the weighted datasets: (M, K), and their replicates (M, K, B)."""
     some = np.flatnonzero(shares > 0)
-    values = board.values
+    values, all_drawn = board.values, board.of.replicates
     means = np.zeros((len(values), len(board.metrics)))
-    drawn = np.zeros((*means.shape, board.of.replicates.shape[-1]), np.float32)
+    drawn = np.zeros((len(all_drawn), *all_drawn.shape[2:]), np.float32)
     for at in some:
         means += shares[at] * values[:, at]
-        drawn += np.float32(shares[at]) * board.of.replicates[board.places, at]
-    return means, drawn
+        drawn += np.float32(shares[at]) * all_drawn[:, at]
+    return means, drawn[board.places]
 
 
 def _told(value: float) -> float | None:

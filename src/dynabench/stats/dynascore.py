@@ -6,6 +6,7 @@ says what each form promises and what it does not.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import fsum, isfinite
 
 PRIMARY_WEIGHT = 4.0
@@ -29,27 +30,27 @@ def dynascore(
 ) -> dict[str, float]:
     """The Dynascore of each model, in units of the primary metric.
 
-    `scores` holds {model: {metric: value}}, averaged over data sets (`averaged`). `weights` are normalised to 1; metrics
-    that they do not name weigh nothing; without them the primary weighs 4, each other metric 1. `directions` has -1 for
-    metrics of which less is better; `offsets` are added to metric * direction (memory: the machine's GiB). The score is
-    the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean of
-    |its difference| / |difference in the primary| between neighbours by the primary, of those that differ in it by
-    more than 1e-4 of its largest value.
+    `scores` holds {model: {metric: value}}, averaged over data sets (`averaged`). `weights` are normalised to 1;
+    metrics that they do not name weigh nothing; without them the primary weighs 4, each other metric 1. `directions`
+    has -1 for metrics of which less is better; `offsets` are added to metric * direction (memory: the machine's GiB).
+    The score is the sum of weight * (direction * value + offset) / AMRS, where the AMRS of a metric is the mean of |its
+    difference| / |difference in the primary| between neighbours by the primary, of those that differ in it by more than
+    1e-4 of its largest value.
 
     A metric without an exchange rate (one model, all primaries tied, a constant metric) adds nothing. Models that tie
-    in the primary are neighbours in the order of their other metrics. Models that cannot be ranked (`unranked` says why)
-    are left out. Raises ValueError for unknown metrics, directions other than 1 and -1, offsets that are not finite,
-    and weights that are negative, not finite or all 0.
+    in the primary are neighbours in the order of their other metrics. Models that cannot be ranked (`unranked` says
+    why) are left out. Raises ValueError for unknown metrics, directions other than 1 and -1, offsets that are not
+    finite, and weights that are negative, not finite or all 0.
     """
     share = shares_of(scores, primary, weights)
     offset = _named(offsets, scores, "offsets")
     factor = exchange(scores, primary, weights, directions)
-    sign = _signs(directions, scores)
+    sign, out = _signs(directions, scores), unranked(scores, primary, weights)
     fixed = fsum(factor[metric] * sign.get(metric, 1) * offset.get(metric, 0.0) for metric in share)
     return {
         model: fsum([fixed, *(factor[metric] * scores[model][metric] for metric in share)])
         for model in scores
-        if model not in unranked(scores, primary, weights)
+        if model not in out
     }
 
 
@@ -60,7 +61,7 @@ def guarded_dynascore(
     directions: Mapping[str, int] | None = None,
     scales: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, float]:
-    """A score that is finite and monotone in every case: weighted positions between the worst and the best value, x 100.
+    """A score that is finite and monotone in every case: positions between the worst and the best value, weighted.
 
     `scales` may declare (worst, best) of a metric; else they are those on the board, at least 1 % of the metric's
     largest value apart. The score is 100 * the sum of weight * (value - worst) / (best - worst): 0 for the worst in
@@ -160,7 +161,7 @@ def _substitution(rows: list[list[float]], place: int) -> float:
     least = THRESHOLD * max((abs(row[0]) for row in rows), default=0.0)
     noise = NOISE * max((abs(row[place]) for row in rows), default=0.0)
     rates = []
-    for one, other in zip(rows, rows[1:], strict=False):
+    for one, other in pairwise(rows):
         apart, step = other[0] - one[0], abs(other[place] - one[place])
         if apart > least:
             rates.append(step / apart if step > noise else 0.0)

@@ -1,14 +1,14 @@
 """Intervals of ranks: which places of a board a model may truly have, given how sure the board is of its differences.
 
-Sources: Mogstad, Romano, Shaikh and Wilhelm, Inference for Ranks with Applications to Mobility across Neighbourhoods and
-Academic Achievement across Countries, Review of Economic Studies 91 (2024) 476-518 (ranks from simultaneous intervals
-of all differences, with stepping down); Romano and Wolf, Econometrica 73 (2005) 1237-1282 (the stepwise test);
-Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 12.5 (studentised differences).
+Sources: Mogstad, Romano, Shaikh and Wilhelm, Inference for Ranks with Applications to Mobility across Neighbourhoods
+and Academic Achievement across Countries, Review of Economic Studies 91 (2024) 476-518 (ranks from simultaneous
+intervals of all differences, with stepping down); Romano and Wolf, Econometrica 73 (2005) 1237-1282 (the stepwise
+test); Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 12.5 (studentised differences).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +50,7 @@ def board_replicates(replicates: NDArray[np.floating], coefficients: ArrayLike) 
     planes = replicates.transpose(2, 3, 1, 0)
     total = np.zeros(planes.shape[2:])
     for place in np.argwhere(weights):  # one after the other: equal models get equal numbers, to the last bit
-        total += planes[tuple(place)] * planes.dtype.type(weights[tuple(place)])
+        total += np.multiply(planes[tuple(place)], weights[tuple(place)], dtype=float)
     return total.T
 
 
@@ -80,7 +80,7 @@ def rank_intervals(values: ArrayLike, replicates: ArrayLike, level: float = 0.95
         return found
     first, copy = _distinct(value[ranked], by_model[ranked])
     better = _better(value[ranked][first], by_model[ranked][first], level)[np.ix_(copy, copy)]
-    groups = _groups(value[ranked], better)
+    groups = _groups(np.lexsort((np.array(copy), -value[ranked])), better)
     low, high = 1 + better.sum(0), len(ranked) - better.sum(1)
     for number, place in enumerate(ranked):
         found[place] = RankInterval(int(low[number]), int(high[number]), groups[number])
@@ -119,14 +119,15 @@ def _better(value: Floats, by_model: NDArray[np.floating], level: float) -> Bool
     order = np.argsort(-value, kind="stable")
     value, by_model = value[order], by_model[order].astype(float)
     size = np.abs(by_model).max(1, initial=0)
-    off = by_model - by_model.mean(1, keepdims=True) if by_model.shape[1] else by_model
+    off: Floats = by_model - by_model.mean(1, keepdims=True) if by_model.shape[1] else by_model.astype(float)
     error = _errors(off)
     still = error <= ROUNDING * np.maximum(size[:, None], size)
     apart = np.triu(value[:, None] - value, 1)
     with np.errstate(divide="ignore"):
         inverse = np.where(still, 0.0, 1 / error)
     told = still & (apart > ROUNDING**2 * np.abs(value).max(initial=0))
-    told |= _told(apart * inverse, off.astype(np.float32), inverse.astype(np.float32), level)
+    sure = 1 + 1 / sqrt(2 * max(by_model.shape[1] - 1, 1))  # how far the error of B samples is uncertain itself
+    told |= _told(apart * inverse / sure, off.astype(np.float32), inverse.astype(np.float32), level)
     found = np.zeros(told.shape, bool)
     found[np.ix_(order, order)] = told
     return found
@@ -181,11 +182,14 @@ def _quotients(off: Singles, inverse: Singles, pairs: Bools) -> Iterator[Singles
             yield block
 
 
-def _groups(value: Floats, better: Bools) -> list[int]:
-    """The tie group of each model: from the best model on, all that are not significantly worse than a group's best."""
-    found = [0] * len(value)
+def _groups(order: NDArray[np.intp], better: Bools) -> list[int]:
+    """The tie group of each model: from the best model on, all that are not significantly worse than a group's best.
+
+    `order` has the models from the best on, copies side by side.
+    """
+    found = [0] * len(order)
     number, best = 0, -1
-    for place in np.argsort(-value, kind="stable").tolist():
+    for place in order.tolist():
         if best < 0 or better[best, place]:
             number, best = number + 1, place
         found[place] = number
