@@ -70,6 +70,7 @@ TAGS = [
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
+    {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

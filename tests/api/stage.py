@@ -19,6 +19,8 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database
+from dynabench.leaderboards import snapshots
+from dynabench.leaderboards.tables import Snapshot
 from dynabench.models.client import Host
 from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
@@ -109,7 +111,11 @@ class Stage:
             known["file"] = "gone"
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
-        if "contexts/files/{id}" in path:
+        if "{slug}" in path:
+            known["slug"] = self.kept("forks" if "/forks/" in path else "snapshots")
+        if "/rows/{id}" in path:
+            known["id"] = self.row()
+        elif "contexts/files/{id}" in path:
             known["id"] = self.file_of_contexts()
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
@@ -129,6 +135,28 @@ class Stage:
             session.add(made)
             session.flush()
             return made.id
+
+        return self.database.write(make)
+
+    def row(self) -> int:
+        """A row of the task's board, made when first asked for."""
+
+        def make(session: Session) -> int:
+            found = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
+            return found or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
+
+        return self.database.write(make)
+
+    def kept(self, kind: str) -> str:
+        """The address of a new snapshot, or of a new fork of the author's."""
+        self.row()
+
+        def make(session: Session) -> str:
+            author = session.get_one(Person, self.ids[NAMES["author"]])
+            if kind == "forks":
+                return snapshots.fork(session, author, "nli", {}, "Mine").slug
+            found = session.scalar(select(Snapshot.slug))
+            return found or snapshots.take(session, author, "nli", {}, "").slug
 
         return self.database.write(make)
 
@@ -284,6 +312,8 @@ def _films(session: Session, settings: Settings) -> None:
     row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
     made = library.add(session, None, "nli", "films", Settled(visibility="public"))
     library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
+
+
 def _evaluated(session: Session, person: int) -> int:
     made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
     found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()

@@ -1,71 +1,65 @@
-"""A board of the task sentiment: three models on three datasets, of which one is hidden, with their answers."""
+"""A task with a furnished board, and people in front of it."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
 from dynabench.registry.tables import Submission
-from dynabench.rounds.tables import Round
-from dynabench.scoring.tables import Evaluation, Score
-from dynabench.settings import Settings
+from dynabench.rounds import service
+from dynabench.tasks import builtin
 from tests import boards
-from tests.collection import conftest as world
-from tests.collection.conftest import open_rounds
+from tests.conftest import Caller
 from tests.furnished import Furnish
 
-host, rules, client, admin, owner = world.host, world.rules, world.client, world.admin, world.owner
-SKILLS = (0.9, 0.6, 0.6)
-SETS = ("first", "second", "hushed")
-METRICS = ("accuracy", "f1", "robustness", "throughput")
+SKILLS = (0.95, 0.8, 0.8, 0.6)
 
 
-def scored(settings: Settings) -> Any:
-    """Furnish: both tasks open, and the board of sentiment; `first` is the dataset of its round."""
-    root = open_rounds(settings)
+def seed(session: Session) -> list[int]:
+    """The task sentiment with a board of four models, two of them alike, on two datasets."""
+    shipped = next(each for each in builtin() if each.config.id == "sentiment")
+    service.save_task(session, None, shipped.source)
+    return boards.furnish(session, "sentiment", SKILLS, metrics=(*boards.METRICS, "f1"))
 
-    def fill(session: Session) -> None:
-        ids = boards.furnish(session, "sentiment", SKILLS, SETS, METRICS, rows=120)
-        hidden = session.scalars(select(Dataset).where(Dataset.name == "hushed")).one()
-        hidden.visibility = "hidden"
-        of = session.scalars(select(Round).where(Round.task_id == "sentiment")).one()
-        first = session.scalars(select(Dataset).where(Dataset.name == "first")).one()
-        first.round_id, first.kind = of.id, "round"
-        boards.answered(session, settings, ids, SKILLS)
-        for each in session.scalars(select(Evaluation)):
-            for tag, n in (("even", 60), ("rare", 7)):
-                session.add(
-                    Score(evaluation_id=each.id, metric="accuracy", slice=tag, value=0.5, low=0.4, high=0.6, n=n)
-                )
 
+def furnished(settings: Any) -> list[int]:
     database = Database(settings.url)
-    database.write(fill)
+    found = database.write(seed)
     database.close()
-    return root
+    return found
 
 
 @pytest.fixture
 def furnish() -> Furnish:
-    return scored
+    return furnished
 
 
 @pytest.fixture
-def change(database: Any) -> Callable[..., None]:
-    """Change submissions: `change("model-1", visibility="private", person="ada")`."""
+def ids(furnished: tuple[str, list[int]], client: Any) -> list[int]:
+    """The submissions' numbers, by skill as in `SKILLS`."""
+    return furnished[1]
 
-    def changed(which: str, /, person: str = "", **values: Any) -> None:
-        def write(session: Session) -> None:
-            of = session.scalars(select(Submission).where(Submission.name == which)).one()
-            for key, value in values.items():
-                setattr(of, key, value)
-            if person:
-                of.person_id = session.scalars(select(Person.id).where(Person.username == person)).one()
 
-        database.write(write)
+@pytest.fixture
+def become(database: Database) -> Callable[..., None]:
+    """Change a submission: `become(id, visibility="private", person_id=3)`."""
+    return lambda id, **values: database.write(
+        lambda session: session.execute(update(Submission).where(Submission.id == id).values(**values))
+    )
 
-    return changed
+
+@pytest.fixture
+def hide(database: Database) -> Callable[[str], None]:
+    """Make a dataset hidden."""
+    return lambda name: database.write(
+        lambda session: session.execute(update(Dataset).where(Dataset.name == name).values(visibility="hidden"))
+    )
+
+
+@pytest.fixture
+def ada(person: Callable[[str], Caller]) -> Caller:
+    return person("ada")

@@ -7,6 +7,7 @@ import "./token-strip.js";
 import "./upload-progress.js";
 import "./vega-chart.js";
 import "./vote-form.js";
+import "./weighed-board.js";
 import "./yaml-editor.js";
 import { startConditions } from "./conditions.js";
 import { startCounters } from "./counters.js";

@@ -1,0 +1,83 @@
+"""How many tries stand behind a number: every submission of a task, withdrawn ones too. Knows no web framework."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.tables import Person
+from dynabench.leaderboards import queries
+from dynabench.registry.tables import Submission
+from dynabench.rounds import service as rounds
+
+NAMELESS = {"private": "Private", "anonymous": "Anonymous"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One submission: `nth` of its submitter's to this task, scored on `datasets`.
+
+    Who may not know its name or submitter reads neither; then `nth` is None, since counts would tell them apart.
+    """
+
+    id: int
+    made_at: datetime
+    name: str
+    submitter: str
+    nth: int | None
+    kind: str
+    state: str
+    visibility: str
+    withdrawn_at: datetime | None
+    datasets: int
+    mine: bool
+
+
+def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
+    """All submissions of a task, newest first; raises `NotFound` where there is no such task."""
+    rounds.task(session, task)
+    scored = dict(session.execute(queries.tries(task)).all())
+    counts, lines = Counter[int](), list[Line]()
+    for of, person in session.execute(queries.submissions(task)):
+        if of.person_id is not None:
+            counts[of.person_id] += 1
+        nth = counts[of.person_id] if of.person_id is not None else None
+        lines.append(_line(of, person, nth, viewer, scored.get(of.id, 0)))
+    return lines[::-1]
+
+
+def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person | None, datasets: int) -> Line:
+    mine = viewer is not None and viewer.id == of.person_id
+    seen = of.visibility == "public" or mine or (viewer is not None and viewer.admin)
+    return Line(
+        id=of.id,
+        made_at=of.created_at,
+        name=of.name if seen else f"{NAMELESS.get(of.visibility, 'Private')} {of.id}",
+        submitter=person.public_name if person and seen else "",
+        nth=nth if seen else None,
+        kind=of.kind if seen else "",
+        state=of.state,
+        visibility=of.visibility,
+        withdrawn_at=of.withdrawn_at,
+        datasets=datasets,
+        mine=mine,
+    )
+
+
+def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
+    """Submitters whose name may be told with how often they submitted and how often they withdrew, most first.
+
+    Counted are all of a person's submissions, those without a name too: the number of tries is what a reader has to
+    know.
+    """
+    named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
+    for of, person in session.execute(queries.submissions(task)):
+        if person is None:
+            continue
+        tries[person.id] += 1
+        gone[person.id] += of.state == "withdrawn"
+        if of.visibility == "public" or (viewer is not None and (viewer.admin or viewer.id == person.id)):
+            named[person.id] = person.public_name
+    rows = [(name, tries[id], gone[id]) for id, name in named.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))

@@ -1,0 +1,183 @@
+"""A board as weighed: scores, their intervals, rank intervals and tie groups, and who cannot be ranked and why.
+
+Scores are `stats.dynascore`. Intervals come from the stored replicates, which are paired over models: in each replicate
+all models answer the same sample of rows. They are taken at the exchange rates of the board as it stands, so that they
+say how sure the order under these rates is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dynabench.leaderboards.board import Board, Column, Entry, Floats
+from dynabench.leaderboards.weights import Weights
+from dynabench.stats.dynascore import dynascore, exchange, guarded_dynascore, guarded_exchange
+from dynabench.stats.ranks import RankInterval, rank_intervals
+
+LEVEL = 0.95
+ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+OFFSETS = {"memory": 32.0}
+"""What is added to a metric of which less is better, as in the published tables: GiB of their machine."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number with its 95 % interval, in the metric's unit; all None where there is none."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission as weighed. `rank` is None where `why` says what is lacking; `cells` go by metric."""
+
+    entry: Entry
+    place: int
+    score: Cell
+    rank: RankInterval | None
+    why: str
+    cells: tuple[Cell, ...]
+    verified: bool
+    held: bool
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The rows, ranked ones first and best first, then the others by name."""
+
+    board: Board
+    weights: Weights
+    rows: tuple[Row, ...]
+
+
+def ranking(board: Board, weights: Weights) -> Ranking:
+    """The board as `weights` say."""
+    shares = _shares([weights.datasets[each.name] for each in board.datasets])
+    needed = [weights.metrics[each.name] > 0 or each.name == board.primary for each in board.metrics]
+    means, drawn = _means(board, shares)
+    whole = np.isfinite(means[:, needed]).all(1) & bool(board.datasets)
+    scores = np.full(len(means), np.nan)
+    ranks: list[RankInterval | None] = [None] * len(means)
+    bounds = np.full((2, len(means)), np.nan)
+    if whole.any():
+        found = _scores(board, weights, means[whole], drawn[whole])
+        scores[whole], bounds[:, whole] = found[0], found[1]
+        for place, each in zip(np.flatnonzero(whole), found[2], strict=True):
+            ranks[place] = each
+    low, high = np.quantile(drawn, ENDS, axis=-1) if len(means) else (means, means)
+    rows = [
+        _row(board, weights, place, Cell(_told(scores[place]), *map(_told, bounds[:, place])), ranks[place], shares,
+             [Cell(*map(_told, three)) for three in zip(means[place], low[place], high[place], strict=True)])
+        for place in range(len(means))
+    ]  # fmt: skip
+    return Ranking(board, weights, tuple(sorted(rows, key=_order)))
+
+
+def _shares(steps: Sequence[int]) -> Floats:
+    """Weights of datasets, which sum to 1."""
+    taken = np.array(steps, float)
+    return taken / taken.sum() if taken.any() else taken
+
+
+def _means(board: Board, shares: Floats) -> tuple[Floats, NDArray[np.float32]]:
+    """Each model's metrics over the weighted datasets: (M, K), and their replicates (M, K, B)."""
+    some = np.flatnonzero(shares > 0)
+    values, all_drawn = board.values, board.of.replicates
+    means = np.zeros((len(values), len(board.metrics)))
+    drawn = np.zeros((len(all_drawn), *all_drawn.shape[2:]), np.float32)
+    for at in some:
+        means += shares[at] * values[:, at]
+        drawn += np.float32(shares[at]) * all_drawn[:, at]
+    return means, drawn[board.places]
+
+
+def _told(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _order(row: Row) -> tuple[bool, float, str, int]:
+    return row.rank is None, -(row.score.value or 0.0), row.entry.name.casefold(), row.entry.id
+
+
+def _row(
+    board: Board,
+    weights: Weights,
+    place: int,
+    score: Cell,
+    rank: RankInterval | None,
+    shares: Floats,
+    cells: Sequence[Cell],
+) -> Row:
+    entry, at = board.entries[place], board.places[place]
+    used = shares > 0
+    signed = board.of.signatures[at] != ""
+    ranked = rank is not None and rank.low is not None
+    return Row(
+        entry=entry,
+        place=place,
+        score=score,
+        rank=rank if ranked else None,
+        why="" if ranked else rank.reason if rank is not None else lacking(board, weights, place),
+        cells=tuple(cells),
+        verified=bool(used.any() and signed[used].all()),
+        held=bool(board.of.held[at][used].any()),
+    )
+
+
+def lacking(board: Board, weights: Weights, place: int) -> str:
+    """Why a submission is not ranked: what it has no score of, in a sentence."""
+    if not board.datasets:
+        return "No dataset of this task is ready to be scored on."
+    entry, values = board.entries[place], board.values[place]
+    data = [at for at, each in enumerate(board.datasets) if weights.datasets[each.name]]
+    metrics = [at for at, each in enumerate(board.metrics) if weights.metrics[each.name] or each.name == board.primary]
+    gone = ~np.isfinite(values)
+    without = [board.metrics[at] for at in metrics if gone[data, at].all()]
+    if without and len(without) < len(metrics):
+        what = ", ".join(each.title.lower() for each in without)
+        if entry.kind == "predictions" and any(each.cost for each in without):
+            return f"A file of predictions has no {what}; give these the weight 0 to rank it."
+        return f"It has no {what}; give these the weight 0 to rank it."
+    missing = [board.datasets[at] for at in data if gone[at, metrics].any()]
+    return _without(entry, missing)
+
+
+def _without(entry: Entry, missing: Sequence[Column]) -> str:
+    names = ", ".join(each.title for each in missing)
+    if not entry.inside and any(each.hidden for each in missing):
+        return f"It runs outside, so it is not evaluated on hidden data: no score on {names}."
+    return f"Not yet scored on {names}."
+
+
+def _scores(
+    board: Board, weights: Weights, means: Floats, drawn: NDArray[np.float32]
+) -> tuple[list[float], Floats, list[RankInterval]]:
+    """Scores (M,), their limits (2, M) and rank intervals of the models that have all that is weighed."""
+    names = [each.name for each in board.metrics]
+    table = {str(place): dict(zip(names, map(float, row), strict=True)) for place, row in enumerate(means)}
+    table = {model: {name: value for name, value in its.items() if isfinite(value)} for model, its in table.items()}
+    known = {name for its in table.values() for name in its}
+    steps = {name: float(step) for name, step in weights.metrics.items() if name in known}
+    directions = {each.name: each.direction for each in board.metrics if each.name in known}
+    if weights.form == "guarded":
+        scores = guarded_dynascore(table, board.primary, steps, directions)
+        factor = guarded_exchange(table, board.primary, steps, directions)
+    else:
+        offsets = {name: offset for name, offset in OFFSETS.items() if name in known}
+        scores = dynascore(table, board.primary, steps, directions, offsets)
+        factor = exchange(table, board.primary, steps, directions)
+    told = list(scores.values())
+    replicates = np.zeros((len(means), drawn.shape[-1]), np.float32)
+    for at, name in enumerate(names):
+        if factor.get(name):
+            replicates += np.float32(factor[name]) * drawn[:, at]
+    ranks = rank_intervals(told, replicates.T, LEVEL)
+    # The score is these factors' sum but for a number that all models share.
+    shared = told[0] - sum(factor[name] * table["0"][name] for name in factor)
+    bounds: Floats = np.quantile(replicates, ENDS, axis=-1).astype(float) + shared
+    return told, bounds, ranks

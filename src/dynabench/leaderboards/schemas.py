@@ -1,0 +1,112 @@
+"""What the JSON API of boards takes and gives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Path, Query
+from pydantic import BaseModel, Field, StringConstraints
+
+from dynabench.rounds.schemas import Strict
+
+Slug = Annotated[str, Path(pattern=r"^[a-z0-9_-]{1,40}$")]
+Format = Literal["csv", "json", "parquet"]
+Step = Annotated[int, Field(ge=0, le=5, strict=True)]
+Named = Annotated[str, StringConstraints(max_length=62)]
+After = Annotated[str, Query(max_length=100, description="The `next` of the page before.")]
+
+
+class WeightsIn(Strict):
+    """Steps from 0 to 5 by metric and by dataset; what is not named keeps the task's default."""
+
+    metrics: dict[Named, Step] = Field({}, max_length=100)
+    datasets: dict[Named, Step] = Field({}, max_length=500)
+    form: Literal["exact", "guarded"] = "exact"
+
+
+class SnapshotIn(Strict):
+    """A board to freeze."""
+
+    title: str = Field("", max_length=200)
+    weights: WeightsIn = WeightsIn()
+
+
+class ForkIn(Strict):
+    """Weights to keep under a name."""
+
+    title: str = Field(min_length=1, max_length=200)
+    note: str = Field("", max_length=1000)
+    weights: WeightsIn = WeightsIn()
+
+
+class ForkChange(Strict):
+    """What to change of a fork; what is left out stays."""
+
+    title: str | None = Field(None, min_length=1, max_length=200)
+    note: str | None = Field(None, max_length=1000)
+    weights: WeightsIn | None = None
+
+
+class SnapshotRow(BaseModel):
+    """A snapshot in a list; `digest` is the SHA-256 of its document."""
+
+    slug: str
+    task: str
+    title: str
+    digest: str
+    by: str
+    made_at: datetime
+
+
+class SnapshotPage(BaseModel):
+    """Snapshots of a task, newest first."""
+
+    items: list[SnapshotRow]
+    next: str | None
+
+
+class ForkOut(BaseModel):
+    """A board of somebody's own."""
+
+    slug: str
+    task: str
+    title: str
+    note: str
+    weights: dict[str, Any]
+    by: str
+    made_at: datetime
+
+
+class ForkList(BaseModel):
+    """The boards of their own that people keep of a task, newest first, at most 100."""
+
+    items: list[ForkOut]
+    next: str | None = None
+
+
+class LedgerLine(BaseModel):
+    """One submission; `nth` of its submitter's to this task. What the caller may not know is empty."""
+
+    id: int
+    made_at: datetime
+    name: str
+    submitter: str
+    nth: int | None
+    kind: str
+    state: str
+    visibility: str
+    withdrawn_at: datetime | None
+    datasets: int
+
+
+class LedgerOut(BaseModel):
+    """All submissions of a task, newest first, withdrawn ones too."""
+
+    items: list[LedgerLine]
+    next: str | None = None
+
+
+class RanksOut(BaseModel):
+    """Rank intervals and tie groups by row, with the 95 % interval of each score."""
+
+    ranks: dict[str, tuple[int, int, int]]
+    scores: dict[str, tuple[float | None, float | None, float | None]]

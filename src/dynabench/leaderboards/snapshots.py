@@ -1,0 +1,179 @@
+"""Boards that somebody kept: frozen ones (snapshots), and ones with weights of their own (forks).
+
+Knows no web framework. A snapshot holds what everybody may see, whoever takes it: no private submission, no
+submitter's name.
+"""
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy.orm import Session
+
+from dynabench import __version__, errors
+from dynabench.accounts.tables import Person
+from dynabench.db import now
+from dynabench.leaderboards import board as boards
+from dynabench.leaderboards import files, queries, weights
+from dynabench.leaderboards.ranking import Ranking, ranking
+from dynabench.leaderboards.tables import Fork, Snapshot
+from dynabench.rounds.service import act
+
+A_DAY = 20  # snapshots of one person
+FORKS = 50  # of one person
+TITLE, NOTE = 200, 1000
+LARGEST = 1e15  # numbers from here on are told as none: databases write them in other ways
+DIGITS = 6
+
+
+def take(session: Session, person: Person, task: str, params: Mapping[str, str], title: str) -> Snapshot:
+    """Freeze the public board of a task under these weights (`weights.given`).
+
+    Raises `Invalid` for weights or a title that will not do, `TooMany` after `A_DAY` in a day.
+    """
+    public = boards.board(session, None, task)
+    chosen = weights.given(public, params)
+    since = now() - timedelta(days=1)
+    if (session.scalar(queries.snapshots_since(person.id, since)) or 0) >= A_DAY:
+        raise errors.TooMany(f"{A_DAY} snapshots a day are the limit. Take this one tomorrow.", retry_after=3600)
+    document = frozen(ranking(public, chosen))
+    moment = now()
+    document["taken_at"] = moment.isoformat(timespec="seconds")
+    slug = f"{task[:20].strip('-_')}-{moment:%Y%m%d}-{secrets.token_hex(4)}"
+    made = Snapshot(slug=slug, task_id=task, title=_title(title), document=document, digest=digest(document))
+    made.person_id, made.made_at = person.id, moment
+    session.add(made)
+    session.flush()
+    act(session, person, "snapshot.taken", task=task, snapshot=slug)
+    return made
+
+
+def frozen(of: Ranking) -> dict[str, Any]:
+    """What is kept of a board: rows, weights, digests of data, versions of models and code, signatures of records."""
+    board = of.board
+    found = files.document(of, of.rows) | {"code": __version__}
+    for row, document in zip(of.rows, found["rows"], strict=True):
+        for name in ("submitter", "bytes"):
+            del document[name]
+        signatures = board.of.signatures[board.places[row.place]]
+        document["signatures"] = {
+            each.name: text for each, text in zip(board.datasets, signatures, strict=True) if text
+        }  # fmt: skip
+    return _storable(found)  # type: ignore[no-any-return]
+
+
+def _storable(value: Any) -> Any:
+    """The same with floats that every database gives back as they are."""
+    if isinstance(value, float):
+        return None if abs(value) >= LARGEST else round(value, DIGITS) + 0.0
+    if isinstance(value, dict):
+        return {name: _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list) else value
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """A document as the bytes that its digest is of: JSON with sorted names and nothing between."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a document."""
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def snapshot(session: Session, slug: str) -> Snapshot:
+    """The snapshot at this address; raises `NotFound`."""
+    found = session.get(Snapshot, slug)
+    if found is None:
+        raise errors.NotFound("There is no such snapshot.")
+    return found
+
+
+def cite(of: Snapshot, address: str) -> str:
+    """BibTeX for a snapshot at `address`."""
+    title = of.title or f"Leaderboard of {of.task_id}"
+    plain = re.sub(r"[\\{}\"%$#&~^_]", lambda found: f"\\{found[0]}" if found[0] in "{}%$#&_" else " ", title)
+    return "\n".join((
+        f"@misc{{dynabench-{of.slug},",
+        f"  title = {{{plain}}},",
+        f"  howpublished = {{Dynabench leaderboard snapshot, \\url{{{address}}}}},",
+        f"  year = {{{of.made_at:%Y}}},",
+        f"  month = {{{of.made_at:%b}}},",
+        f"  note = {{SHA-256 {of.digest}}}",
+        "}",
+    ))  # fmt: skip
+
+
+def _title(text: str, needed: bool = False) -> str:
+    text = " ".join(text.split())
+    if len(text) > TITLE or (needed and not text):
+        raise errors.Invalid({"title": f"Give a title of 1 to {TITLE} characters." if needed else f"At most {TITLE}."})
+    return text
+
+
+def _note(text: str) -> str:
+    if len(text) > NOTE:
+        raise errors.Invalid({"note": f"At most {NOTE} characters."})
+    return text.strip()
+
+
+def fork(session: Session, person: Person, task: str, params: Mapping[str, str], title: str, note: str = "") -> Fork:
+    """Keep weights under a name. Raises `Invalid` by field, `Conflict` where somebody keeps `FORKS` already."""
+    public = boards.board(session, None, task)
+    chosen, name = weights.given(public, params), _title(title, needed=True)
+    if (session.scalar(queries.forks_of(person.id)) or 0) >= FORKS:
+        raise errors.Conflict(f"You keep {FORKS} boards of your own, which is the limit. Delete one first.")
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28].strip("-") or "board"
+    made = Fork(slug=f"{words}-{secrets.token_hex(3)}", task_id=task, title=name, note=_note(note))
+    made.weights, made.person_id = chosen.document(), person.id
+    session.add(made)
+    session.flush()
+    act(session, person, "fork.made", task=task, fork=made.slug)
+    return made
+
+
+def fork_at(session: Session, slug: str) -> Fork:
+    """The fork at this address; raises `NotFound`."""
+    found = session.get(Fork, slug)
+    if found is None:
+        raise errors.NotFound("There is no such board.")
+    return found
+
+
+def _own(session: Session, person: Person, slug: str) -> Fork:
+    found = fork_at(session, slug)
+    if found.person_id != person.id and not person.admin:
+        raise errors.Forbidden("Only who made this board may change it.")
+    return found
+
+
+def change(
+    session: Session,
+    person: Person,
+    slug: str,
+    params: Mapping[str, str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+) -> Fork:
+    """Change what a fork is called or how it weighs; None leaves as it was."""
+    found = _own(session, person, slug)
+    if params is not None:
+        found.weights = weights.given(boards.board(session, None, found.task_id), params).document()
+    if title is not None:
+        found.title = _title(title, needed=True)
+    if note is not None:
+        found.note = _note(note)
+    act(session, person, "fork.changed", task=found.task_id, fork=slug)
+    return found
+
+
+def delete(session: Session, person: Person, slug: str) -> Fork:
+    """Delete a fork."""
+    found = _own(session, person, slug)
+    session.delete(found)
+    act(session, person, "fork.deleted", task=found.task_id, fork=slug)
+    return found

@@ -1,0 +1,171 @@
+"""Snapshots, forks, the ledger, and results in the forms of others."""
+
+import hashlib
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import delete
+
+from dynabench.leaderboards import exchange
+from dynabench.registry.tables import Submission
+from dynabench.scoring.tables import Score
+
+BOARD = "/api/v1/tasks/sentiment/leaderboard"
+SNAPSHOTS, FORKS = "/api/v1/tasks/sentiment/snapshots", "/api/v1/tasks/sentiment/forks"
+
+
+def test_a_snapshot_never_changes_and_its_digest_is_of_what_is_downloaded(client, ids, ada, database, become):
+    become(ids[3], visibility="private", person_id=ada.id)
+    made = ada.post(SNAPSHOTS, json={"title": "Before {all}", "weights": {"metrics": {"memory": 0}}})
+    assert made.status_code == 201, made.text
+    slug, digest = made.json()["slug"], made.json()["digest"]
+    document = client.get(f"/api/v1/snapshots/{slug}")
+    assert hashlib.sha256(document.content).hexdigest() == digest
+    found = document.json()
+    assert found["weights"]["metrics"]["memory"] == 0
+    assert [row["name"] for row in found["rows"]] == ["model-0", "model-1", "model-2"], "private rows stay out"
+    assert all("submitter" not in row for row in found["rows"])
+    assert {each["name"] for each in found["datasets"]} == {"first", "second"}
+    assert found["code"]
+    database.write(lambda session: session.execute(delete(Score)))
+    assert client.get(f"/api/v1/snapshots/{slug}").content == document.content
+    page = client.get(f"/snapshots/{slug}").text
+    assert digest in page
+    assert "@misc{dynabench-" in page
+    assert "Before \\{all\\}" in page
+    listed = client.get(SNAPSHOTS).json()
+    assert [each["slug"] for each in listed["items"]] == [slug]
+
+
+def test_snapshots_are_listed_in_pages(client, ids, ada):
+    slugs = [ada.post(SNAPSHOTS, json={}).json()["slug"] for _ in range(3)]
+    first = client.get(f"{SNAPSHOTS}?limit=2").json()
+    second = client.get(SNAPSHOTS, params={"limit": 2, "after": first["next"]}).json()
+    assert [each["slug"] for each in first["items"] + second["items"]] == slugs[::-1]
+    assert second["next"] is None
+    assert client.get(f"{SNAPSHOTS}?after=nonsense").status_code == 422
+    assert client.get(f"{SNAPSHOTS}?after={'9' * 60}_a").status_code == 422
+
+
+def test_a_day_has_room_for_twenty_snapshots(client, ids, ada):
+    told = [ada.post(SNAPSHOTS, json={}).status_code for _ in range(21)]
+    assert told == [201] * 20 + [429]
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"metrics": {"accuracy": -1}}, {"metrics": {"accuracy": 99}}, {"metrics": {"accuracy": 1.5}},
+        {"metrics": {"accuracy": "4"}}, {"metrics": {"nothing": 1}}, {"datasets": {"nothing": 1}}, {"form": "best"},
+        {"datasets": {"first": 0, "second": 0}}, {"other": 1},
+    ],
+)  # fmt: skip
+def test_bad_weights_are_refused(ids, ada, weights: dict[str, Any]):
+    for address in (SNAPSHOTS, FORKS):
+        answer = ada.post(address, json={"title": "Mine", "weights": weights})
+        assert answer.status_code == 422
+        assert answer.json()["fields"]
+
+
+def test_a_fork_weighs_the_current_board_and_belongs_to_its_maker(client, ids, ada, person, become):
+    bob = person("bob")
+    weights = {"metrics": {"accuracy": 1, "memory": 5}, "datasets": {"second": 0}}
+    slug = ada.post(FORKS, json={"title": "Small ones", "note": "For phones.", "weights": weights}).json()["slug"]
+    assert slug.startswith("small-ones-")
+    found = client.get(f"{BOARD}?fork={slug}").json()
+    assert found["weights"]["metrics"]["memory"] == 5
+    assert found["weights"]["datasets"] == {"first": 5, "second": 0}
+    become(ids[0], state="withdrawn")
+    assert len(client.get(f"{BOARD}?fork={slug}").json()["rows"]) == 3, "always current"
+    assert bob.patch(f"/api/v1/forks/{slug}", json={"title": "Mine now"}).status_code == 403
+    assert bob.delete(f"/api/v1/forks/{slug}").status_code == 403
+    changed = ada.patch(f"/api/v1/forks/{slug}", json={"title": "Smaller", "weights": {"metrics": {"memory": 0}}})
+    assert (changed.json()["title"], changed.json()["weights"]["metrics"]["memory"]) == ("Smaller", 0)
+    assert "Smaller" in client.get(f"/forks/{slug}").text
+    assert ada.delete(f"/api/v1/forks/{slug}").status_code == 204
+    assert client.get(f"/forks/{slug}").status_code == 404
+    assert client.get(f"{BOARD}?fork={slug}").status_code == 404
+
+
+def test_forms_keep_boards_as_the_page_weighs_them(client, ids, browser):
+    ada = browser()
+    ada.join("ada")
+    page = "/tasks/sentiment/leaderboard"
+    taken = ada.submit("/tasks/sentiment/snapshots", page=page, weights="?m.memory=0", title="Mine")
+    assert taken.status_code == 303
+    assert "memory 0" in ada.get(taken.headers["location"]).text
+    made = ada.submit("/tasks/sentiment/forks", page=page, weights="?m.memory=0&form=guarded", title="My board")
+    address = made.headers["location"]
+    assert 'id="w-m-memory" name="m.memory" min="0" max="5" step="1" value="0"' in " ".join(
+        ada.get(address).text.split()
+    )
+    assert ada.submit(address, page=page, title="Renamed", note="").status_code == 303
+    assert "Renamed" in client.get("/tasks/sentiment/snapshots").text
+    assert ada.submit(f"{address}/delete", page=page).status_code == 303
+    assert ada.submit("/tasks/sentiment/forks", page=page, weights="?m.memory=nan", title="x").status_code == 422
+    assert ada.submit("/tasks/sentiment/forks", page=page, weights="", title=" ").status_code == 422
+
+
+def test_the_ledger_keeps_withdrawn_tries_and_names_nobody_who_is_not_public(client, ids, ada, become, database):
+    for id in ids:
+        become(id, person_id=ada.id)
+    become(ids[1], state="withdrawn")
+    become(ids[2], visibility="private")
+    become(ids[3], visibility="anonymous")
+    lines = client.get("/api/v1/tasks/sentiment/ledger").json()["items"]
+    told = [(line["name"], line["submitter"], line["nth"], line["state"]) for line in lines[::-1]]
+    public = database.read(lambda session: session.get(Submission, ids[0]).person_id) and lines[-1]["submitter"]
+    assert public
+    assert told == [
+        ("model-0", public, 1, "ready"), ("model-1", public, 2, "withdrawn"), (f"Private {ids[2]}", "", None, "ready"),
+        (f"Anonymous {ids[3]}", "", None, "ready"),
+    ]  # fmt: skip
+    sheet = client.get("/api/v1/tasks/sentiment/ledger?format=csv").text
+    assert "model-1" in sheet
+    assert "model-2" not in sheet
+    page = client.get("/tasks/sentiment/ledger").text
+    assert "model-1" in page
+    assert "model-3" not in page
+    assert {line["name"] for line in ada.get("/api/v1/tasks/sentiment/ledger").json()["items"]} == {
+        f"model-{n}" for n in range(4)
+    }
+
+
+def test_results_travel_as_model_index_and_come_back_as_reported_alone(client, ids, become):
+    card = client.get(f"{BOARD}/rows/{ids[0]}/card")
+    matter = yaml.safe_load(card.text.split("---")[1])
+    results = matter["model-index"][0]["results"]
+    assert {each["dataset"]["name"] for each in results} == {"First", "Second"}
+    value = client.get(f"{BOARD}/rows/{ids[0]}").json()["datasets"]["first"]["accuracy"]["value"]
+    assert results[0]["metrics"][0] == {"type": "accuracy", "name": "Accuracy (%)", "value": round(value, 6)}
+    assert len(exchange.results(card.text)) == 12
+    before = client.get(BOARD).json()
+    become(ids[3], readme=card.text.replace(f"value: {round(value, 6)}", "value: 123.456"))
+    page = client.get("/tasks/sentiment/leaderboard").text
+    assert "Reported, not measured here" in page
+    assert "123.456" in page
+    assert client.get(BOARD).json() == before, "what others report is not ranked"
+    become(ids[3], visibility="anonymous")
+    assert "123.456" not in client.get("/tasks/sentiment/leaderboard").text
+
+
+def test_papers_with_code_has_a_table_for_each_dataset(client, ids):
+    (task,) = client.get(f"{BOARD}/paperswithcode").json()
+    assert [each["dataset"] for each in task["datasets"]] == ["First", "Second"]
+    assert len(task["datasets"][0]["sota"]["rows"]) == 4
+    assert float(task["datasets"][0]["sota"]["rows"][0]["metrics"]["Accuracy"]) > 50
+
+
+@given(st.one_of(st.text(), st.text().map(lambda text: f"---\nmodel-index: {text}\n---\n")))
+def test_any_readme_reports_something_or_nothing(readme):
+    assert all(len(each) == 4 for each in exchange.results(readme))
+
+
+@pytest.mark.parametrize(
+    "matter", ["model-index: 3", "model-index: [{results: [{metrics: {}}]}]", "- 1", "model-index: [[]]", "&a [*a, *a]"]
+)
+def test_front_matter_of_another_shape_reports_nothing(matter):
+    assert exchange.results(f"---\n{matter}\n---\n") == []

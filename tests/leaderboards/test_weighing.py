@@ -1,0 +1,142 @@
+"""What the page computes is what the server computes: in a real Chromium, over boards of every kind."""
+
+import threading
+from collections.abc import Iterator
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from playwright.sync_api import Browser, Page, expect
+
+from dynabench.stats.dynascore import dynascore, guarded_dynascore
+from tests.web import gallery
+
+pytestmark = [pytest.mark.browser, pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+BOARD = "/tasks/sentiment/leaderboard"
+NAMES = ("accuracy", "f1", "memory")
+COMPUTE = """async ([address, boards]) => {
+  const { averaged, dynascore } = await import(address);
+  return boards.map(({ rows, data, metrics, steps, primary, form }) =>
+    dynascore(averaged(rows, data), metrics, steps, primary, form));
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with gallery.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def address(app: FastAPI, furnished: Any) -> Iterator[str]:
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        sleep(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def page(chromium: Browser, address: str) -> Iterator[Page]:
+    context = chromium.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+    opened, said = context.new_page(), list[str]()
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    context.close()
+    assert said == []
+
+
+def cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Boards with ties, constant metrics, one model, primaries of which less is better, and both forms."""
+    for number in range(200):
+        models, data = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+        rows = rng.normal(50, 20, (models, data, len(NAMES)))
+        if number % 4 == 1:
+            rows = np.round(rows, -1)
+        if number % 5 == 2:
+            rows[:, :, 1] = 7.0
+        if number % 7 == 3:
+            rows[:] = rows[0]
+        yield {
+            "rows": rows.tolist(),
+            "data": [int(step) for step in rng.integers(1, 6, data)],
+            "metrics": [
+                {"name": "accuracy", "direction": -1 if number % 11 == 0 else 1, "offset": 0},
+                {"name": "f1", "direction": 1, "offset": 0},
+                {"name": "memory", "direction": -1, "offset": 32},
+            ],
+            "steps": [int(rng.integers(1, 6)), *(int(step) for step in rng.integers(0, 6, 2))],
+            "primary": 0,
+            "form": ("exact", "guarded")[number % 2],
+        }
+
+
+def expected(case: dict[str, Any]) -> list[float]:
+    share = np.array(case["data"]) / sum(case["data"])
+    means = np.einsum("d,mdk->mk", share, np.array(case["rows"]))
+    table = {str(at): dict(zip(NAMES, map(float, row), strict=True)) for at, row in enumerate(means)}
+    steps = dict(zip(NAMES, map(float, case["steps"]), strict=True))
+    directions = {each["name"]: each["direction"] for each in case["metrics"]}
+    if case["form"] == "guarded":
+        return list(guarded_dynascore(table, "accuracy", steps, directions).values())
+    return list(dynascore(table, "accuracy", steps, directions, {"memory": 32.0}).values())
+
+
+def test_the_page_computes_the_dynascore_of_the_library(page):
+    page.goto(BOARD)
+    boards = list(cases(np.random.default_rng(6)))
+    module = page.evaluate("() => document.querySelector('script[type=module]').src.replace('main.js', 'dynascore.js')")
+    found = page.evaluate(COMPUTE, [module, boards])
+    for case, scores in zip(boards, found, strict=True):
+        np.testing.assert_allclose(scores, expected(case), rtol=1e-6, atol=1e-6)
+
+
+def shown(page: Page) -> list[tuple[str, str]]:
+    rows = page.locator(".lb-table tbody tr")
+    return [
+        (row.locator("th a").inner_text(), row.locator("[data-c=score]").inner_text().split()[0]) for row in rows.all()
+    ]
+
+
+def test_a_slider_moved_by_keys_re_ranks_at_once_and_the_link_shows_the_same(page):
+    page.goto(BOARD)
+    page.evaluate("() => { window.stayed = true }")
+    before = shown(page)
+    slider = page.get_by_label("Accuracy", exact=True).first
+    slider.focus()
+    for _ in range(4):
+        slider.press("ArrowLeft")
+    expect(page.locator("[data-status]")).to_contain_text("Ranked anew")
+    assert "m.accuracy=0" in page.url
+    now = shown(page)
+    assert now != before
+    assert page.evaluate("() => window.stayed"), "no page load"
+    intervals = page.locator("[data-c=rank] strong").all_inner_texts()
+    page.goto(page.url)
+    assert shown(page) == now, "what the page computed is what the server computes"
+    assert page.locator("[data-c=rank] strong").all_inner_texts() == intervals
+    page.get_by_role("link", name="Reset").click()
+    expect(page.locator("[data-status]")).to_contain_text("Ranked anew")
+    assert shown(page) == before
+    assert "?" not in page.url
+
+
+def test_columns_rows_and_sorting_change_without_a_load(page):
+    page.goto(BOARD)
+    page.get_by_role("link", name="Model", exact=True).click()
+    assert page.locator(".lb-table tbody th a").first.inner_text() == "model-0"
+    page.get_by_role("link", name="Model", exact=True).click()
+    assert page.locator(".lb-table tbody th a").first.inner_text() == "model-3"
+    assert "sort=-name" in page.url
+    page.get_by_text("Rows and columns").click()
+    page.get_by_role("checkbox", name="Memory").uncheck()
+    expect(page.locator("thead [data-c='m.memory']")).to_be_hidden()
+    page.get_by_role("link", name="model-3").click()
+    expect(page.locator("[data-detail]")).to_contain_text("Second")
