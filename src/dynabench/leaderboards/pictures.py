@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dynabench.leaderboards.ranking import Ranking, Row
-from dynabench.web.charts import INK, INK_2, LINE, MODELS, _compiled, _data
+from dynabench.web.charts import INK, INK_2, LINE, MODELS, compiled, data
 
 MOST = 30  # rows of a picture
 
@@ -29,7 +29,7 @@ def chart(of: Ranking, rows: Sequence[Row], name: str) -> dict[str, Any]:
          "high": row.score.high}
         for row in rows if row.rank
     ][:MOST]  # fmt: skip
-    base = alt.Chart(_data(points)).encode(
+    base = alt.Chart(data(points)).encode(
         y=alt.Y("name:N", title=None, sort=None, axis=alt.Axis(grid=False, domain=False, ticks=False, labelLimit=320))
     )
     x = alt.X("low:Q", title="Dynascore, with 95% interval", scale=alt.Scale(zero=False), axis=alt.Axis(gridColor=LINE))
@@ -39,7 +39,7 @@ def chart(of: Ranking, rows: Sequence[Row], name: str) -> dict[str, Any]:
         x="value:Q", text=alt.Text("value:Q", format=".2f")
     )
     title = alt.TitleParams(finding(of, name), anchor="start", color=INK, fontSize=16, fontWeight=600, offset=16)
-    return _compiled(alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title))
+    return compiled(alt.layer(whisker, dot, text).properties(width=560, height=max(60, 30 * len(points)), title=title))
 
 
 def drawn(spec: dict[str, Any], kind: str) -> bytes:

@@ -58,7 +58,8 @@ def receive(stream: BinaryIO) -> Any:
 
 
 def _opened(folder: Path) -> Any:
-    from dynabench.models import catalog, runtime
+    from dynabench import heap
+    from dynabench.models import catalog
     from dynabench.settings import get_settings
 
     settings = get_settings()
@@ -67,7 +68,7 @@ def _opened(folder: Path) -> Any:
         from dynabench.models.cluster.everywhere import Everywhere
 
         return Everywhere(folder, connection.connect(settings), processors=settings.ray_processors)
-    runtime.keep_memory()
+    heap.keep_freed()
     return catalog.open_model(folder, bulk=True)
 
 
