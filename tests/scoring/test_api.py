@@ -1,10 +1,9 @@
 """Who learns what of an evaluation: scores, rows, logs, records; over the API and on its page."""
 
-import numpy as np
 import pytest
 
 from dynabench.db import now
-from dynabench.scoring import records, transfer
+from dynabench.scoring import records
 from dynabench.scoring.tables import Evaluation
 from tests.scoring.conftest import statements
 
@@ -165,27 +164,3 @@ def test_lists_are_filtered_and_paged(client, evaluated, database):
     assert client.get("/api/v1/tasks/nothing/evaluations").status_code == 404
     assert client.get("/api/v1/evaluations/99").status_code == 404
     assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
-
-
-@ON_ONE
-def test_models_that_fall_together(client, evaluated, sam):
-    told = client.get("/api/v1/tasks/sentiment/transfer/public").json()
-    assert (told["rows"], told["models"], told["fooled"], told["by_count"]) == (
-        24,
-        [[1, "sentiment-ngram"]],
-        [0],
-        [24, 0],
-    )
-    assert client.get("/api/v1/tasks/sentiment/transfer/nothing").status_code == 404
-    assert client.get("/api/v1/tasks/sentiment/transfer/hidden").status_code == 403
-
-
-def test_the_transfer_of_an_example_is_the_share_of_others_that_it_fools():
-    wrong = [np.array(each, bool) for each in ([1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0])]
-    found = transfer.summed([(1, "a"), (2, "b"), (3, "c")], wrong)
-    assert found.fooled == [2, 2, 1]
-    assert found.rates == [0.5, 0.5, 1.0]
-    assert found.joint[0] == [0.5, 0.25, 0.25]
-    assert found.by_count == [1, 2, 0, 1]
-    assert transfer.summed([(1, "a")], [np.array([True])]).rates == [None]
-    assert transfer.summed([], []).rows == 0

@@ -85,6 +85,8 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
     for name in ("throughput", "memory", "latency_p50", "latency_p95"):
         each = scores[name, ""]
         assert 0 < each.low <= each.value <= each.high, name
+        drawn = unpacked(each.replicates)
+        assert abs(drawn.mean() - each.value) < each.high - each.low < 10 * drawn.std() + 1e-9, "as the repeats vary"
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 1))
@@ -119,6 +121,8 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert scores["fairness", ""].value == 1.0
     assert scores["throughput", ""].value == measured
 
+    row_scores.keep(settings, 1, np.zeros(30, np.float32))
+
     def older(session):
         for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
             score.version = 0
@@ -127,6 +131,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert database.write(older) == 1
     until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
     assert scores_of(database, 1)["accuracy", ""].version == 1
+    assert row_scores.read(settings, 1).tolist() == [1] * 30, "what is said of rows is made anew with the scores"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
