@@ -13,7 +13,7 @@ from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.registry import predictions
-from dynabench.scoring import queueing, records, service
+from dynabench.scoring import queueing, records, row_scores, service
 from dynabench.scoring.measures import unpacked
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
 from tests.jobs.conftest import until
