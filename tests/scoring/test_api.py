@@ -1,6 +1,9 @@
 """Who learns what of an evaluation: scores, rows, logs, records; over the API and on its page."""
 
+from collections import Counter
+
 import pytest
+from sqlalchemy import select
 
 from dynabench.db import now
 from dynabench.scoring import records
@@ -164,3 +167,16 @@ def test_lists_are_filtered_and_paged(client, evaluated, database):
     assert client.get("/api/v1/tasks/nothing/evaluations").status_code == 404
     assert client.get("/api/v1/evaluations/99").status_code == 404
     assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
+
+
+def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
+    here = place()
+    here.dataset("closed", statements(9), "hidden")
+    here.dataset("open", statements(9))
+    here.submit("sentiment-ngram", inside=False)
+    here.submit("sentiment-ngram", kind="predictions", version="other")
+    here.submit("sentiment-ngram", state="withdrawn", version="third")
+    here.submit("sentiment-ngram", version="fourth")
+    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
+    with database._reads() as session:
+        assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}

@@ -2,7 +2,6 @@
 
 import signal
 import time
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -213,19 +212,6 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, dat
     file.write_bytes(stored.path(settings, other.digest).read_bytes())
     worker.start()
     assert (here.ended(1).state, here.evaluation(1).code) == ("failed", "dataset_changed")
-
-
-def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
-    here = place()
-    here.dataset("closed", statements(9), "hidden")
-    here.dataset("open", statements(9))
-    here.submit(NGRAM, inside=False)
-    here.submit(NGRAM, kind="predictions", version="other")
-    here.submit(NGRAM, state="withdrawn", version="third")
-    here.submit(NGRAM, version="fourth")
-    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
-    with database._reads() as session:
-        assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
