@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -13,7 +10,9 @@ from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
+from dynabench.models.protocol import Output
 from dynabench.registry.tables import Submission
+from dynabench.scoring import answers, row_scores
 from dynabench.scoring.measures import REPLICATES, measure, packed
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
@@ -124,19 +123,13 @@ def answered(
 
 
 def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequence[Stored], right: np.ndarray) -> None:
-    folder = settings.folder / "evaluations" / str(evaluation)
-    folder.mkdir(parents=True, exist_ok=True)
     half = len(rows) // 2
     for number, (first, last) in enumerate(((0, half), (half, len(rows)))):
-        said = [orjson.dumps({"label": "positive" if good else "negative"}).decode() for good in right[first:last]]
-        columns = {
-            "uid": [row.uid for row in rows[first:last]],
-            "answer": said,
-            "right": right[first:last].astype(float),
-        }
-        pq.write_table(pa.table(columns), folder / f"rows-{number}.parquet")
-        digest = f"{evaluation:032x}{number:032x}"
+        said = [Output({"label": "positive" if good else "negative"}) for good in right[first:last]]
+        waiting = answers.write(settings, [row.uid for row in rows[first:last]], said)
+        waiting.keep(answers.path(settings, evaluation, "rows", number))
         session.add(
-            Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first, digest=digest,
-                  seconds=1.0)
+            Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first,
+                  digest=waiting.digest, seconds=1.0)
         )  # fmt: skip
+    row_scores.keep(settings, evaluation, right.astype(np.float32))

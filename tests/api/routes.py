@@ -285,7 +285,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/evaluations/{id}"): Route("anyone"),
     ("GET", "/api/v1/key"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/evaluations"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/transfer/{dataset}"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}/scores"): Route("anyone"),
     ("GET", "/api/v1/evaluations/{id}/record"): Route("anyone"),

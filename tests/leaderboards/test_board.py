@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import timedelta
 
 import pyarrow.parquet as pq
 import pytest
@@ -180,8 +181,24 @@ def test_later_submissions_climb_on_hidden_data_only_where_they_clearly_improve(
     rows = {row["name"]: row for row in board(client)["rows"]}
     told = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
     assert told["model-1"] == told["model-2"], "a copy is no improvement"
-    assert rows["model-2"]["held"] is False or told["model-2"] == told["model-1"]
-    assert told["model-3"] < told["model-1"] < told["model-0"], "clear losses are told as they are"
+    assert [rows[f"model-{n}"]["held"] for n in range(4)] == [False, True, True, True]
+    assert set(told.values()) == {told["model-0"]}, "what is no improvement is told nothing, losses included"
+    assert rows["model-3"]["datasets"]["second"]["accuracy"]["value"] < told["model-0"], "that is for hidden data alone"
+    assert "held back" in client.get(PAGE).text
+    for name in ("model-1", "model-0"):
+        results = client.get(f"{BOARD}/rows/{rows[name]['id']}/card").text
+        assert ("/first" in results) is (name == "model-0"), "a card claims no score of another submission"
+
+
+def test_a_significant_improvement_is_told_and_is_then_the_one_to_beat(client, ids, ada, become, hide, database):
+    times = iter(now() + timedelta(hours=n) for n in range(4))
+    for id in reversed(ids):  # the worst first
+        become(id, person_id=ada.id, created_at=next(times))
+    hide("first")
+    rows = {row["name"]: row for row in board(client)["rows"]}
+    told = {name: row["datasets"]["first"]["accuracy"]["value"] for name, row in rows.items()}
+    assert told["model-3"] < told["model-2"] == told["model-1"] < told["model-0"]
+    assert [name for name, row in rows.items() if row["held"]] == ["model-1"], "a copy is held back"
 
 
 def test_verified_rows_have_signed_records_on_all_data_that_counts(client, ids, database):

@@ -1,10 +1,12 @@
 """Who learns what of an evaluation: scores, rows, logs, records; over the API and on its page."""
 
-import numpy as np
+from collections import Counter
+
 import pytest
+from sqlalchemy import select
 
 from dynabench.db import now
-from dynabench.scoring import records, transfer
+from dynabench.scoring import records
 from dynabench.scoring.tables import Evaluation
 from tests.scoring.conftest import statements
 
@@ -167,25 +169,14 @@ def test_lists_are_filtered_and_paged(client, evaluated, database):
     assert client.get(f"/api/v1/evaluations/{2**63}").status_code == 422
 
 
-@ON_ONE
-def test_models_that_fall_together(client, evaluated, sam):
-    told = client.get("/api/v1/tasks/sentiment/transfer/public").json()
-    assert (told["rows"], told["models"], told["fooled"], told["by_count"]) == (
-        24,
-        [[1, "sentiment-ngram"]],
-        [0],
-        [24, 0],
-    )
-    assert client.get("/api/v1/tasks/sentiment/transfer/nothing").status_code == 404
-    assert client.get("/api/v1/tasks/sentiment/transfer/hidden").status_code == 403
-
-
-def test_the_transfer_of_an_example_is_the_share_of_others_that_it_fools():
-    wrong = [np.array(each, bool) for each in ([1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0])]
-    found = transfer.summed([(1, "a"), (2, "b"), (3, "c")], wrong)
-    assert found.fooled == [2, 2, 1]
-    assert found.rates == [0.5, 0.5, 1.0]
-    assert found.joint[0] == [0.5, 0.25, 0.25]
-    assert found.by_count == [1, 2, 0, 1]
-    assert transfer.summed([(1, "a")], [np.array([True])]).rates == [None]
-    assert transfer.summed([], []).rows == 0
+def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
+    here = place()
+    here.dataset("closed", statements(9), "hidden")
+    here.dataset("open", statements(9))
+    here.submit("sentiment-ngram", inside=False)
+    here.submit("sentiment-ngram", kind="predictions", version="other")
+    here.submit("sentiment-ngram", state="withdrawn", version="third")
+    here.submit("sentiment-ngram", version="fourth")
+    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
+    with database._reads() as session:
+        assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}

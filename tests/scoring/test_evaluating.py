@@ -2,7 +2,6 @@
 
 import signal
 import time
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.registry import predictions
-from dynabench.scoring import queueing, records, service
+from dynabench.scoring import queueing, records, row_scores, service
 from dynabench.scoring.measures import unpacked
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
 from tests.jobs.conftest import until
@@ -85,6 +84,9 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
     for name in ("throughput", "memory", "latency_p50", "latency_p95"):
         each = scores[name, ""]
         assert 0 < each.low <= each.value <= each.high, name
+        drawn = unpacked(each.replicates)
+        assert (np.ptp(drawn) > 0) == (each.high > each.low), "as the repeats vary"
+        assert abs(drawn.mean() - each.value) <= 1.2 * (each.high - each.low) + 1e-6 * each.value
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 1))
@@ -119,6 +121,8 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert scores["fairness", ""].value == 1.0
     assert scores["throughput", ""].value == measured
 
+    row_scores.keep(settings, 1, np.zeros(30, np.float32))
+
     def older(session):
         for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
             score.version = 0
@@ -127,6 +131,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert database.write(older) == 1
     until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
     assert scores_of(database, 1)["accuracy", ""].version == 1
+    assert row_scores.read(settings, 1).tolist() == [1] * 30, "what is said of rows is made anew with the scores"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -207,19 +212,6 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, dat
     file.write_bytes(stored.path(settings, other.digest).read_bytes())
     worker.start()
     assert (here.ended(1).state, here.evaluation(1).code) == ("failed", "dataset_changed")
-
-
-def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
-    here = place()
-    here.dataset("closed", statements(9), "hidden")
-    here.dataset("open", statements(9))
-    here.submit(NGRAM, inside=False)
-    here.submit(NGRAM, kind="predictions", version="other")
-    here.submit(NGRAM, state="withdrawn", version="third")
-    here.submit(NGRAM, version="fourth")
-    assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
-    with database._reads() as session:
-        assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.stats.averages import averaged, discounted, saturation, shares
+from dynabench.stats.averages import averaged, recency, saturation, shares
 
 SCORES = {
     "x": {"one": {"accuracy": 0.8, "fairness": 0.9}, "two": {"accuracy": 0.6}},
@@ -44,32 +44,25 @@ def test_weights_of_nothing_are_refused(weights):
         averaged(SCORES, weights)
 
 
-values = st.lists(st.floats(-1e6, 1e6) | st.none() | st.just(math.nan), max_size=20)
+@given(st.lists(st.booleans(), max_size=20), st.floats(0, 0.99))
+def test_each_round_weighs_less_than_the_next_by_the_discount(rounds, discount):
+    found = recency(rounds, discount)
+    assert [weight for weight, each in zip(found, rounds, strict=True) if not each] == [1] * rounds.count(False)
+    weights = [weight for weight, each in zip(found, rounds, strict=True) if each]
+    assert weights[-1:] == [1] * bool(weights)
+    assert weights[:-1] == pytest.approx([(1 - discount) * weight for weight in weights[1:]])
 
 
-@given(values, st.floats(1e-6, 1))
-def test_a_discounted_mean_lies_among_the_rounds(rounds, discount):
-    known = [value for value in rounds if value is not None and not math.isnan(value)]
-    found = discounted(rounds, discount)
-    if not known:
-        assert found is None
-        return
-    assert min(known) - 1e-6 <= found <= max(known) + 1e-6
-    assert discounted(rounds, 1) == pytest.approx(sum(known) / len(known), abs=1e-6)
-    assert discounted([*rounds, None], discount) == pytest.approx(found, abs=1e-6)
+def test_older_rounds_fade():
+    assert recency([True, False, True, True], 0.5) == [0.25, 1, 0.5, 1]
+    assert recency([True] * 3) == [1, 1, 1]
+    assert recency([]) == []
 
 
-def test_each_round_weighs_the_discount_of_the_next():
-    assert discounted([1, 2, 4], 0.5) == pytest.approx((1 / 4 + 2 / 2 + 4) / (1 / 4 + 1 / 2 + 1))
-    assert discounted([1, None, 4], 0.5) == pytest.approx((1 / 4 + 4) / (1 / 4 + 1))
-    assert discounted([*range(3000)], 1e-9) == pytest.approx(2999)
-    assert discounted([7.0] + [None] * 5000, 1e-9) == 7
-
-
-@pytest.mark.parametrize("discount", [0, -1, 1.1, math.nan])
+@pytest.mark.parametrize("discount", [1, -0.1, 1.1, math.nan])
 def test_other_discounts_are_refused(discount):
     with pytest.raises(ValueError, match="discount"):
-        discounted([1.0], discount)
+        recency([True], discount)
 
 
 def test_the_first_model_stands_at_minus_1_and_people_at_0():

@@ -75,7 +75,7 @@ class Entry:
 class Standing:
     """All submissions of a task with their scores; shapes are (models M, datasets D, metrics K, replicates B).
 
-    Missing scores are NaN. What has no replicates (costs) stands still: all of its replicates are the value.
+    Missing scores are NaN. What has no replicates stands still: all of its replicates are the value.
     `held` (M, D) says where an earlier submission's scores are told (`released`), `signatures` (M, D) are those of the
     records, empty where there is none.
     """
@@ -119,6 +119,10 @@ class Board:
     def values(self) -> Floats:
         """Scores, shape (M, D, K)."""
         return self.of.values[self.places]
+
+    def held(self, place: int, dataset: int) -> bool:
+        """Whether a row shows an earlier submission's scores on a dataset."""
+        return bool(self.of.held[self.places[place], dataset])
 
 
 _lock = threading.Lock()
@@ -247,7 +251,9 @@ def _released(of: Standing) -> Standing:
     for at, column in enumerate(of.datasets):
         if not column.hidden or not of.metrics:
             continue
-        told = sources(people, of.metrics[0].direction * of.replicates[:, at, 0])
+        primary = of.metrics[0]
+        values, drawn = of.values[:, at, 0] / primary.scale, of.replicates[:, at, 0] / primary.scale
+        told = sources(people, values, drawn, column.rows, primary.direction)
         of.held[:, at] = told != np.arange(len(told))
         for array in (of.values, of.low, of.high, of.n, of.replicates):
             array[:, at, quality] = array[told][:, at, quality]

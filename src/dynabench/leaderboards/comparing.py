@@ -84,7 +84,7 @@ def compared(
 def _difference(data: Data, metric: Measure, a: Cell, b: Cell, rows: tuple[Right, Right] | None) -> Difference:
     value = a.value - b.value
     made = Difference(data, metric, a, b, value, None, None, None, "")
-    if a.replicates is not None and b.replicates is not None:
+    if a.replicates is not None and b.replicates is not None and not metric.cost:  # three repeats say little of chance
         low, high, p = paired(a.replicates, b.replicates, value)
         made = replace(made, low=low, high=high, p=p, test="paired_bootstrap")
     if rows is not None and (asked := significance(*rows)) is not None:

@@ -186,12 +186,15 @@ def _told(
     rows = session.execute(
         queries.scores([each.id for each in all_of], [each.version_id for each in hidden], [primary.name])
     )
-    drawn = {(submission, version): cell(score).replicates for submission, version, score in rows}
+    known = {(submission, version): cell(score) for submission, version, score in rows}
+    people, missing = [one.person_id for one in all_of], Cell(np.nan, None, None, 0)
     nothing = np.full(REPLICATES, np.nan)
     for each in hidden:
-        columns = [drawn.get((one.id, each.version_id)) for one in all_of]
-        stacked = primary.direction * np.stack([nothing if column is None else column for column in columns])
-        for one, source in zip(all_of, sources([one.person_id for one in all_of], stacked), strict=True):
+        cells = [known.get((one.id, each.version_id), missing) for one in all_of]
+        drawn = np.stack([nothing if one.replicates is None else one.replicates for one in cells])
+        values = np.array([one.value for one in cells])
+        told = sources(people, values, drawn, each.rows, primary.direction)
+        for one, source in zip(all_of, told, strict=True):
             if one.id in own and all_of[source].id != one.id:
                 found[one.id, each.id] = all_of[source].id
     return found

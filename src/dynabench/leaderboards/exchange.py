@@ -22,7 +22,7 @@ FRONT = 64 * 1024  # characters of a README in which its front matter has to end
 
 
 def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str, Any]]:
-    """The board as one task with a table for each dataset."""
+    """The board as one task with a table for each dataset, without scores that are an earlier submission's."""
     board = of.board
     tables = []
     for at, dataset in enumerate(board.datasets):
@@ -50,6 +50,8 @@ def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str,
 
 
 def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
+    if board.held(place, dataset):
+        return {}
     values = board.values[place, dataset]
     return {
         each.title: f"{value:.6g}" for each, value in zip(board.metrics, values, strict=True) if value == value
@@ -57,14 +59,14 @@ def _measured(board: Board, place: int, dataset: int) -> dict[str, str]:
 
 
 def model_index(board: Board, place: int, task_name: str, address: str) -> str:
-    """The front matter of a model card with what one submission scored here."""
+    """The front matter of a model card with what one submission scored here, not what is told in its place."""
     entry, results = board.entries[place], []
     for at, dataset in enumerate(board.datasets):
         values = board.values[place, at]
         metrics = [
             _metric(each, float(value)) for each, value in zip(board.metrics, values, strict=True) if value == value
         ]
-        if metrics:
+        if metrics and not board.held(place, at):
             results.append(_result(board, dataset, metrics, task_name, address))
     text = yaml.safe_dump(
         {"model-index": [{"name": entry.name, "results": results}]}, sort_keys=False, allow_unicode=True

@@ -11,6 +11,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field, Scores
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import Measure
+from dynabench.stats.averages import recency
 from dynabench.stats.rates import Rate
 
 
@@ -50,7 +51,8 @@ def arranged(
 ) -> Matrix:
     """The matrix of these scores; `targets` has vMER by model and round."""
     data = tuple(of for of in field.data if any((each.id, of.id, metric.name) in scores for each in field.entrants))
-    weights = recency(data, discount)
+    recent = recency([of.round is not None for of in data], discount)
+    weights = [of.weight * share for of, share in zip(data, recent, strict=True)]
     weighed = any(weights)
     lines = []
     for each in field.entrants:
@@ -63,16 +65,6 @@ def arranged(
             )
     lines.sort(key=lambda line: (line.overall is None, -metric.direction * (line.overall.value if line.overall else 0)))
     return Matrix(metric, data, tuple(lines), discount)
-
-
-def recency(data: Sequence[Data], discount: float) -> list[float]:
-    """Weights of columns: the task's own, of rounds times (1 - discount) for every round that came after.
-
-    Datasets of no round are not old: they keep their weight.
-    """
-    rounds = [each.id for each in data if each.round is not None]
-    age = {id: len(rounds) - 1 - at for at, id in enumerate(rounds)}
-    return [each.weight * (1 - discount) ** age.get(each.id, 0) for each in data]
 
 
 def trend(data: Sequence[Data], cells: Sequence[Cell | None]) -> Cell | None:

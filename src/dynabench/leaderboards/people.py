@@ -19,6 +19,7 @@ from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import Measure
+from dynabench.stats.averages import saturation
 from dynabench.stats.rates import UNKNOWN, Rate
 
 ACCURACIES = ("accuracy", "exact_match")
@@ -92,11 +93,12 @@ def difference(human: Rate, score: Cell) -> Rate:
 def saturated(human: float | None, scores: Sequence[tuple[Entrant, Cell]]) -> tuple[Step, ...]:
     """The best score so far, whenever it rose, as (score - human) / (human - first); none unless human > first."""
     ordered = sorted(scores, key=lambda pair: (pair[0].entered_at, pair[0].id))
-    if human is None or not ordered or human <= ordered[0][1].value:
+    if human is None:
         return ()
-    first, best, steps = ordered[0][1].value, float("-inf"), list[Step]()
+    best, steps = float("-inf"), list[Step]()
     for entrant, cell in ordered:
-        if cell.value > best:
+        reached = saturation(cell.value, ordered[0][1].value, human)
+        if reached is not None and cell.value > best:
             best = cell.value
-            steps.append(Step(entrant, entrant.entered_at, best, (best - human) / (human - first)))
+            steps.append(Step(entrant, entrant.entered_at, best, reached))
     return tuple(steps)

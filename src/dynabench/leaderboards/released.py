@@ -1,10 +1,9 @@
-"""What is told of hidden datasets when somebody submits again and again.
+"""What is told of hidden datasets when somebody submits again and again: the ladder (`stats.ladder`).
 
-After the ladder of Blum and Hardt, The Ladder: A Reliable Leaderboard for Machine Learning Competitions (2015), with a
-paired interval from replicates in place of a fixed step: a later submission of the same person gets scores of its own
-on a hidden dataset only where its primary metric clearly differs from that of their best one so far. Otherwise the
-best one's scores are told again, so that nobody climbs by noise. Scores that are clearly worse are told as they are:
-else a poor model would be shown with a good one's scores.
+On each hidden dataset the scores of a person's later submission are told only where its primary metric is significantly
+better than that of the submission whose scores are told so far: by more than a one-sided paired t test asks for, whose
+standard error is that of the stored replicates. Otherwise, worse ones included, the scores of that submission are told
+again, so that nobody learns from many tries what fits the hidden rows by chance.
 """
 
 from collections.abc import Sequence
@@ -12,27 +11,32 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.stats.ladder import free_ladder
+
 LEVEL = 0.95
 
 
-def sources(people: Sequence[int | None], replicates: NDArray[np.floating]) -> NDArray[np.intp]:
+def sources(
+    people: Sequence[int | None],
+    values: NDArray[np.floating],
+    replicates: NDArray[np.floating],
+    rows: int,
+    direction: int,
+) -> NDArray[np.intp]:
     """Whose scores are told of each submission to one hidden dataset, shape (M,): its own place, or an earlier one's.
 
-    `people` (M,) submitted in this order, None is the platform itself; `replicates` (M, B) are of the primary metric,
-    more is better, NaN where there is no score.
+    `people` (M,) submitted in this order, None is the platform itself. `values` (M,) are scores of the primary metric
+    over the dataset's `rows`, `replicates` (M, B) theirs, NaN where there is none; `direction` is -1 where less is
+    better. A submission without a score is told none.
     """
     found = np.arange(len(people))
-    best: dict[int, int] = {}
+    places: dict[int, list[int]] = {}
     for place, person in enumerate(people):
-        if person is None or not np.isfinite(replicates[place]).all():
+        if person is not None and np.isfinite(values[place]):
+            places.setdefault(person, []).append(place)
+    for own in places.values():
+        if len(own) < 2:
             continue
-        if person not in best:
-            best[person] = place
-            continue
-        gain = replicates[place] - replicates[best[person]]
-        low, high = np.quantile(gain, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        if low > 0:
-            best[person] = place
-        elif high >= 0:
-            found[place] = best[person]
+        told = free_ladder(values[own].tolist(), replicates[own].T, max(rows, 2), direction, LEVEL)
+        found[own] = [own[each.best or 0] for each in told]
     return found

@@ -1,22 +1,17 @@
-"""What models answered row by row, read from the files that evaluations leave; the only reader of these files here.
-
-A shard's file holds `uid`, `answer` (JSON object), `right` (the primary metric's score of the row, 0 to 1) and more, in
-the order of the dataset's rows from the shard's `first` on.
-"""
+"""What models answered row by row and how right that is, read from the files that evaluations leave."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
-import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
+from dynabench.scoring import answers as answered
+from dynabench.scoring import row_scores
 from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
 
@@ -26,28 +21,13 @@ HALF = 0.5
 """A row's score from which on its answer counts as right, for metrics with shares such as the overlap of words."""
 
 
-def file(settings: Settings, shard: Shard) -> Path:
-    """Where the answers of a shard lie."""
-    return settings.folder / "evaluations" / str(shard.evaluation_id) / f"{shard.part}-{shard.number}.parquet"
-
-
-def right(settings: Settings, shards: Iterable[Shard], rows: int) -> Right:
-    """How right each of a dataset's `rows` was answered; NaN where files are gone."""
+def right(settings: Settings, evaluation: int, rows: int) -> Right:
+    """How right each of a dataset's `rows` was answered; NaN where that is not known."""
     found = np.full(rows, np.nan, np.float32)
-    for shard in shards:
-        part = _right(file(settings, shard), shard.digest)[: max(0, rows - shard.first)]
-        found[shard.first : shard.first + len(part)] = part
+    known = row_scores.read(settings, evaluation)
+    if known is not None and len(known) == rows:
+        found[:] = known
     return found
-
-
-@lru_cache(maxsize=256)
-def _right(path: Path, digest: str) -> Right:
-    """A shard's scores; files are never changed, so that `digest` names what is kept."""
-    try:
-        column = pq.read_table(path, columns=["right"]).column("right")
-    except (FileNotFoundError, pa.ArrowInvalid, KeyError):
-        return np.full(0, np.nan, np.float32)
-    return np.asarray(column.cast(pa.float32()).to_numpy(zero_copy_only=False))
 
 
 def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -55,7 +35,7 @@ def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) 
     found: dict[int, dict[str, Any]] = {}
     for shard in shards:
         inside = [place for place in places if shard.first <= place < shard.first + shard.rows]
-        path = file(settings, shard)
+        path = answered.path(settings, shard.evaluation_id, shard.part, shard.number)
         if inside and path.exists():
             said = pq.read_table(path, columns=["answer"]).column("answer")
             at = [place for place in inside if place - shard.first < len(said)]

@@ -88,7 +88,11 @@ def reader(session: Session, settings: Settings, first: Entrant, second: Entrant
 def _pair(settings: Settings, of: Shards, data: Data, first: Entrant, second: Entrant) -> tuple[Right, Right] | None:
     if first.id not in of or second.id not in of:
         return None
-    return results.right(settings, of[first.id], data.rows), results.right(settings, of[second.id], data.rows)
+    return _right(settings, of[first.id], data), _right(settings, of[second.id], data)
+
+
+def _right(settings: Settings, of: Sequence[Shard], data: Data) -> Right:
+    return results.right(settings, of[0].evaluation_id, data.rows)
 
 
 def compare(session: Session, settings: Settings, field: Field, first: Entrant, second: Entrant) -> list[Difference]:
@@ -197,7 +201,7 @@ def shared(
     )
     chosen, fooled = list[Entrant](), list[Any]()
     for each in ranked[:MODELS]:
-        right = results.right(settings, of[each.id], data.rows)[:ROWS]
+        right = _right(settings, of[each.id], data)[:ROWS]
         if right.size and not np.isnan(right).any():
             chosen.append(each)
             fooled.append(right < results.HALF)

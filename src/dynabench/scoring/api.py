@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
-from dynabench.scoring import records, results, schemas, service, transfer
+from dynabench.scoring import records, results, schemas, service
 from dynabench.scoring.measures import measure
 from dynabench.scoring.service import Seen
 from dynabench.scoring.tables import Score
@@ -93,18 +93,6 @@ async def cancel_evaluation(request: Request, id: Id, person: Member) -> schemas
 async def retry_evaluation(request: Request, id: Id, person: Member) -> schemas.EvaluationOut:
     """Run one again that failed or was cancelled (its submitter, admins); it goes on where it stopped."""
     return await _done(request, service.retry, person, id)
-
-
-@router.get("/tasks/{task}/transfer/{dataset}")
-async def dataset_transfer(
-    request: Request, task: str, dataset: Annotated[str, Path(max_length=62)], viewer: Viewer
-) -> schemas.TransferOut:
-    """Which models fall together on a dataset's newest version, and how many others each fooling example fools."""
-
-    def read(session: Session) -> transfer.Transfer:
-        return transfer.transfer(session, request.app.state.settings, viewer, service.version(session, task, dataset))
-
-    return schemas.TransferOut(**asdict(await _db(request).aread(read)))
 
 
 @router.get("/key")

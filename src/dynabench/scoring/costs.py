@@ -34,7 +34,7 @@ GIB, MIB = 2**30, 2**20
 
 
 def measured(run: Running, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Costs as `scored.Made` takes them; none where they were measured before, or of a file of predictions."""
+    """Costs as `scored.keep` takes them; none where they were measured before, or of a file of predictions."""
     if run.source.predictions or jobs.database().read(_known, run.evaluation):
         return []
     card = catalog.entry(run.source.model, run.source.version).card
@@ -94,7 +94,8 @@ def _from_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
 
 
 def _made(name: str, values: Sequence[float], n: int) -> dict[str, Any]:
-    return {"metric": name, "value": float(np.median(values)), "low": min(values), "high": max(values), "n": n}
+    found = {"metric": name, "value": float(np.median(values)), "low": min(values), "high": max(values), "n": n}
+    return found | {"repeats": list(map(float, values))}
 
 
 def _cut(rows: Sequence[Inputs], size: int) -> Iterator[Sequence[Inputs]]:

@@ -123,15 +123,3 @@ def speeds(submissions: list[int]) -> Select[int, int, float]:
     """Of each submission the rows that it answered and the seconds that took."""
     answered = select(Evaluation.submission_id, func.sum(Shard.rows), func.sum(Shard.seconds)).join(Evaluation)
     return answered.where(Evaluation.submission_id.in_(submissions)).group_by(Evaluation.submission_id)
-
-
-def on_version(version: int) -> Select[Evaluation, Submission]:
-    """Finished evaluations on a version, with their submissions."""
-    found = select(Evaluation, Submission).join(Submission, Submission.id == Evaluation.submission_id)
-    return found.where(Evaluation.version_id == version, Evaluation.state == "done").order_by(Evaluation.id)
-
-
-def newest(task: str, name: str) -> Select[int, str]:
-    """The id of a dataset's newest ready version, and the dataset's visibility."""
-    found = select(DatasetVersion.id, Dataset.visibility).join(Dataset, Dataset.version_id == DatasetVersion.id)
-    return found.where(Dataset.task_id == task, Dataset.name == name)

@@ -93,22 +93,6 @@ class ResultPage(BaseModel):
     next: int | None
 
 
-class TransferOut(BaseModel):
-    """Joint errors of models on one dataset version.
-
-    `models` are pairs of an evaluation's id and a name (empty where it is anonymous); `fooled` how many rows fool each,
-    `rates` the mean share of the others that such a row also fools, `joint` the share of rows that fool both,
-    `by_count` how many rows fool none, one, two ... models.
-    """
-
-    rows: int
-    models: list[tuple[int, str]]
-    fooled: list[int]
-    rates: list[float | None]
-    joint: list[list[float]]
-    by_count: list[int]
-
-
 class KeyOut(BaseModel):
     """The deployment's public key: Ed25519, 32 bytes in base64."""
 

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 from dynabench.db import Database, now
 from dynabench.evaluate.replicating import replicated
 from dynabench.rounds import service as rounds
-from dynabench.scoring import planning, queries
+from dynabench.scoring import planning, queries, row_scores
 from dynabench.scoring.columns import Metric, metric, same
 from dynabench.scoring.gathering import Gathered, answer_field, gather
 from dynabench.scoring.measures import Replicates, packed, version_of
 from dynabench.scoring.tables import Score, Shard
 from dynabench.settings import Settings
 from dynabench.stats.rates import wilson
-from dynabench.stats.replicates import means
+from dynabench.stats.replicates import means, measured
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
 
@@ -56,9 +56,10 @@ class Work:
 
 
 def scores(database: Database, settings: Settings, evaluation: int) -> list[Made]:
-    """All scores of an evaluation whose rows are answered."""
+    """All scores of an evaluation whose rows are answered; those of single rows are kept on the way (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
     rows = work.parts[planning.ROWS]
+    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, rows))
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
@@ -149,7 +150,7 @@ def keep(session: Session, evaluation: int, made: Sequence[Made], costs: Sequenc
     stays = [] if costs else [*_measured()]
     session.execute(delete(Score).where(Score.evaluation_id == evaluation, Score.metric.not_in(stays)))
     versions: dict[str, int] = {}
-    for each in [*made, *(Made(**cost) for cost in costs)]:
+    for each in [*made, *(_cost(evaluation, **cost) for cost in costs)]:
         drawn = None if each.replicates is None else packed(each.replicates)
         session.add(
             Score(
@@ -158,6 +159,12 @@ def keep(session: Session, evaluation: int, made: Sequence[Made], costs: Sequenc
                 version=versions.setdefault(each.metric, version_of(each.metric)),
             )
         )  # fmt: skip
+
+
+def _cost(evaluation: int, metric: str, repeats: Sequence[float], **more: Any) -> Made:
+    """With replicates where it was measured more than once; those of two evaluations are independent."""
+    drawn = measured(repeats, f"{metric} of evaluation {evaluation}") if len(repeats) > 1 else None
+    return Made(metric, **more, replicates=drawn)
 
 
 def _computed(chosen: Metric) -> Any:

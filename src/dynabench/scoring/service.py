@@ -128,16 +128,6 @@ def record(session: Session, viewer: Person | None, id: int) -> Record:
     return found
 
 
-def version(session: Session, task: str, name: str) -> int:
-    """The newest ready version of a task's dataset whose rows' outcomes may be told of; `NotFound` without one."""
-    found = session.execute(queries.newest(task, name)).one_or_none()
-    if found is None:
-        raise errors.NotFound(f"Task {task!r} has no dataset {name!r} that is ready.")
-    if found[1] == "hidden":
-        raise errors.Forbidden("Of this dataset nothing is shown but its scores as a whole.")
-    return found[0]
-
-
 def cancel(session: Session, person: Person, id: int) -> None:
     """End an evaluation (its submitter, admins); what was answered stays for another run."""
     evaluation = _own(session, person, id)

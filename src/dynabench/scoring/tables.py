@@ -62,8 +62,9 @@ class Score(Base):
     """What one metric says of one evaluation, as a whole (`slice` empty) or of the rows with one tag.
 
     `replicates` are `REPLICATES` little-endian 32-bit floats, drawn with random numbers that belong to the dataset
-    version, so that those of two models are paired; None where there are none (slices, costs). `version` is the
-    metric's; `low` and `high` bound the 95 % interval, of costs what repeated measurements spread over.
+    version, so that those of two models are paired; of costs they vary as the repeated measurements do. None where
+    there are none (slices, what was measured once). `version` is the metric's; `low` and `high` bound the 95 %
+    interval, of costs what repeated measurements spread over.
     """
 
     __tablename__ = "scores"

@@ -58,21 +58,19 @@ def shares(scores: Mapping[str, Mapping[str, Numbers]], weights: Numbers | None 
     return found
 
 
-def discounted(values: Sequence[float | None], discount: float = 1.0) -> float | None:
-    """The mean over rounds, oldest first, where each round weighs `discount` times the next one; None without any.
+def recency(rounds: Sequence[bool], discount: float = 0.0) -> list[float]:
+    """What each data set weighs in a mean that counts older rounds less by the share `discount`, the newest round 1.
 
-    1 is the plain mean; towards 0 the newest round alone counts. Rounds without a value (None, NaN) are left out with
-    their weight. Raises ValueError unless 0 < discount <= 1.
+    `rounds` says which data sets, oldest first, are rounds; others are not old and weigh 1. 0 is the plain mean.
+    Raises ValueError unless 0 <= discount < 1.
     """
-    if not 0 < discount <= 1:
-        raise ValueError(f"a discount lies above 0 and not above 1, not at {discount}")
-    ages = range(len(values) - 1, -1, -1)
-    pairs = [(age, value) for age, value in zip(ages, values, strict=True) if value is not None and isfinite(value)]
-    if not pairs:
-        return None
-    newest = min(age for age, _ in pairs)  # powers from here, so that they do not all vanish
-    weights = [discount ** (age - newest) for age, _ in pairs]
-    return fsum(weight * value for weight, (_, value) in zip(weights, pairs, strict=True)) / fsum(weights)
+    if not 0 <= discount < 1:
+        raise ValueError(f"a discount lies from 0 to below 1, not at {discount}")
+    later, found = 0, []
+    for each in reversed(rounds):
+        found.append((1 - discount) ** later if each else 1.0)
+        later += each
+    return found[::-1]
 
 
 def saturation(value: float, first: float, human: float, direction: int = 1) -> float | None:

@@ -1,0 +1,112 @@
+"""From answers to views: shipped models answer a dataset in a worker, and every view around the board shows it."""
+
+from itertools import groupby, islice
+
+import numpy as np
+import pytest
+
+from dynabench.adversaries.templates import suite
+from dynabench.datasets.stored import Stored
+from dynabench.scoring import row_scores
+from dynabench.scoring.columns import metric
+from dynabench.scoring.gathering import Gathered
+from dynabench.tasks import builtin
+
+TASK = "/api/v1/tasks/sentiment"
+MODELS = ("sentiment-minilm", "sentiment-ngram")
+
+
+def phenomena(each=5):
+    """Rows of the shipped suite, some of each phenomenon."""
+    for _, items in groupby(suite.load("sentiment-phenomena").items(), lambda item: item.phenomenon):
+        for item in islice(items, each):
+            yield Stored(item.uid, item.inputs, (item.answer,), (item.phenomenon,))
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_two_shipped_models_meet_on_every_view(client, place, worker, settings):
+    here, rows = place(), list(phenomena())
+    assert len(rows) == 60
+    for visibility in ("public", "hidden"):
+        here.dataset(visibility, rows, visibility)
+    ids = [here.submit(model) for model in MODELS]
+    assert sum(here.queue(submission=id) for id in ids) == 4
+    worker.start()
+    for each in range(1, 5):
+        ended = here.ended(each)
+        assert ended.state == "done", (ended.code, ended.reason, worker.said())
+    right = [row_scores.read(settings, each) for each in (1, 3)]  # of each model, the public dataset
+
+    board = client.get(f"{TASK}/leaderboard?m.fairness=0&m.robustness=0").json()["rows"]  # there are no twins
+    assert {row["name"] for row in board} == set(MODELS)
+    assert all(row["rank"]["low"] <= row["rank"]["high"] <= 2 for row in board)
+    told = {row["name"]: row["datasets"]["public"]["accuracy"]["value"] / 100 for row in board}
+    assert [told[name] for name in MODELS] == pytest.approx([each.mean() for each in right])
+
+    seen_by_row(client, ids, right)
+    shared(client, right)
+    best = client.get(f"{TASK}/datasets/public/best").json()["items"]
+    assert {each["entrant"]["label"]: each["score"]["value"] for each in best} == pytest.approx(told)
+    for name in MODELS:
+        assert name in client.get("/tasks/sentiment/datasets/public/best").text
+        [entry] = client.get(f"/api/v1/models/{name}/scores").json()["items"]
+        assert entry["scores"]["public"]["accuracy"]["value"] == pytest.approx(told[name])
+        assert "Hidden" not in entry["slices"], "its tags have fewer than 30 rows"
+
+
+def seen_by_row(client, ids, right):
+    """The comparison counts and shows the rows on which one alone is right, of the public dataset."""
+    pair = {"a": ids[0], "b": ids[1]}
+    differ = right[0] != right[1]
+    assert differ.any()
+    found = client.get(f"{TASK}/compare/examples", params=pair | {"dataset": "public", "limit": 100}).json()
+    assert len(found["items"]) == differ.sum()
+    assert found["tally"] == {
+        "right": int((right[0] * right[1]).sum()),
+        "a": int((right[0] > right[1]).sum()),
+        "b": int((right[1] > right[0]).sum()),
+        "wrong": int(((1 - right[0]) * (1 - right[1])).sum()),
+    }
+    assert all(each["a"]["right"] != each["b"]["right"] for each in found["items"])
+    assert all(each["a"]["answer"] != each["b"]["answer"] for each in found["items"])
+    page = client.get("/tasks/sentiment/compare", params=pair).text
+    assert next(iter(found["items"][0]["inputs"].values())) in page.replace("&#39;", "'")
+    tests = {each["dataset"]: each["test"] for each in client.get(f"{TASK}/compare", params=pair).json()["differences"]
+             if each["metric"] == "accuracy"}  # fmt: skip
+    assert tests == {"public": "mcnemar", "hidden": "paired_bootstrap"}
+    assert client.get(f"{TASK}/compare/examples", params=pair | {"dataset": "hidden"}).status_code == 403
+
+
+def shared(client, right):
+    """How many rows fool none, one, both; of a hidden dataset not even that."""
+    found = client.get(f"{TASK}/transfer", params={"dataset": "public"}).json()
+    fooled = (2 - right[0] - right[1]).astype(int)
+    assert found["counts"] == np.bincount(fooled, minlength=3).tolist()
+    assert client.get(f"{TASK}/transfer", params={"dataset": "hidden"}).status_code == 403
+
+
+def test_rows_of_spans_have_the_f1_of_their_words_and_others_are_right_or_wrong():
+    fields = {shipped.config.id: shipped.config.answer[0] for shipped in builtin()}
+    span = [{"start": 0, "end": 1, "text": text} for text in ("red car", "a red car", "1976")]
+    rows = Gathered(fields["qa"], said=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]])
+    assert row_scores.of("f1", rows).tolist() == [1, 0, 1]
+    some = Gathered(fields["qa"], said=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
+    assert row_scores.of("f1", some).tolist() == [0.5]
+    assert row_scores.of("exact_match", some).tolist() == [0]
+    whole = metric("f1", rows.answer, rows.said, rows.right)
+    columns = dict(whole.columns)
+    assert row_scores.of("f1", rows).mean() == pytest.approx(whole.module.compute(**columns)[whole.key] * whole.scale)
+    labels = Gathered(fields["sentiment"], said=["positive", "negative"], right=[["positive"], ["positive"]])
+    assert row_scores.of("f1", labels).tolist() == [1, 0]
+
+
+def test_a_file_that_is_gone_or_broken_says_nothing(settings):
+    assert row_scores.read(settings, 7) is None
+    row_scores.keep(settings, 7, np.array([1, 0], np.float32))
+    assert row_scores.read(settings, 7).tolist() == [1, 0]
+    row_scores.keep(settings, 7, np.array([0, 1, 0.5], np.float32))
+    assert row_scores.read(settings, 7).tolist() == [0, 1, 0.5]
+    [file] = (settings.folder / "evaluations" / "7").iterdir()
+    for content in (b"", b"nonsense", file.read_bytes()[:-2]):
+        file.write_bytes(content)
+        assert row_scores.read(settings, 7) is None
