@@ -41,3 +41,64 @@ def form_of(page):
     """The hidden fields of the create form."""
     found = re.findall(r'<input type="hidden" name="(context_id|key|answer\.label)"[^>]*value="([^"]*)"', page)
     return dict(found)
+
+
+# What comes to datasets, submissions, evaluations and boards: `{n}` stands for a number, `{name}` for a name.
+NUMBERS = ("0", "-1", "999999", "2147483648", "9" * 40, "1e3", "x", "%00", "%D9%A1", "1%2F..", "%20")
+NAMES = ("nothing", "x" * 300, "%00", "a%00b", "%ED%A0%80", "%FF", "..%2F..", "%E2%80%AEevil", "%27%20OR%201=1", "%25")
+_NUMBERED = ("evaluations/{n}", "tasks/nli/leaderboard/rows/{n}", "submissions/{n}")
+_NAMED = ("tasks/nli/datasets/{name}", "tasks/nli/datasets/{name}/twins", "tasks/nli/datasets/{name}/best",
+          "tasks/{name}/leaderboard", "tasks/{name}/datasets", "tasks/{name}/matrix", "tasks/{name}/ledger",
+          "models/{name}/scores", "forks/{name}", "snapshots/{name}")  # fmt: skip
+_ASKED = ("tasks/nli/leaderboard", "tasks/nli/compare?a=1&b=2", "tasks/nli/matrix", "tasks/nli/pareto", "datasets",
+          "tasks/nli/transfer", "tasks/nli/ledger", "tasks/nli/datasets/small/twins", "tasks/nli/submissions",
+          "tasks/nli/snapshots")  # fmt: skip
+_API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli/leaderboard/file",
+              "tasks/nli/compare/examples?a=1&b=2&dataset=first", "tasks/nli/datasets/films/rows",
+              "evaluations/{n}/scores", "evaluations/{n}/record", "evaluations/{n}/examples",
+              "tasks/nli/datasets/films/versions/{n}/refused", "tasks/nli/datasets/{name}/twins/{name}",
+              "tasks/nli/datasets/{name}/rows")  # fmt: skip
+ADDRESSES = (
+    *(f"{root}{path}" for root in ("/", "/api/v1/") for path in (*_NUMBERED, *_NAMED, *_ASKED)),
+    *(f"/api/v1/{path}" for path in _API_ALONE),
+)
+_HUGE = ("9" * 40, "NaN", "%00")
+QUERIES = {
+    "after": (*_HUGE, "%ED%A0%80", "x" * 2000, "2026-01-01T00:00:00%00|x", "|", "9999-99-99|a"),
+    "m.accuracy": _HUGE, "d.first": _HUGE, "m.nothing": ("1",), "form": _HUGE, "fork": _HUGE, "sort": _HUGE,
+    "size": _HUGE, "licence": _HUGE, "language": _HUGE, "since": (*_HUGE, "9999-99-99", "0000-00-00"),
+    "a": _HUGE, "dataset": _HUGE, "metric": _HUGE, "discount": _HUGE, "x": _HUGE, "tag": _HUGE, "shown": _HUGE,
+    "transformation": _HUGE, "axis": _HUGE, "state": _HUGE, "submission": _HUGE, "q": (*_HUGE, "%25%5C_"),
+    "limit": (*_HUGE, "0", "999999"), "format": _HUGE,
+}  # fmt: skip
+RAW = (b"{", b"\xff\xfe{}", b"[]", b"7", b"[" * 50_000, b'{"title": "' + b"x" * 1_500_000 + b'"}')
+_WEIGHTS = (
+    b'{"title": "a", "weights": {"metrics": {"accuracy": NaN}}}',
+    b'{"title": "a", "weights": {"metrics": {"accuracy": 1e400}}}',
+    b'{"title": "a", "weights": {"metrics": {"accuracy": -1}}}',
+    b'{"title": "a", "weights": {"metrics": {"accuracy": "5"}}}',
+    b'{"title": "a", "weights": {"datasets": {"a\\u0000b": 1}}}',
+    b'{"title": "a", "weights": {"form": "none"}}',
+    b'{"title": "a\\u0000b"}',
+    b'{"title": "\\ud800"}',
+    b'{"title": 7}',
+    b'{"title": "' + b"x" * 201 + b'"}',
+)
+_FILE = (b'{"file": 7}', b'{"file": "a\\u0000b"}', b'{"file": "../../etc/passwd", "name": "another"}',
+         b'{"name": "\\ud800", "file": "x"}')  # fmt: skip
+BODIES = {
+    ("POST", "/api/v1/tasks/nli/snapshots"): _WEIGHTS,
+    ("POST", "/api/v1/tasks/nli/forks"): _WEIGHTS,
+    ("POST", "/api/v1/tasks/nli/datasets"): _FILE,
+    ("POST", "/api/v1/tasks/nli/datasets/preview"): _FILE,
+    ("POST", "/api/v1/tasks/nli/datasets/films/versions"): _FILE,
+    ("PATCH", "/api/v1/tasks/nli/datasets/films"): (
+        b'{"weight": NaN}', b'{"weight": 1e400}', b'{"weight": 101}', b'{"visibility": "all"}', b'{"title": 7}',
+        b'{"title": "a\\u0000b"}', b'{"languages": "en"}', b'{"card": "\\ud800"}'),
+    ("POST", "/api/v1/tasks/nli/datasets/small/twins"): (
+        b'{"axis": "none"}', b'{"axis": "fairness", "seed": 1e400}', b'{"axis": "fairness", "seed": -1}'),
+    ("POST", "/api/v1/tasks/nli/submissions"): (
+        b'{"kind": "none", "name": "a"}', b'{"kind": "hub", "name": "a\\u0000b"}', b'{"kind": "hub", "name": 7}',
+        b'{"kind": "predictions", "name": "a", "files": {"first": 7}}', b'{"kind": "hub", "name": "\\ud800"}',
+        b'{"kind": "endpoint", "name": "a", "url": "file:///etc/passwd"}'),
+}  # fmt: skip

@@ -5,6 +5,8 @@ from sqlalchemy.orm import Session
 from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import Person
 from dynabench.collection.withdrawal import withdraw
+from dynabench.datasets import library
+from dynabench.leaderboards import snapshots
 from dynabench.registry import service as registry
 from dynabench.registry import submissions
 from dynabench.rounds import people
@@ -23,12 +25,15 @@ def leave(session: Session, person_id: int, *, withdraw_examples: bool) -> int:
     """Delete an account: what identifies the person goes, what they wrote stays under nobody's name or is taken back.
 
     Roles, bans, notices, tokens, sessions and the links that they made for others go too, and models that they kept
-    or submitted have no keeper. Returns how many examples were taken back; those of released rounds are in the world.
+    or submitted, datasets that they made and boards that they kept are nobody's. Returns how many examples were taken
+    back; those of released rounds are in the world.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
     registry.forget(session, person_id)
     submissions.forget(session, person_id)
+    library.forget(session, person_id)
+    snapshots.forget(session, person_id)
     accounts.delete_account(session, person_id)
     return count

@@ -176,3 +176,9 @@ def fresh_name(session: Session, task: str, wanted: str) -> str:
     while session.scalar(queries.named(task, name)):
         name = f"{name[:50]}-{secrets.token_hex(2)}"
     return name
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves stands beside no dataset that they made; it stays its task's."""
+    for statement in queries.forget(person_id):
+        session.execute(statement)

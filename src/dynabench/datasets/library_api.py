@@ -107,7 +107,7 @@ async def read_dataset(request: Request, task: str, name: str, viewer: Viewer) -
 
 
 @router.patch(PATH)
-async def change_dataset(request: Request, task: str, name: str, body: Change, person: Member) -> DatasetFull:
+async def edit_dataset(request: Request, task: str, name: str, body: Change, person: Member) -> DatasetFull:
     """Change what is given (owners): visibility, weight, title, card, licence, languages, source, retired."""
 
     def changed(session: Session) -> DatasetFull:

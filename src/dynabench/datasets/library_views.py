@@ -6,16 +6,15 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
 from dynabench.rounds import service as rounds
 
-SMALLEST = 30  # rows of a slice of a dataset that is not public
 VERSIONS = 50  # on a page
 
 
 def version_out(session: Session, version: DatasetVersion, owner: bool, public: bool) -> VersionOut:
     """A version; refused rows and progress are for owners, small slices of what is not public are left out."""
-    slices = {name: n for name, n in version.slices.items() if public or owner or n >= SMALLEST}
+    slices = {name: n for name, n in version.slices.items() if public or owner or n >= SMALLEST_SLICE}
     out = VersionOut(
         number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=slices,
         created_at=version.created_at,

@@ -9,6 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
+SMALLEST_SLICE = 30
+"""Rows of the smallest slice of a hidden dataset that is told of."""
 
 
 class Dataset(Base):

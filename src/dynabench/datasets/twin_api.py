@@ -83,7 +83,7 @@ async def page(
 
 
 @router.post("/tasks/{task}/datasets/{name}/twins", status_code=202, dependencies=[Depends(limited("twins", 20, 3600))])
-async def generate_twin(request: Request, task: str, name: str, body: TwinIn, person: Member) -> TwinOut:
+async def make_twin(request: Request, task: str, name: str, body: TwinIn, person: Member) -> TwinOut:
     """Make the copies of an axis anew, in the background (owners). Those before count until they are ready."""
     db: Database = request.app.state.db
 

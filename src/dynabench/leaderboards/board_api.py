@@ -29,7 +29,7 @@ async def board_of(request: Request, viewer: Person | None, task: str, fork: str
 
 
 @router.get("/tasks/{task}/leaderboard")
-async def leaderboard(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> dict[str, Any]:
+async def read_leaderboard(request: Request, task: str, viewer: Viewer, fork: Fork = "") -> dict[str, Any]:
     """The board, best first, as weighed by `m.<metric>` and `d.<dataset>` (steps 0 to 5) and `form`.
 
     `size`, `licence`, `language` and `since` choose rows, `sort` orders them; ranks are among all rows.
@@ -92,7 +92,7 @@ async def papers_with_code(request: Request, task: str, viewer: Viewer) -> list[
 
 
 @router.get("/tasks/{task}/leaderboard/rows/{id}")
-async def leaderboard_row(request: Request, task: str, id: RowId, viewer: Viewer) -> dict[str, Any]:
+async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: Viewer) -> dict[str, Any]:
     """One row with its scores on each dataset, and by slice on those that are not hidden."""
 
     def read(session: Session) -> dict[str, Any]:

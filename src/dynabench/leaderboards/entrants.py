@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.datasets.tables import SMALLEST_SLICE
 from dynabench.leaderboards import view_queries as queries
 from dynabench.leaderboards.released import sources
 from dynabench.registry.tables import Submission
@@ -24,8 +25,6 @@ from dynabench.scoring.tables import Score
 from dynabench.tasks import TaskConfig
 
 T = TypeVar("T")
-SMALLEST = 30
-"""Rows of the smallest slice of a hidden dataset that is shown."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ def slices(
     source_of = {each.id: told.get((each.id, of.id), each.id) for each in entrants}
     rows = session.execute(queries.scores(sorted(set(source_of.values())), [of.version_id], [metric.name], slices=True))
     found = {(submission, score.slice): cell(score) for submission, _, score in rows}
-    shown = {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST}
+    shown = {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST_SLICE}
     return {(id, tag): each for id, source in source_of.items() for (one, tag), each in shown.items() if one == source}
 
 

@@ -29,7 +29,7 @@ async def list_snapshots(
 
 
 @router.post("/tasks/{task}/snapshots", status_code=201)
-async def take_snapshot(request: Request, task: str, given: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
+async def keep_snapshot(request: Request, task: str, given: schemas.SnapshotIn, person: Member) -> schemas.SnapshotRow:
     """Freeze the public board of a task under these weights; it never changes afterwards."""
 
     def write(session: Session) -> schemas.SnapshotRow:
@@ -59,7 +59,7 @@ async def list_forks(request: Request, task: str, viewer: Viewer) -> schemas.For
 
 
 @router.post("/tasks/{task}/forks", status_code=201)
-async def make_fork(request: Request, task: str, given: schemas.ForkIn, person: Member) -> schemas.ForkOut:
+async def keep_fork(request: Request, task: str, given: schemas.ForkIn, person: Member) -> schemas.ForkOut:
     """Keep weights and a choice of datasets (weight 0 leaves one out) under a name; the board stays current."""
 
     def write(session: Session) -> schemas.ForkOut:
@@ -78,7 +78,7 @@ async def read_fork(request: Request, slug: Slug, viewer: Viewer) -> schemas.For
 
 
 @router.patch("/forks/{slug}")
-async def change_fork(request: Request, slug: Slug, given: schemas.ForkChange, person: Member) -> schemas.ForkOut:
+async def edit_fork(request: Request, slug: Slug, given: schemas.ForkChange, person: Member) -> schemas.ForkOut:
     """Change a fork (its maker, admins)."""
 
     def write(session: Session) -> schemas.ForkOut:
@@ -91,7 +91,7 @@ async def change_fork(request: Request, slug: Slug, given: schemas.ForkChange, p
 
 
 @router.delete("/forks/{slug}", status_code=204)
-async def delete_fork(request: Request, slug: Slug, person: Member) -> Response:
+async def drop_fork(request: Request, slug: Slug, person: Member) -> Response:
     """Delete a fork (its maker, admins)."""
     await request.app.state.db.awrite(snapshots.delete, person, slug)
     return Response(status_code=204)

@@ -1,9 +1,9 @@
 """Every `select` over boards: what stands on one, what may be kept of it, and the ledger; each with its cost."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Select, func, select, true, tuple_
+from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
@@ -133,3 +133,9 @@ def forks_of(person: int) -> Select[int]:
 def snapshots_since(person: int, moment: Any) -> Select[int]:
     """How many snapshots somebody took since: reads all snapshots' rows, some hundred."""
     return select(func.count()).select_from(Snapshot).where(Snapshot.person_id == person, Snapshot.made_at > moment)
+
+
+def forget(person: int) -> Iterator[Update]:
+    """Take a name off boards that somebody kept: reads all snapshots and forks, some hundred."""
+    yield update(Snapshot).where(Snapshot.person_id == person).values(person_id=None)
+    yield update(Fork).where(Fork.person_id == person).values(person_id=None)

@@ -177,3 +177,9 @@ def delete(session: Session, person: Person, slug: str) -> Fork:
     session.delete(found)
     act(session, person, "fork.deleted", task=found.task_id, fork=slug)
     return found
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Whoever leaves stands beside no board that they kept; the addresses stay good, and only admins change forks."""
+    for statement in queries.forget(person_id):
+        session.execute(statement)

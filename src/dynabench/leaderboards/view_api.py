@@ -50,9 +50,7 @@ def rate(of: Rate | None) -> dict[str, Any] | None:
 
 
 @router.get("/tasks/{task}/compare")
-async def compare_entries(
-    request: Request, task: str, viewer: Viewer, a: Entry, b: Entry
-) -> view_schemas.ComparisonOut:
+async def compare_two(request: Request, task: str, viewer: Viewer, a: Entry, b: Entry) -> view_schemas.ComparisonOut:
     """Two submissions side by side: paired differences of all metrics on all datasets, corrected by Holm's method."""
 
     def made(session: Session) -> view_schemas.ComparisonOut:

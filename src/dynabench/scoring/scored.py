@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from dynabench.datasets.tables import SMALLEST_SLICE
 from dynabench.db import Database, now
 from dynabench.evaluate.replicating import replicated
 from dynabench.rounds import service as rounds
@@ -28,8 +29,6 @@ SLICES = 500
 """Slices of one evaluation that are scored, the largest first."""
 RATES = ("accuracy", "exact_match")
 """Metrics that are a share of rows."""
-HIDDEN_SLICE = 30
-"""Rows that a slice of a hidden dataset has at least."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
-    found += slices(names, rows, HIDDEN_SLICE if work.hidden else 1)
+    found += slices(names, rows, SMALLEST_SLICE if work.hidden else 1)
     for axis in (part for part in work.parts if part != planning.ROWS):
         found += perturbed(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:

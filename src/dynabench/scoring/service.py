@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -115,8 +115,11 @@ def listed(
 
 
 def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequence[Score]]:
-    """The scores of an evaluation that `viewer` may see."""
-    return one(session, viewer, id), session.scalars(queries.scores(id)).all()
+    """The scores of an evaluation that `viewer` may see; small slices are left out where the dataset is hidden, also
+    those that were scored before it was."""
+    seen, found = one(session, viewer, id), session.scalars(queries.scores(id)).all()
+    hidden = seen.dataset.visibility == "hidden"
+    return seen, [each for each in found if not (hidden and each.slice and each.n < SMALLEST_SLICE)]
 
 
 def record(session: Session, viewer: Person | None, id: int) -> Record:

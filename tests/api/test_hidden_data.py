@@ -1,0 +1,199 @@
+"""Of a hidden dataset nothing leaves but the scores of the whole: every GET route is read, in search of words that
+stand in its rows, perturbed copies, refused rows, answers and logs alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench.datasets import library, stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.db import Database
+from dynabench.jobs import Job
+from dynabench.models.protocol import Output
+from dynabench.rounds.tables import RefusedRow
+from dynabench.scoring import answers, records
+from dynabench.scoring.tables import Evaluation, Score, Shard
+from dynabench.settings import Settings
+from tests import boards
+from tests.api.routes import ROUTES, Route
+from tests.api.stage import Scene, Stage, new_stage
+from tests.collection import conftest as world
+from tests.furnished import Furnish
+
+host, rules = world.host, world.rules
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # what is shown is the same on both
+
+VAULT, ROWS, FEW = "vault", 40, 3
+SECRETS = {
+    "textzebra": "the text of a row",
+    "uidzebra": "the uid of a row",
+    "tagzebra": "a tag of few rows",
+    "twinzebra": "the text of a perturbed copy",
+    "refusedzebra": "a refused row",
+    "saidzebra": "what a model said of a row",
+    "logzebra": "the log of an evaluation",
+    "reasonzebra": "the error of an evaluation",
+}
+TAG = ("tagzebra", SECRETS["tagzebra"])
+FILE_JOB = "00000000-0000-4000-8000-00000000beef"
+NEW = ("leaderboard", "ledger", "snapshots", "forks", "compare", "matrix", "pareto", "humans", "transfer", "datasets",
+       "scores", "evaluations", "submissions")  # fmt: skip
+FILES = ("/rows", "/file", "/ledger", "/export")  # in several formats
+OWN = ("/refused", "/twins")  # owners read which rows of their file were left out, and review copies of their rows
+ITS_PAGE = "/datasets/{name}"  # where owners are told how many rows have each tag
+LOOKS_AFTER = ("owner", "admin")
+
+
+def furnished_with_a_vault(settings: Settings) -> Scene:
+    """The stage with a hidden dataset: two models of the author's on it, one done and one that failed."""
+    with new_stage(settings) as made:
+        author = made.callers["author"].id
+        made.scene.secrets = made.database.write(fill, settings, author)
+        return made.scene
+
+
+def fill(session: Session, settings: Settings, author: int) -> dict[str, int]:
+    """The numbers of what was made."""
+    models = boards.furnish(session, "nli", [0.9, 0.6], [VAULT], rows=ROWS, person=author)
+    dataset = session.scalars(select(Dataset).where(Dataset.name == VAULT)).one()
+    version = session.get_one(DatasetVersion, dataset.version_id)
+    rows = [_row(number) for number in range(ROWS)]
+    written = stored.write(settings, rows)
+    dataset.visibility, version.digest, version.slices, version.job_id = (
+        "hidden",
+        written.digest,
+        written.tags,
+        FILE_JOB,
+    )
+    session.add(Job(id=FILE_JOB, kind=library.READ, payload={"task": "nli", "version": version.id}, done={}))
+    session.flush()
+    session.add(
+        RefusedRow(job_id=FILE_JOB, row=7, message="refusedzebra is no label", values={"label": "refusedzebra"})
+    )
+    copies = [replace(row, uid=f"{row.uid}#upper_case", of=row.uid, transformation="upper_case",
+                      inputs={"premise": "twinzebra", "hypothesis": "twinzebra"}) for row in rows]  # fmt: skip
+    twins = stored.write(settings, copies, twins=True)
+    for axis in ("fairness", "robustness"):
+        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=twins.digest, rows=ROWS,
+                         transformations=twins.transformations))  # fmt: skip
+    done, failed = (_evaluation(session, each, version.id) for each in models)
+    _answer(session, settings, done, rows)
+    failed.state, failed.code = "failed", "crashed"
+    for each in (done, failed):
+        each.log, each.reason = "Traceback: logzebra", "reasonzebra went wrong"
+    return {"done": done.id, "failed": failed.id, "first": models[0], "second": models[1]}
+
+
+def _row(number: int) -> Stored:
+    inputs = {"premise": f"A textzebra sleeps, {number}.", "hypothesis": "It is awake."}
+    tags = ("large", "tagzebra") if number < FEW else ("large",)
+    return Stored(f"uidzebra-{number}", inputs, ({"label": "contradiction"},), tags)
+
+
+def _evaluation(session: Session, submission: int, version: int) -> Evaluation:
+    of = (Evaluation.submission_id == submission, Evaluation.version_id == version)
+    return session.scalars(select(Evaluation).where(*of)).one()
+
+
+def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: list[Stored]) -> None:
+    """Answers, a score of a small slice from the time when the dataset was not hidden yet, and the signed record."""
+    waiting = answers.write(settings, [row.uid for row in rows], [Output({"label": "saidzebra"})] * len(rows))
+    waiting.keep(answers.path(settings, evaluation.id, "rows", 0))
+    session.add(Shard(evaluation_id=evaluation.id, part="rows", number=0, first=0, rows=len(rows),
+                      digest=waiting.digest, seconds=1.0))  # fmt: skip
+    for tag, count in (("tagzebra", FEW), ("large", ROWS)):
+        session.add(Score(evaluation_id=evaluation.id, metric="accuracy", slice=tag, value=0.5, n=count))
+    records.keep(session, settings, evaluation.id)
+
+
+@pytest.fixture
+def furnish() -> Furnish:
+    return furnished_with_a_vault
+
+
+@pytest.fixture
+def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
+    made = Stage(client, database, furnished[1])
+    yield made
+    made.close()
+
+
+def addresses(stage: Stage, path: str, role: str) -> list[str]:
+    """The route with the hidden dataset and what was evaluated on it in place of its parameters."""
+    made = stage.scene.secrets
+    usual = path
+    for name, value in {"{dataset}": VAULT, "imports/{job}": f"imports/{FILE_JOB}"}.items():
+        usual = usual.replace(name, value)
+    if "/datasets/{name}" in path:
+        usual = usual.replace("{name}", VAULT)
+    if path.startswith(("/models/", "/api/v1/models/")) and "/scores" in path:
+        return [usual.replace("{name}", f"model-{number}") for number in (0, 1)]
+    if "/evaluations/{id}" in path:
+        return [usual.replace("{id}", str(made[name])) for name in ("done", "failed")]
+    if "/rows/{id}" in path or "/submissions/{id}" in path:
+        usual = usual.replace("{task}", "nli")
+        return [usual.replace("{id}", str(made[name])) for name in ("first", "second")]
+    return [stage.address(usual, role)]
+
+
+def asked(stage: Stage, path: str, route: Route) -> list[dict[str, str]]:
+    """The parameters that a route is read with: its own, those that name the dataset and two models, and files."""
+    if not any(word in path for word in NEW):
+        return [route.params or {}]
+    made = stage.scene.secrets
+    two = {"a": str(made["first"]), "b": str(made["second"]), "dataset": VAULT}
+    if path.endswith(FILES):
+        return [two | {"format": form} for form in ("csv", "json", "jsonl")]
+    return [route.params or two]
+
+
+def leaks(stage: Stage, role: str) -> tuple[list[str], int]:
+    """Which routes show any of `SECRETS` to this role, and how many answers were read."""
+    found, count = [], 0
+    token = None if role == "anon" else stage.callers[role].token
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    for (method, path), route in ROUTES.items():
+        if method != "GET" or (role in LOOKS_AFTER and any(word in path for word in OWN)):
+            continue
+        for address, params in product(addresses(stage, path, role), asked(stage, path, route)):
+            if path.startswith("/api/"):
+                answer = stage.client.get(address, params=params, headers=headers)
+            else:
+                answer = stage.browsers[role].get(address, params=params)
+            assert answer.status_code < 500, (address, params, answer.text)
+            said = answer.text + str(answer.headers)
+            secrets = SECRETS.items() - ({TAG} if role in LOOKS_AFTER and path.endswith(ITS_PAGE) else set())
+            found += [f"{role} reads {what} at {address} {params}" for word, what in secrets if word in said]
+            count += answer.status_code == 200
+    return found, count
+
+
+@pytest.mark.parametrize("role", ["anon", "member", "author", "owner"])
+def test_nobody_reads_anything_of_a_hidden_dataset_but_its_scores(stage: Stage, role: str):
+    found, count = leaks(stage, role)
+    assert not found
+    assert count > 60, "most routes answer"
+
+
+def test_scores_of_the_whole_and_of_large_slices_are_told(stage: Stage):
+    done = stage.scene.secrets["done"]
+    scores = stage.client.get(f"/api/v1/evaluations/{done}/scores").json()["items"]
+    assert {each["slice"] for each in scores} == {"", "large"}
+    assert any(each["metric"] == "accuracy" and not each["slice"] for each in scores)
+    row = stage.client.get(f"/api/v1/tasks/nli/leaderboard/rows/{stage.scene.secrets['first']}")
+    assert VAULT in row.text
+
+
+def test_of_a_failure_on_a_hidden_dataset_the_submitter_learns_the_code_and_what_to_do(stage: Stage):
+    told = stage.callers["author"].get(f"/api/v1/evaluations/{stage.scene.secrets['failed']}").json()
+    assert told["code"] == "crashed"
+    assert told["advice"]
+    assert not told["log"]
+    assert not told["reason"]
