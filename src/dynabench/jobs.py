@@ -37,7 +37,7 @@ WORKFLOWS = {
 }
 
 
-KEEPERS = ("dynabench.registry.keeping:tidy", "dynabench.scoring.keeping:tidy")
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("datasets", "registry", "scoring"))
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
 
