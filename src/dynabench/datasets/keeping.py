@@ -20,13 +20,13 @@ def tidy(database: Database, settings: Settings) -> None:
             database.write(_lost, table, going[job], job)
 
 
-def _going(session: Session, table: type[DatasetVersion | Twin]) -> dict[str, int]:
+def _going(session: Session, table: type[DatasetVersion] | type[Twin]) -> dict[str, int]:
     rows = session.execute(select(table.job_id, table.id).where(table.state == "reading"))
     return {job: id for job, id in rows if job}
 
 
-def _lost(session: Session, table: type[DatasetVersion | Twin], id: int, job: str) -> None:
-    found = session.get_one(table, id, with_for_update=True)
+def _lost(session: Session, table: type[DatasetVersion] | type[Twin], id: int, job: str) -> None:
+    found: DatasetVersion | Twin = session.get_one(table, id, with_for_update=True)
     if found.job_id != job:
         return
     if isinstance(found, DatasetVersion):
