@@ -1,5 +1,7 @@
 """What a worker sees to from time to time: versions whose reading was given up, which would bar every later one."""
 
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -26,7 +28,7 @@ def _going(session: Session, table: type[DatasetVersion] | type[Twin]) -> dict[s
 
 
 def _lost(session: Session, table: type[DatasetVersion] | type[Twin], id: int, job: str) -> None:
-    found: DatasetVersion | Twin = session.get_one(table, id, with_for_update=True)
+    found: Any = session.get_one(table, id, with_for_update=True)
     if found.job_id != job:
         return
     if isinstance(found, DatasetVersion):
