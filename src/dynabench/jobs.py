@@ -5,7 +5,9 @@ workflow; DBOS keeps state and progress in a database of its own, apart from the
 """
 
 import importlib
+import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
@@ -17,6 +19,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from dynabench.db import Base, Database, now
 from dynabench.settings import Settings
 
+log = logging.getLogger(__name__)
 QUEUE = "jobs"
 QUEUES = {"evaluate": "evaluations"}
 """Kinds that wait in a queue of their own, so that nothing else waits behind hundreds of them."""
@@ -32,6 +35,11 @@ WORKFLOWS = {
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
 }
+
+
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("datasets", "registry", "scoring"))
+"""Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
+KEEP = 60.0
 
 
 class Job(Base):
@@ -75,6 +83,7 @@ def engine_url(settings: Settings) -> str:
     return f"sqlite:///{settings.folder / 'jobs.sqlite'}" if settings.url.startswith("sqlite") else settings.url
 
 
+ALIVE = ("ENQUEUED", "DELAYED", "PENDING", "SUCCESS")
 _clients: dict[str, Any] = {}
 _clients_lock = threading.Lock()
 
@@ -121,6 +130,26 @@ def progress(settings: Settings, job: Job) -> dict[str, Any]:
     }
 
 
+def given_up(database: Database, settings: Settings, ids: list[str]) -> list[str]:
+    """Those of these jobs that were sent and will not end by themselves any more.
+
+    They failed outside of what they guard against, were begun by too many workers that died, were cancelled by hand,
+    or the engine does not know them, as after a restore of one of the two databases.
+    """
+    found = []
+    for first in range(0, len(ids), 500):
+        sent = database.read(_sent, ids[first : first + 500])
+        if sent:
+            known = _client(engine_url(settings)).list_workflows(workflow_ids=sent, load_input=False, load_output=False)
+            alive = {each.workflow_id for each in known if each.status in ALIVE}
+            found += [id for id in sent if id not in alive]
+    return found
+
+
+def _sent(session: Session, ids: list[str]) -> list[str]:
+    return list(session.scalars(select(Job.id).where(Job.id.in_(ids), Job.sent_at.is_not(None))))
+
+
 _database: Database | None = None
 
 
@@ -150,6 +179,21 @@ def send(db: Database, start: Callable[[Job], None]) -> int:
     return len(waiting)
 
 
+def _loaded(where: str) -> Any:
+    """The function that `module:name` says."""
+    module, _, name = where.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _keep(keepers: list[Callable[[Database, Settings], None]], database: Database, settings: Settings) -> None:
+    """Call each; one that fails keeps no other and no job from its turn."""
+    for each in keepers:
+        try:
+            each(database, settings)
+        except Exception:
+            log.exception("%s", each.__module__)
+
+
 def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     """Run the worker until `stop` is set: resume what a crash left, then send and run what comes.
 
@@ -170,8 +214,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     DBOS(config=config)
     workflows: dict[str, Any] = {}
     for kind, where in WORKFLOWS.items():
-        module, name = where.split(":")
-        workflows[kind] = DBOS.workflow(name=kind)(getattr(importlib.import_module(module), name))
+        workflows[kind] = DBOS.workflow(name=kind)(_loaded(where))
     DBOS.launch()
     at_once = {QUEUE: 2, QUEUES["evaluate"]: settings.evaluations_at_once}
     queues = {
@@ -183,8 +226,14 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         with SetWorkflowID(job.id):
             queues[QUEUES.get(job.kind, QUEUE)].enqueue(workflows[job.kind], job.payload)
 
+    keepers = [_loaded(where) for where in KEEPERS]
+    kept = -KEEP
     try:
         while not stop.wait(poll):
             send(_database, start)
+            if time.monotonic() - kept > KEEP:
+                _keep(keepers, _database, settings)
+                kept = time.monotonic()
     finally:
+        release(settings)
         DBOS.destroy(workflow_completion_timeout_sec=1)

@@ -89,7 +89,7 @@ async def cancel_submission(request: Request, id: Id, person: Member) -> Submiss
 @router.post("/submissions/{id}/retry")
 async def retry_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """Check it once more after it failed."""
-    await request.app.state.db.awrite(submissions.retry, person, id)
+    await request.app.state.db.awrite(submissions.retry, request.app.state.settings, person, id)
     return await _one(request, person, id)
 
 

@@ -94,12 +94,16 @@ def keep_token(settings: Settings, host: str, secret: str) -> str:
     return name
 
 
+def names(source: dict[str, object]) -> set[str]:
+    """The files that a submission was sent with, by their names where they were taken."""
+    files = source.get("files")
+    found = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
+    return {name for name in found if isinstance(name, str) and name}
+
+
 def drop(settings: Settings, source: dict[str, object], token: bool = False) -> None:
     """Throw away what was sent, and the `token` too once nothing calls the endpoint any more."""
-    files = source.get("files")
-    names = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
-    for name in names:
-        if isinstance(name, str) and name:
-            taken(settings, name).unlink(missing_ok=True)
+    for name in names(source):
+        taken(settings, name).unlink(missing_ok=True)
     if token and isinstance(source.get("token"), str):
         tokens.drop(settings.folder, str(source["token"]))

@@ -152,7 +152,7 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
     if act == "cancel":
         await db.awrite(submissions.cancel, person, id)
     elif act == "retry":
-        await db.awrite(submissions.retry, person, id)
+        await db.awrite(submissions.retry, request.app.state.settings, person, id)
     elif act == "withdraw":
         await db.awrite(submissions.withdraw, request.app.state.settings, person, id)
     elif act == "visibility":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Select, Update, func, or_, select, update
 
@@ -40,6 +41,16 @@ def twin(task_id: str, model: str, version: str) -> Select[Submission]:
         )
         .limit(1)
     )
+
+
+def going() -> Select[str | None, int]:
+    """Jobs of checks that have not ended, with the submission: few, by a scan of the submissions' states."""
+    return select(Submission.job_id, Submission.id).where(Submission.state.in_(GOING))
+
+
+def sources(state: str) -> Select[dict[str, Any]]:
+    """Where the submissions in a state come from."""
+    return select(Submission.source).where(Submission.state == state)
 
 
 def counted(task_id: str, person_id: int, since: datetime) -> Select[datetime]:

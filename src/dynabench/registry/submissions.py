@@ -179,11 +179,13 @@ def cancel(session: Session, person: Person, id: int) -> Submission:
     return made
 
 
-def retry(session: Session, person: Person, id: int) -> Submission:
-    """Check again what failed; counts as an attempt."""
+def retry(session: Session, settings: Settings, person: Person, id: int) -> Submission:
+    """Check again what failed; counts as an attempt. Raises `Conflict` where its files were thrown away by now."""
     made = one(session, person, id, write=True).submission
     if made.state != "failed":
         raise errors.Conflict("Only a submission that failed can be tried again.")
+    if not all(submission_files.taken(settings, name).is_file() for name in submission_files.names(made.source)):
+        raise errors.Conflict("Files that failed are kept for a day. Submit it again under the same name.")
     sender = session.get(Person, made.person_id) if made.person_id else person
     config = may_submit(session, sender or person, made.task_id)
     quotas.within_the_day(session, sender or person, config)
@@ -195,7 +197,10 @@ def retry(session: Session, person: Person, id: int) -> Submission:
 
 
 def withdraw(session: Session, settings: Settings, person: Person, id: int) -> Submission:
-    """Take a submission back: it is evaluated no more and answers nobody; the ledger keeps what was scored."""
+    """Take a submission back: it is evaluated no more and answers nobody; the ledger keeps what was scored.
+
+    What was queued or runs is cancelled by a job, asked for in this transaction.
+    """
     made = one(session, person, id, write=True).submission
     if made.state == "withdrawn":
         raise errors.Conflict("It is withdrawn already.")
@@ -203,6 +208,7 @@ def withdraw(session: Session, settings: Settings, person: Person, id: int) -> S
     if made.kind not in ("predictions", "installed") and not _others(session, made):
         _list(session, made, "private")
     submission_files.drop(settings, made.source, token=True)
+    jobs.enqueue(session, "queue_evaluations", {"withdrawn": id}, person.id)
     act(session, person, "submission.withdrawn", task=made.task_id, submission=id, name=made.name)
     return made
 

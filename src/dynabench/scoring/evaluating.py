@@ -142,6 +142,8 @@ def _same_rows(settings: Settings, digest: str) -> None:
 def _plan(session: Session, job_id: str, evaluation: int) -> Result:
     mine(session, evaluation, job_id)
     _, submission, version, dataset = planning.whole(session, evaluation)
+    if submission.withdrawn_at:  # while this was being queued
+        raise Stopped("cancelled")
     config = rounds.newest_config(session, dataset.task_id)
     parts = planning.parts(session, submission, version, config.metrics.perturb)
     answered, seconds = session.execute(queries.speed(submission.id)).one()
@@ -178,7 +180,7 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
     _, submission, version, dataset = planning.whole(session, evaluation)
     hidden = dataset.visibility == "hidden"
     if code := result.get("stopped", ""):
-        found.state, found.code = "failed", code
+        found.state, found.code = "cancelled" if code == "cancelled" else "failed", code
     else:
         config = rounds.newest_config(session, dataset.task_id)
         parts = planning.parts(session, submission, version, config.metrics.perturb)

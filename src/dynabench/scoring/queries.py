@@ -38,9 +38,16 @@ def of_version(version: int) -> Select[Evaluation]:
 
 
 def outdated(metric: str, version: int) -> Select[Evaluation]:
-    """Evaluations with a score that an earlier version of the metric made."""
+    """Evaluations with a score that an earlier version of the metric made, of submissions that still stand."""
     older = select(Score.evaluation_id).where(Score.metric == metric, Score.version < version)
-    return select(Evaluation).where(Evaluation.id.in_(older), Evaluation.state.not_in(OPEN))
+    found = select(Evaluation).join(Submission, Submission.id == Evaluation.submission_id)
+    return found.where(Evaluation.id.in_(older), Evaluation.state.not_in(OPEN), Submission.withdrawn_at.is_(None))
+
+
+def going(submission: int) -> Select[Evaluation]:
+    """A submission's evaluations that go on, locked."""
+    found = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.state.in_(OPEN))
+    return found.order_by(Evaluation.id).with_for_update()
 
 
 def scored_metrics() -> Select[str, int]:

@@ -8,16 +8,22 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.db import now
 from dynabench.registry import predictions
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queries
 from dynabench.scoring.measures import version_of
-from dynabench.scoring.tables import Evaluation, Shard
+from dynabench.scoring.tables import Evaluation, Record, Shard
 from dynabench.settings import get_settings
 
 
 def queue(session: Session, payload: dict[str, Any]) -> int:
-    """Queue the evaluations that something new asks for; again, it queues none."""
+    """Queue the evaluations that something new asks for; again, it queues none.
+
+    `payload` names a `submission`, `dataset`, `twin` or `metric`; of one that was `withdrawn` those that go on end.
+    """
+    if "withdrawn" in payload:
+        return _withdrawn(session, payload["withdrawn"])
     if "twin" in payload:
         return _new_part(session, payload["twin"])
     if "metric" in payload:
@@ -79,6 +85,16 @@ def drop_part(session: Session, evaluation: Evaluation, part: str) -> None:
     """Forget what was answered of a part that is there in another form now."""
     session.execute(delete(Shard).where(Shard.evaluation_id == evaluation.id, Shard.part == part))
     evaluation.rows_done = sum(each.rows for each in session.scalars(queries.shards(evaluation.id)))
+
+
+def _withdrawn(session: Session, submission: int) -> int:
+    """End what goes on of a submission that was taken back; what was scored before stays."""
+    going = session.scalars(queries.going(submission)).all()
+    for evaluation in going:
+        scored = session.get(Record, evaluation.id) is not None
+        evaluation.state, evaluation.code = ("done", "") if scored else ("cancelled", "cancelled")
+        evaluation.ended_at = now()
+    return len(going)
 
 
 def _new_metric(session: Session, name: str) -> int:

@@ -6,8 +6,12 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from dynabench.db import now
+from dynabench.registry import predictions
+from dynabench.registry import submission_queries as registry_queries
+from dynabench.registry.tables import Submission
 from dynabench.scoring import submission_queries
 from dynabench.scoring.tables import Evaluation
+from dynabench.settings import Settings
 
 RECENT = 50
 
@@ -51,6 +55,18 @@ def standing(session: Session, submission_id: int) -> list[Standing]:
             )
         )  # fmt: skip
     return found
+
+
+def lacking(session: Session, settings: Settings, submission: Submission) -> list[tuple[str, int]]:
+    """Datasets, each with its newest version, that a ready file of predictions says nothing of: they came later."""
+    if submission.kind != "predictions" or submission.state != "ready":
+        return []
+    wanted = session.execute(registry_queries.wanted(submission.task_id))
+    return [
+        (dataset.title or dataset.name, version.number)
+        for dataset, version in wanted
+        if not predictions.covers(settings, submission, version)
+    ]
 
 
 def _pace(session: Session) -> float | None:

@@ -34,6 +34,7 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
             "made": seen.submission,
             "config": rounds.newest_config(session, seen.submission.task_id),
             "evaluations": standing.standing(session, id),
+            "lacking": standing.lacking(session, request.app.state.settings, seen.submission),
         }
 
     values = await request.app.state.db.aread(read)

@@ -5,9 +5,10 @@ from datetime import datetime
 from sqlalchemy import Select, and_, func, or_, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.scoring import queries
 from dynabench.scoring.tables import Evaluation
 
-OPEN = ("queued", "running", "scoring")
+OPEN = queries.OPEN
 
 
 def of(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:

@@ -10,7 +10,9 @@ from dynabench.db import Base, Key, now
 
 
 class Evaluation(Base):
-    """One submission on one dataset version: `queued`, `running`, `scoring`, `done`, `failed` or `cancelled`.
+    """One submission on one dataset version.
+
+    `state` is `queued`, `checking`, `running`, `scoring`, `done`, `failed` or `cancelled`.
 
     `code` says why it ended (`service.CODES`), `reason` in words, `log` the last lines of what the model said; of a
     hidden dataset the owner sees the code alone. `rows` counts those of its twins too. `attempt` rises with each retry.

@@ -1,0 +1,37 @@
+"""What a worker sees to from time to time: versions whose reading was given up, which would bar every later one."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.datasets import library
+from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.db import Database
+from dynabench.settings import Settings
+
+LOST = "The file was begun to be read many times and never ended. Send it again; the operator's log has more."
+
+
+def tidy(database: Database, settings: Settings) -> None:
+    """Let versions and twins fail that no job reads or makes any more."""
+    for table in (DatasetVersion, Twin):
+        going = database.read(_going, table)
+        for job in jobs.given_up(database, settings, list(going)):
+            database.write(_lost, table, going[job], job)
+
+
+def _going(session: Session, table: type[DatasetVersion] | type[Twin]) -> dict[str, int]:
+    rows = session.execute(select(table.job_id, table.id).where(table.state == "reading"))
+    return {job: id for job, id in rows if job}
+
+
+def _lost(session: Session, table: type[DatasetVersion] | type[Twin], id: int, job: str) -> None:
+    found: Any = session.get_one(table, id, with_for_update=True)
+    if found.job_id != job:
+        return
+    if isinstance(found, DatasetVersion):
+        library.fail(session, id, LOST)
+    elif found.state == "reading":
+        found.state, found.reason = "failed", LOST

@@ -1,0 +1,33 @@
+"""What a worker sees to from time to time: evaluations whose job the engine gave up."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.accounts import notices
+from dynabench.db import Database, now
+from dynabench.scoring import planning, queries, service
+from dynabench.scoring.tables import Evaluation
+from dynabench.settings import Settings
+
+
+def tidy(database: Database, settings: Settings) -> None:
+    """End evaluations that no job works on any more, so that none looks as if it went on for ever."""
+    going = dict(database.read(_going))
+    for job in jobs.given_up(database, settings, list(going)):
+        database.write(_lost, going[job], job)
+
+
+def _going(session: Session) -> list[tuple[str, int]]:
+    open_ones = select(Evaluation.job_id, Evaluation.id).where(Evaluation.state.in_(queries.OPEN))
+    return [(job, id) for job, id in session.execute(open_ones) if job]
+
+
+def _lost(session: Session, id: int, job: str) -> None:
+    found = session.get_one(Evaluation, id, with_for_update=True)
+    if found.job_id != job or found.state not in queries.OPEN:
+        return
+    found.state, found.code, found.ended_at = "failed", "crashed", now()
+    _, submission, _, dataset = planning.whole(session, id)
+    if submission.person_id:
+        notices.tell(session, submission.person_id, "evaluation", service.ended_text(found, submission, dataset))

@@ -1,0 +1,85 @@
+"""What is withdrawn is evaluated no more, and nothing waits for a job that nobody runs any more."""
+
+import signal
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import create_engine, select, text
+
+from dynabench import jobs
+from dynabench.accounts.tables import Notice, Person
+from dynabench.leaderboards import ledger
+from dynabench.registry import submissions
+from dynabench.scoring import service
+from dynabench.scoring.tables import Score, Shard
+from tests.jobs.conftest import until
+from tests.scoring.conftest import statements
+from tests.scoring.test_evaluating import NGRAM, folder
+
+WAITS = "time.sleep(15) if 'waits' in rows[0]['statement'] else None"
+
+
+def give_up(settings, job):
+    """What the engine notes of a workflow that too many workers began and left."""
+    engine = create_engine(jobs.engine_url(settings))
+    table = "workflow_status" if engine.dialect.name == "sqlite" else "dbos.workflow_status"
+    update = f"UPDATE {table} SET status = 'MAX_RECOVERY_ATTEMPTS_EXCEEDED' WHERE workflow_uuid = :job"
+    with engine.begin() as connection:
+        assert connection.execute(text(update), {"job": job}).rowcount == 1
+    engine.dispose()
+
+
+def test_withdrawing_ends_what_waits_and_runs_and_leaves_what_was_scored(place, worker, settings, database, owner_of):
+    here, sam = place(), owner_of("sam")
+    model = folder(settings, "patient", WAITS)
+    here.dataset("first", statements(12))
+    here.submit(model, sam)
+    here.queue(submission=1)
+    worker.start()
+    assert here.ended(1).state == "done", worker.said()
+    for name in ("second", "third", "fourth"):
+        rows = [replace(row, inputs={"statement": f"{name} waits {row.uid}"}) for row in statements(12)]
+        here.dataset(name, rows)
+    assert here.queue(submission=1) == 3
+    until(lambda: any(here.evaluation(each).state == "running" for each in (2, 3, 4)))
+    assert any(here.evaluation(each).state == "queued" for each in (2, 3, 4))
+
+    def withdraw(session):
+        submissions.withdraw(session, settings, session.get_one(Person, sam), 1)
+
+    database.write(withdraw)
+    until(lambda: all(here.evaluation(each).state == "cancelled" for each in (2, 3, 4)))
+    assert here.evaluation(1).state == "done"
+    assert here.queue(submission=1) == 0
+    with pytest.raises(Exception, match="withdrawn"):
+        database.write(lambda session: service.retry(session, session.get_one(Person, sam), 2))
+    with database._reads() as session:
+        assert session.scalars(select(Score.value).where(Score.evaluation_id == 1, Score.metric == "accuracy")).all()
+        assert set(session.scalars(select(Shard.evaluation_id))) == {1}
+        [line] = ledger.ledger(session, None, "sentiment")
+    assert (line.state, line.datasets) == ("withdrawn", 1)
+
+
+def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, worker, settings, database, owner_of):
+    here, sam = place(), owner_of("sam")
+    here.dataset("films", statements(12))
+    here.submit(folder(settings, "slow", seconds=15), sam)
+    here.queue(submission=1)
+    worker.start()
+    until(lambda: here.evaluation(1).state == "running")
+    worker.end(signal.SIGKILL)
+    give_up(settings, here.evaluation(1).job_id)
+
+    here.submit(NGRAM, sam)  # its job was sent to an engine that does not know it, as after a restore
+    here.queue(submission=2)
+    lost = here.evaluation(2).job_id
+    database.write(lambda session: jobs._mark_sent(session, [lost]))
+
+    worker.start()
+    for each in (1, 2):
+        found = here.ended(each, 30)
+        assert (found.state, found.code) == ("failed", "crashed"), worker.said()
+    with database._reads() as session:
+        assert len(session.scalars(select(Notice).where(Notice.kind == "evaluation")).all()) == 2
+    database.write(lambda session: service.retry(session, session.get_one(Person, sam), 2))
+    assert here.ended(2).state == "done", worker.said()
