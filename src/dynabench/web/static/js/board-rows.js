@@ -1,0 +1,113 @@
+/** The rows of a board: made by the server, moved and written anew here. */
+import { _ } from "./dom.js";
+
+const number = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const digits = [0, 1, 2].map((n) => new Intl.NumberFormat("en", { minimumFractionDigits: n, maximumFractionDigits: n }));
+
+export class BoardRows {
+  /** The rows of `board`'s page and of its template, by number; a filter of the address may have left some out. */
+  constructor(board, data) {
+    this.data = data;
+    this.body = board.querySelector(".lb-table tbody");
+    this.heads = [...board.querySelectorAll('thead [data-c^="m."]')];
+    const more = board.querySelector("template[data-more]");
+    const rows = [...(this.body?.rows ?? []), ...(more?.content.querySelectorAll("tr") ?? [])];
+    this.rows = new Map(rows.map((row) => [Number(row.dataset.row), {
+      row,
+      rank: row.querySelector('[data-c="rank"]'),
+      score: row.querySelector('[data-c="score"]'),
+      why: row.querySelector("[data-why]"),
+      cells: data.metrics.map((each) => row.querySelector(`[data-c="m.${CSS.escape(each.name)}"]`)),
+    }]));
+    this.numbers = data.rows.map((row) => row[0]);
+  }
+
+  /** The rows in the order asked for, those that fit; only these are written anew. */
+  draw(order, sort, most, ranks) {
+    if (!this.body) return;
+    const rows = this.sorted(order, sort).filter(({ at }) => this.rows.has(this.numbers[at])).slice(0, most);
+    for (const { at, score, place, means } of rows) {
+      const parts = this.rows.get(this.numbers[at]);
+      const given = ranks?.ranks[this.numbers[at]];
+      this.write(parts, place, score, given, ranks?.scores[this.numbers[at]]);
+      if (!ranks) means.forEach((value, metric) => this.cell(parts.cells[metric], value, metric));
+    }
+    this.body.replaceChildren(...rows.map(({ at }) => this.rows.get(this.numbers[at]).row));
+  }
+
+  sorted(order, sort) {
+    const name = sort.replace(/^-/, "");
+    const sign = sort.startsWith("-") ? -1 : 1;
+    if (name === "" || name === "rank") return sign === 1 ? order : [...order].reverse();
+    const text = (each, key) => this.rows.get(this.numbers[each.at])?.row.dataset[key] ?? "";
+    if (name === "name") return [...order].sort((a, b) => sign * text(a, "name").localeCompare(text(b, "name")));
+    if (name === "date") return [...order].sort((a, b) => -sign * text(a, "date").localeCompare(text(b, "date")));
+    const at = this.data.metrics.findIndex((each) => `m.${each.name}` === name);
+    const direction = sign * (this.data.metrics[at]?.direction ?? 1);
+    const key = (each) => (Number.isFinite(each.means[at]) ? direction * each.means[at] : -Infinity);
+    return [...order].sort((a, b) => key(b) - key(a));
+  }
+
+  write(parts, place, score, given, bounds) {
+    const known = Number.isFinite(score);
+    const text = !known ? "–" : !given ? `${place}` : given[0] === given[1] ? `${given[0]}` : `${given[0]}–${given[1]}`;
+    const strong = parts.rank.firstElementChild;
+    strong.textContent = text;
+    const tie = strong.nextElementSibling;
+    if (tie) tie.textContent = given ? _("group %(n)s", { n: given[2] }) : "";
+    if (parts.why) {
+      if (known) parts.why.hidden = true;
+      else if (parts.why.hidden || !parts.why.textContent) {
+        parts.why.textContent = _("It lacks a score that is weighed.");
+        parts.why.hidden = false;
+      }
+    }
+    parts.score.textContent = known ? number.format(score) : "–";
+    if (known && bounds) this.range(parts.score, bounds[1], bounds[2], number);
+  }
+
+  range(cell, low, high, format) {
+    if (low === null || high === null || low === high) return;
+    const range = document.createElement("span");
+    range.className = "lb-range";
+    range.textContent = `${format.format(low)}–${format.format(high)}`;
+    cell.append(range);
+  }
+
+  cell(cell, value, metric) {
+    if (!cell) return;
+    const format = digits[this.data.metrics[metric].digits];
+    const text = Number.isFinite(value) ? format.format(value) : "–";
+    if (cell.firstChild?.nodeValue?.trim() !== text) cell.textContent = text;
+  }
+
+  columns(shown) {
+    const hide = (cell) => { if (cell) cell.hidden = !shown.has(cell.dataset.c); };
+    for (const cell of this.heads) hide(cell);
+    for (const { cells } of this.rows.values()) cells.forEach(hide);
+  }
+
+  /** One row's scores by dataset, below it. */
+  async expand(link, parameters) {
+    const row = link.closest("tr");
+    const next = row.nextElementSibling;
+    const open = link.getAttribute("aria-expanded") === "true";
+    link.setAttribute("aria-expanded", String(!open));
+    if (next?.hasAttribute("data-detail")) next.remove();
+    if (open) return;
+    try {
+      const address = new URL(link.href);
+      const response = await fetch(`${address.pathname}?${parameters}`, { headers: { "HX-Request": "true" } });
+      if (!response.ok) throw new Error(String(response.status));
+      const detail = document.createElement("tr");
+      detail.setAttribute("data-detail", "");
+      const cell = document.createElement("td");
+      cell.colSpan = row.cells.length;
+      cell.innerHTML = await response.text(); // made and escaped by our own server, as all parts of pages are
+      detail.append(cell);
+      row.after(detail);
+    } catch {
+      location.href = link.href;
+    }
+  }
+}
