@@ -1,9 +1,11 @@
 """What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
-open round of each, against the shipped models, which are entered to be evaluated."""
+open round of each, against the shipped models, which are evaluated on the shipped suites."""
 
 from sqlalchemy.orm import Session
 
+from dynabench.adversaries.templates import suite
 from dynabench.collection import seeds
+from dynabench.datasets import library_queries, stored, suites
 from dynabench.db import Database
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
@@ -32,8 +34,16 @@ def prepare(settings: Settings) -> None:
             db.write(_open, shipped, own)
             for card in own:
                 db.write(submissions.enter, None, shipped.config.id, card)
+        for name in suite.shipped():
+            _add_suite(db, settings, suite.load(name))
     finally:
         db.close()
+
+
+def _add_suite(db: Database, settings: Settings, wanted: suite.Suite) -> None:
+    """Add a suite that its task lacks; the worker evaluates every model on it."""
+    if db.read(lambda session: session.scalar(library_queries.named(wanted.task, wanted.name))) is None:
+        db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
 
 
 def _has_rounds(session: Session, task_id: str) -> bool:

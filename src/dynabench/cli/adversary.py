@@ -1,5 +1,6 @@
 """`dynabench adversary`: programs that change texts; of use without the platform."""
 
+import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,12 +12,12 @@ from rich.table import Table
 
 from dynabench.cli.operator import AsJson, say
 
-app = typer.Typer(help="Perturb texts; list the transformations.", no_args_is_help=True)
+app = typer.Typer(help="Perturb texts; list the transformations; write suites of tests.", no_args_is_help=True)
 
 
 @app.callback()
 def adversary() -> None:
-    """Perturb texts; list the transformations."""
+    """Perturb texts; list the transformations; write suites of tests."""
 
 
 @app.command("list")
@@ -58,3 +59,25 @@ def perturb(
             target.write(line + "\n")
             made += 1
     typer.echo(f"{made} copies.", err=True)
+
+
+@app.command("suite")
+def write_suite(
+    name: Annotated[str, typer.Argument(help="`list`, a suite's name, or the path of a YAML file.")],
+    out: Annotated[Path | None, typer.Option(help="Write here instead of to the terminal.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the tests of suite NAME as JSONL rows, as `dynabench dataset add` takes them; or list the suites."""
+    from dynabench.adversaries.templates import suite
+    from dynabench.datasets import suites
+
+    if name == "list":
+        known = [(one, suite.load(one)) for one in suite.shipped()]
+        told = [{"name": n, "task": s.task, "title": s.title, "phenomena": len(s.phenomena)} for n, s in known]
+        say(as_json, {"suites": told}, "\n".join(f"{n}  {s.task}  {s.title}" for n, s in known))
+        return
+    rows = [json.dumps(row, ensure_ascii=False) for row in suites.lines(suite.load(name))]
+    with ExitStack() as stack:
+        target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
+        target.writelines(row + "\n" for row in rows)
+    typer.echo(f"{len(rows)} tests.", err=True)

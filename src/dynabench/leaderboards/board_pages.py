@@ -62,7 +62,7 @@ def data(asked: Asked) -> dict[str, Any]:
         "primary": of.primary,
         "metrics": [
             {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
-             "digits": 1 if each.unit == "%" else 2}
+             "digits": 2 if each.unit == "GiB" else 1}
             for each in of.metrics
         ],
         "datasets": [each.name for each in of.datasets],

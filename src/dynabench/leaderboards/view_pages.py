@@ -47,7 +47,7 @@ async def page(
     return render(request, template, fragment=fragment, task=task, **values)
 
 
-@router.get("/tasks/{task}/compare", name="compare_entries")
+@router.get("/tasks/{task}/compare", name="compare_scores")
 async def compare(
     request: Request, task: str, viewer: Viewer, a: Number = 0, b: Number = 0, dataset: Word = "",
     shown: Shown = "differ", tag: Tag = "", after: Place = -1,

@@ -1,5 +1,6 @@
 """The page of one submission: its check, then its evaluations, as they go on."""
 
+from datetime import timedelta
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -7,6 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Member
+from dynabench.db import now
 from dynabench.registry import submission_queries as registry_queries
 from dynabench.registry import submissions
 from dynabench.registry.submission_api import Id
@@ -15,6 +17,7 @@ from dynabench.scoring import standing, submission_queries
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
+QUEUED_WITHIN = timedelta(minutes=2)
 DONE = {
     "cancel": "The check was cancelled.",
     "retry": "It is checked once more.",
@@ -40,7 +43,7 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
     values = await request.app.state.db.aread(read)
     made = values["made"]
     open_ones = any(each.state in submission_queries.OPEN for each in values["evaluations"])
-    going = made.state in registry_queries.GOING or (made.state == "ready" and open_ones)
+    going = made.state in registry_queries.GOING or (made.state == "ready" and (open_ones or _soon(values)))
     return render(
         request,
         "scoring/submission.html",
@@ -50,3 +53,9 @@ async def show(request: Request, id: Id, person: Member, done: str = "") -> Resp
         notice=DONE.get(done, ""),
         **values,
     )
+
+
+def _soon(values: dict[str, Any]) -> bool:
+    """Whether its first evaluations may be about to be queued: the worker does that once it is ready."""
+    ready = values["made"].ready_at
+    return not values["evaluations"] and ready is not None and now() - ready < QUEUED_WITHIN

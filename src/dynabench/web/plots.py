@@ -62,8 +62,12 @@ def scatter(points: Sequence[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
         layers += [of(wide).mark_rule(color=colour, opacity=faint).encode(x="x_low:Q", x2="x_high:Q")] if wide else []
         layers += [of(tall).mark_rule(color=colour, opacity=faint).encode(y="y_low:Q", y2="y_high:Q")] if tall else []
         layers += [of(some).mark_circle(color=colour, size=90, opacity=faint)] if some else []
-    names = of(front).mark_text(align="left", dx=8, dy=-8, color=INK, fontSize=13).encode(text="name:N")
-    return compiled(alt.layer(*layers, names).properties(width="container", height=360), right=110)
+    middle = (min(point["x"] for point in points) + max(point["x"] for point in points)) / 2
+    for align, dx in (("left", 8), ("right", -8)):  # into the plot, which no name makes narrower
+        some = [point for point in front if (point["x"] > middle) == (align == "right")]
+        text = of(some).mark_text(align=align, dx=dx, dy=-8, color=INK, fontSize=13)
+        layers += [text.encode(text="name:N")] if some else []
+    return compiled(alt.layer(*layers).properties(width="container", height=360), right=16)
 
 
 def saturation(points: Sequence[dict[str, Any]]) -> dict[str, Any]:

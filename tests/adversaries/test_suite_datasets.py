@@ -1,0 +1,61 @@
+"""Suites as datasets: the file that the command writes is the dataset that the demo adds, and nothing comes twice."""
+
+import json
+
+import pytest
+from sqlalchemy import func, select
+from typer.testing import CliRunner
+
+from dynabench import demo
+from dynabench.adversaries.templates import suite
+from dynabench.cli import app
+from dynabench.datasets import library_queries, stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.jobs import Job
+from dynabench.registry.tables import Submission
+from dynabench.settings import get_settings
+
+
+@pytest.fixture
+def here(settings, monkeypatch):
+    get_settings.cache_clear()
+    for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
+        monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
+    yield
+    get_settings.cache_clear()
+
+
+def newest(database, task, name):
+    def read(session):
+        found = session.scalar(library_queries.named(task, name))
+        return found.kind, found.visibility, found.licence, session.get_one(DatasetVersion, found.version_id).digest
+
+    return database.read(read)
+
+
+def test_the_demo_adds_every_suite_once_and_its_file_gives_the_same_rows(database, settings, here, tmp_path):
+    demo.prepare(settings)
+    demo.prepare(settings)
+    assert database.read(lambda session: session.scalar(select(func.count(Dataset.id)))) == len(suite.shipped())
+    asked = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
+    entered = database.read(lambda session: session.scalar(select(func.count(Submission.id))))
+    assert database.read(lambda session: session.scalar(asked)) == entered + len(suite.shipped())
+    for name in suite.shipped():
+        task = suite.load(name).task
+        kind, visibility, licence, digest = newest(database, task, name)
+        assert (kind, visibility, licence) == ("suite", "public", "CC-BY-4.0")
+        tags = {tag for row in stored.read(settings, digest) for tag in row.tags}
+        assert tags == {each.name for each in suite.load(name).phenomena}
+        file = tmp_path / f"{name}.jsonl"
+        assert CliRunner().invoke(app, ["adversary", "suite", name, "--out", str(file)]).exit_code == 0
+        made = CliRunner().invoke(app, ["dataset", "add", task, "from-file", str(file), "--suite", "--json"])
+        assert made.exit_code == 0, made.output
+        assert json.loads(made.stdout)["digest"] == digest
+
+
+def test_the_command_lists_suites_and_names_them_where_one_is_unknown():
+    listed = CliRunner().invoke(app, ["adversary", "suite", "list", "--json"])
+    assert [each["name"] for each in json.loads(listed.stdout)["suites"]] == suite.shipped()
+    wrong = CliRunner().invoke(app, ["adversary", "suite", "nope"])
+    assert wrong.exit_code == 1
+    assert "nli-phenomena" in str(wrong.exception) + wrong.output
