@@ -33,11 +33,6 @@ def cell(value, spread=0.0, seed=0):
     return Cell(value, float(low), float(high), 100, drawn)
 
 
-def test_older_rounds_count_less_and_datasets_of_no_round_keep_their_weight():
-    assert matrix.recency([data(1, 1), data(2, 2), data(3, 3), data(4)], 0.5) == [1.25, 2.5, 5, 5]
-    assert matrix.recency([data(1, 1), data(2, 2)], 0.0) == [5, 5]
-
-
 def test_the_trend_is_the_slope_over_rounds_with_an_interval_that_holds_it():
     cells = [cell(0.6, 0.01, 1), cell(0.7, 0.01, 2), cell(0.8, 0.01, 3), cell(0.1)]
     found = matrix.trend([data(1, 1), data(2, 2), data(3, 3), data(4)], cells)
