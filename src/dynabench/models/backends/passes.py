@@ -37,8 +37,8 @@ class Pass:
 
 
 def size(pieces: int) -> int:
-    """The size of a pass for so many pieces: at most a quarter more for most."""
-    step = 4 if pieces <= 32 else 8 if pieces <= 64 else 32 if pieces <= 256 else 64
+    """The size of a pass for so many pieces: at most a quarter more from 32 on."""
+    step = 8 if pieces <= 64 else 16 if pieces <= 256 else 64
     return -(-pieces // step) * step
 
 
