@@ -1,7 +1,8 @@
 """Take pictures of the running pages, wide and narrow, light and dark, into docs/screenshots.
 
 Starts a platform of its own with the demo rounds, lets six people write and check examples, then looks; at last as
-the owner of a task (`screenshots_owner.py`).
+the owner of a task (`screenshots_owner.py`). `python scripts/screenshots.py boards` takes those of boards and datasets
+alone.
 """
 
 import io
@@ -19,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.running import operate, platform
 from dynabench.client import Client
-from scripts import screenshots_owner
+from scripts import screenshots_boards, screenshots_owner
 from scripts.programs import find
 from scripts.screenshots_people import PASSWORD, PEOPLE, SAID, ask_questions, check, hand_out, people, write
 
@@ -231,7 +232,13 @@ def main() -> None:
         ask_questions(made["maren"])
         browser = driver.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(base_url=base, reduced_motion="reduce")
-        look(page, made["sofia"])
+        if "boards" in sys.argv[1:]:
+            log_in(page, "sofia")
+        else:
+            look(page, made["sofia"])
+        screenshots_boards.look(page, lambda page, name: shoot(page, name, BRIEFLY))
+        if "boards" in sys.argv[1:]:
+            return
         operate(Path(home), "user", "promote", "olga", "--admin")
         secret = screenshots_owner.run(made["olga"], made)
         screenshots_owner.age(Path(home))
