@@ -20,6 +20,13 @@ from dynabench.security import RowId
 router = APIRouter(dependencies=[Depends(auth.scope("annotate"))])
 Fork = Annotated[str, Query(max_length=40, description="A fork whose weights are the defaults.")]
 PICTURES = {"svg": "image/svg+xml", "png": "image/png"}
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+def sent(what: str, *types: str) -> dict[str, Any]:
+    """How the API's document tells of a route that answers with files of these media types."""
+    content: dict[str, Any] = {name.partition(";")[0]: {} for name in types}
+    return {"response_class": Response, "responses": {200: {"description": what, "content": content}}}
 
 
 async def board_of(request: Request, viewer: Person | None, task: str, fork: str = "") -> Asked:
@@ -54,7 +61,7 @@ def download(content: bytes, media: str, name: str) -> Response:
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.get("/tasks/{task}/leaderboard/file")
+@router.get("/tasks/{task}/leaderboard/file", **sent("The board.", *files.FORMATS.values()))
 async def leaderboard_file(
     request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
 ) -> Response:
@@ -63,7 +70,7 @@ async def leaderboard_file(
     return download(files.file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}")
 
 
-@router.get("/tasks/{task}/leaderboard/image")
+@router.get("/tasks/{task}/leaderboard/image", **sent("The picture.", *PICTURES.values()))
 async def leaderboard_image(
     request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
 ) -> Response:
@@ -103,7 +110,7 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
     return found
 
 
-@router.get("/tasks/{task}/leaderboard/rows/{id}/card")
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent("The front matter.", MARKDOWN))
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """What a row scored, as front matter for a Hugging Face model card."""
 
@@ -114,10 +121,10 @@ async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) ->
         address = str(request.url_for("leaderboard", task=task))
         return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
 
-    return download((await request.app.state.db.aread(read)).encode(), "text/markdown; charset=utf-8", f"{id}.md")
+    return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
 
-@router.get("/tasks/{task}/ledger")
+@router.get("/tasks/{task}/ledger", **sent("The ledger.", "application/json", files.FORMATS["csv"]))
 async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
     lines = await request.app.state.db.aread(ledger.ledger, viewer, task)

@@ -13,6 +13,7 @@ Format = Literal["csv", "json", "parquet"]
 Step = Annotated[int, Field(ge=0, le=5, strict=True)]
 Named = Annotated[str, StringConstraints(max_length=62)]
 After = Annotated[str, Query(max_length=100, description="The `next` of the page before.")]
+Three = Field(min_length=3, max_length=3)
 
 
 class WeightsIn(Strict):
@@ -108,5 +109,5 @@ class LedgerOut(BaseModel):
 class RanksOut(BaseModel):
     """Rank intervals and tie groups by row, with the 95 % interval of each score."""
 
-    ranks: dict[str, tuple[int, int, int]]
-    scores: dict[str, tuple[float | None, float | None, float | None]]
+    ranks: dict[str, Annotated[list[int], Three]]
+    scores: dict[str, Annotated[list[float | None], Three]]
