@@ -2,17 +2,28 @@
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.rounds import service as rounds
+from dynabench.settings import get_settings
 from dynabench.tasks import builtin
 from tests.datasets.library import GOOD, lines
 
 
-def test_a_folder_becomes_a_dataset_and_its_rows_come_back(database, settings, monkeypatch, tmp_path):
+@pytest.fixture
+def here(settings, monkeypatch):
+    """The command line works on the database of the test."""
     for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
         monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_becomes_a_dataset_and_its_rows_come_back(database, tmp_path):
     database.write(rounds.save_task, None, next(each.source for each in builtin() if each.config.id == "sentiment"))
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / "train.jsonl").write_bytes(lines(GOOD))
