@@ -15,6 +15,7 @@ import pytest
 
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
+from dynabench.models.host.calls import BODY
 from dynabench.supervisor import answers
 from tests.supervisor.test_supervisor import alive, free_port, until
 
@@ -162,7 +163,7 @@ def test_models_are_loaded_and_unloaded_in_every_worker(run):
         assert http.get("/v2/models/nli-ngram/ready").status_code == 503
         assert http.post("/v2/repository/models/nobody/load").status_code == 404
         assert http.post("/v2/models/nobody/infer", json={"inputs": []}).status_code == 404
-        assert http.post("/v2/models/nli-ngram/infer", content=b" " * (9 * 2**20)).status_code == 413
+        assert http.post("/v2/models/nli-ngram/infer", content=b" " * (BODY + 1)).status_code == 413
         assert http.post("/v2/repository/models/nli-ngram/load").status_code == 200
     running.up()
 
