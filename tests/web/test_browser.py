@@ -114,9 +114,9 @@ def test_a_draft_survives_a_reload(page: Page) -> None:
 
 
 def test_a_lost_connection_keeps_the_text_and_offers_to_try_again(page: Page) -> None:
+    page.route("**/tasks/nli/create", lambda route: route.abort(), times=1)
     page.goto("/gallery/create")
     page.get_by_role("textbox", name="Hypothesis").fill("Nobody eats.")
-    page.route("**/tasks/nli/create", lambda route: route.abort(), times=1)
     page.keyboard.press("Control+Enter")
     failure = page.get_by_role("alert")
     expect(failure).to_contain_text("The server cannot be reached.")
@@ -130,9 +130,9 @@ def test_a_problem_document_is_told_in_its_own_words(page: Page) -> None:
     def refuse(route: Route) -> None:
         route.fulfill(status=409, content_type="application/problem+json", body='{"detail": "Round 4 closed."}')
 
+    page.route("**/tasks/nli/create", refuse)
     page.goto("/gallery/create")
     page.get_by_role("textbox", name="Hypothesis").fill("Nobody eats.")
-    page.route("**/tasks/nli/create", refuse)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("alert")).to_contain_text("Round 4 closed.")
     console_of(page).clear()

@@ -40,6 +40,12 @@ def used() -> int:
     return sum(_resident(pid) for pid in _family(os.getpid()))
 
 
+def kept() -> int:
+    """Bytes held once what is free has been returned to the system."""
+    give_back()
+    return used()
+
+
 def give_back() -> None:
     """Return what is free to the system."""
     gc.collect()

@@ -57,16 +57,16 @@ class Room:
     @contextmanager
     def importing(self) -> Iterator[None]:
         """What the process grows by meanwhile is the host's own."""
-        before = memory.used()
+        before = memory.kept()
         yield
-        self._own += max(0, memory.used() - before)
+        self._own += max(0, memory.kept() - before)
 
     @contextmanager
     def loading(self, key: Key, entry: Entry) -> Iterator[None]:
         """What the process grows by meanwhile is this model's."""
-        before = memory.used()
+        before = memory.kept()
         yield
-        self.sizes[key] = max(memory.used() - before, self.expected(key, entry))
+        self.sizes[key] = max(memory.kept() - before, self.expected(key, entry))
 
     def freed(self, key: Key, closing: list[Any], others: Sequence[Key]) -> None:
         """Close the model, the last reference to which is in the list, and see what that gives back.
@@ -76,8 +76,7 @@ class Room:
         """
         before = memory.used()
         closing.pop().close()
-        memory.give_back()
-        now = memory.used()
+        now = memory.kept()
         kept = self.sizes.get(key, 0) - max(0, before - now)
         if kept > SHARED:
             self._own += kept
