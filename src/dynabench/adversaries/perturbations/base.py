@@ -74,7 +74,7 @@ def per_word(change: Callable[[Word, Random], str | None], every: int = 10) -> R
     return rule
 
 
-def per_match(candidates: Callable[[str, list[Word]], Iterable[Edit]], every: int = 10) -> Rule:
+def per_match(candidates: Callable[[str, Sequence[Word]], Iterable[Edit]], every: int = 10) -> Rule:
     """A rule that makes one of all possible edits for `every` words, at least one."""
 
     def rule(text: str, rng: Random) -> list[Edit]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 Span = tuple[int, int]
 """First code point and the one after the last."""
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """The characters from `start` up to `end` become `new`; an insertion where both are equal."""
 
     start: int

@@ -1,13 +1,14 @@
 """Words that say somebody's gender, their counterparts, and where they are left alone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dynabench.adversaries.perturbations.base import MOST, Texts
 from dynabench.adversaries.perturbations.edits import Edit
-from dynabench.adversaries.perturbations.given import Named, gender, listed, persons, uncertain
-from dynabench.adversaries.perturbations.words import Word, like, words
+from dynabench.adversaries.perturbations.given import Named, gender, listed, mostly_capitals, persons, uncertain
+from dynabench.adversaries.perturbations.words import SHARED, Word, like, words
 
 _PAIRS = """
 man:woman men:women boy:girl boys:girls guy:gal guys:gals gentleman:lady gentlemen:ladies lad:lass lads:lasses
@@ -87,8 +88,8 @@ _GAVE = frozenset(
 class Row:
     """What is gendered in the texts of one row: words by field, and persons' given names."""
 
-    words: dict[str, list[Word]]
-    names: dict[str, list[Named]]
+    words: Mapping[str, Sequence[Word]]
+    names: Mapping[str, Sequence[Named]]
 
     def genders(self) -> set[str]:
         """`male`, `female` or both."""
@@ -99,14 +100,19 @@ class Row:
 
 def read(texts: Texts) -> Row | None:
     """What is gendered in a row; None where nothing is, or where it cannot be changed safely."""
+    return _read(tuple(texts.items()))
+
+
+@lru_cache(SHARED)
+def _read(row: tuple[tuple[str, str], ...]) -> Row | None:
+    texts = dict(row)
     if any(len(text) > MOST or FIXED.search(text) or JOINED.search(text) for text in texts.values()):
         return None
     if (known := persons(texts)) is None or any(_famous(name, kind) for name, kind in known[1].items()):
         return None  # somebody famous stays who they are, and so do their pronouns
     found = {field: words(text) for field, text in texts.items()}
     for field, each in found.items():
-        shouted = sum(word.text[0].isupper() for word in each) > max(3, 0.5 * len(each))
-        if not shouted and any(_title(texts[field], each, at) for at in range(len(each))):
+        if not mostly_capitals(each) and any(_title(texts[field], each, at) for at in range(len(each))):
             return None  # Lady Gaga, Iron Man
     row = Row(found, known[0])
     return row if row.genders() else None

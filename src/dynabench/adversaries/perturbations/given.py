@@ -4,13 +4,13 @@ The lists lie in `data/`; docs/explanation/fairness.md says how they were made.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from dynabench.adversaries.perturbations.edits import Span
-from dynabench.adversaries.perturbations.words import Word, words
+from dynabench.adversaries.perturbations.words import SHARED, Word, words
 
 GROUPS = ("asian", "black", "hispanic", "white")
 LEAST = 200
@@ -43,6 +43,7 @@ _BODIES = frozenset(
     """.split()
 )
 _FOLLOWED = re.compile(r"(?:[ -]|\. )(?!I\b)[A-Z0-9]|[&/@-]")
+_OWNED = re.compile(r"['’]s$")
 _PRECEDED = re.compile(r"(?:\b[A-Z][\w.'’-]*[ -]|[&/@-])$")
 
 
@@ -91,17 +92,18 @@ class Named:
     kind: str
 
 
-def names(text: str) -> list[Named]:
+@lru_cache(SHARED)
+def names(text: str) -> tuple[Named, ...]:
     """The words that stand in a list of given names.
 
     A name beside another capital belongs to something that has one bearer (a celebrity, a firm, a street): `other`. One
     that is a place or a word as well is a `person` only where what stands beside it says so.
     """
     known, found = _known(), words(text)
-    titled = sum(word.text[0].isupper() for word in found) > max(3, 0.5 * len(found))
+    titled = mostly_capitals(found)
     made = []
     for at, word in enumerate(found):
-        name = re.sub(r"['’]s$", "", word.text)
+        name = _OWNED.sub("", word.text)
         if name not in known:
             continue
         near = text[found[at - 1].end : word.start] in (" ", ". ") if at else False
@@ -110,7 +112,12 @@ def names(text: str) -> list[Named]:
         after = found[at + 1].text.lower() if close else ""
         span = word.start, word.start + len(name)
         made.append(Named(name, span, _kind(text, word, name, before, after, titled)))
-    return made
+    return tuple(made)
+
+
+def mostly_capitals(found: Sequence[Word]) -> bool:
+    """Whether most words begin with a capital, as in titles: then capitals tell nothing of names."""
+    return sum([word.text[0].isupper() for word in found]) > max(3, 0.5 * len(found))
 
 
 def _kind(text: str, word: Word, name: str, before: str, after: str, titled: bool) -> str:

@@ -1,5 +1,6 @@
 """The space between two words left out, one in ten; never beside a negation, nor where another word would come out."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from dynabench.adversaries.perturbations.base import PerText, per_match
@@ -7,7 +8,7 @@ from dynabench.adversaries.perturbations.edits import Edit
 from dynabench.adversaries.perturbations.words import NEGATIONS, Word
 
 
-def _merged(text: str, found: list[Word]) -> list[Edit]:
+def _merged(text: str, found: Sequence[Word]) -> list[Edit]:
     return [
         Edit(word.end, after.start, "")
         for word, after in pairwise(found)

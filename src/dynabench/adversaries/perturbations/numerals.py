@@ -1,5 +1,6 @@
 """Two becomes 2: number words from two to twelve, alone before a small word; one is often no number."""
 
+from collections.abc import Sequence
 from random import Random
 
 from dynabench.adversaries.perturbations.base import PerText
@@ -16,7 +17,7 @@ _BESIDE = frozenset(
 )
 
 
-def _numbers(text: str, found: list[Word]) -> list[Edit]:
+def _numbers(text: str, found: Sequence[Word]) -> list[Edit]:
     made = []
     for at, word in enumerate(found):
         beside = [found[place].text.lower() for place in (at - 1, at + 1) if 0 <= place < len(found)]

@@ -1,5 +1,6 @@
 """A second space between two words, one in ten."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from dynabench.adversaries.perturbations.base import PerText, per_match
@@ -7,7 +8,7 @@ from dynabench.adversaries.perturbations.edits import Edit
 from dynabench.adversaries.perturbations.words import Word
 
 
-def _doubled(text: str, found: list[Word]) -> list[Edit]:
+def _doubled(text: str, found: Sequence[Word]) -> list[Edit]:
     return [
         Edit(word.end, word.end, " ")
         for word, after in pairwise(found)

@@ -1,6 +1,7 @@
 """The space after a comma or a full stop left out, one for ten words."""
 
 import re
+from collections.abc import Sequence
 
 from dynabench.adversaries.perturbations.base import PerText, per_match
 from dynabench.adversaries.perturbations.edits import Edit
@@ -9,7 +10,7 @@ from dynabench.adversaries.perturbations.words import Word
 _SPACE = re.compile(r"(?<=[a-z]{2}[,;:!?.]) (?=[A-Za-z]{2})")
 
 
-def _gaps(text: str, found: list[Word]) -> list[Edit]:
+def _gaps(text: str, found: Sequence[Word]) -> list[Edit]:
     return [Edit(match.start(), match.end(), "") for match in _SPACE.finditer(text)]
 
 

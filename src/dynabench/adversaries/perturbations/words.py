@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from dynabench.adversaries.perturbations.edits import Span
 
@@ -13,14 +14,19 @@ _KEPT = re.compile(
     r"""|\b\w+\.(?:com|org|net|edu|gov|io|co|uk|de)\b\S*|(?:\b[A-Za-z]\.){2,}"""
 )
 """Addresses, mentions, markup, placeholders, whatever has a digit in it, initials."""
+_HINT = re.compile(r"[@#&\d]|://|\.(?=\S)")
+"""What each match of `_KEPT` has in it, but for markup and placeholders; these alone have spaces in them."""
+_SPACELESS = re.compile(r"\S+")
+_BEFORE = 12  # code points that say whether a sentence begins
 _END = re.compile(r"(?:^|[.!?…:;\"“”‘«(\[\n]['\"“”’)\]]*\s*|--\s*|[•*-]\s+)$")
 NEGATIONS = frozenset("no not nor none never nothing nobody neither without cannot cant dont isnt wont".split())
 """A changed letter here turns what is said around."""
 _INVISIBLE = ("Mn", "Me", "Mc", "Cf", "Sk")
+SHARED = 8
+"""Texts whose words are kept in mind: a row's, which every transformation looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of `text[start:end]`. `name` says that it may be a name: a capital that no sentence's begin explains."""
 
     text: str
@@ -37,32 +43,44 @@ class Word:
 
 def kept(text: str) -> list[Span]:
     """Addresses, mentions, markup, placeholders and numbers."""
-    return [match.span() for match in _KEPT.finditer(text)]
+    if "<" in text or "{" in text:
+        return [match.span() for match in _KEPT.finditer(text)]
+    found, end = list[Span](), 0
+    for hint in _HINT.finditer(text):  # the pattern tries every place of what it is given: it gets little
+        if hint.start() >= end:
+            start = hint.start()
+            while start > end and not text[start - 1].isspace():
+                start -= 1
+            end = _SPACELESS.match(text, start).end()  # type: ignore[union-attr]
+            found += [match.span() for match in _KEPT.finditer(text, start, end)]
+    return found
 
 
-def words(text: str) -> list[Word]:
-    """The words outside of what is `kept`, in order."""
-    spans, found = kept(text), []
+@lru_cache(SHARED)
+def words(text: str) -> tuple[Word, ...]:
+    """The words outside of what is `kept`, in order, those left out on which a combining or invisible character hangs."""
+    spans, found = kept(text), list[Word]()
+    odd = {character for character in set(text) if unicodedata.category(character) in _INVISIBLE}
     at = 0
     for match in _WORD.finditer(text):
         start, end = match.span()
         while at < len(spans) and spans[at][1] <= start:
             at += 1
-        if (at < len(spans) and spans[at][0] < end) or not _whole(text, start, end):
+        if at < len(spans) and spans[at][0] < end:
             continue
-        begins = bool(_END.search(text[max(0, start - 12) : start]))
-        if start < 12:
-            begins = bool(_END.search(text[:start]))
-        said = match[0]
-        name = said[0].isupper() and said not in ("I",) and not said.startswith(("I'", "I’")) and not begins
+        if odd and (text[start - 1 : start] in odd or text[end : end + 1] in odd):
+            continue
+        said, begins = match[0], _begins(text, start)
+        name = said[0].isupper() and not begins and said != "I" and not said.startswith(("I'", "I’"))
         found.append(Word(said, start, end, begins, name))
-    return found
+    return tuple(found)
 
 
-def _whole(text: str, start: int, end: int) -> bool:
-    """Whether no combining or invisible character hangs on the word."""
-    around = text[max(0, start - 1) : start] + text[end : end + 1]
-    return not any(unicodedata.category(character) in _INVISIBLE for character in around)
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence begins here; most words have a space and another word before them."""
+    if start > 1 and text[start - 1] == " " and text[start - 2].isalnum():
+        return False
+    return _END.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
 def like(pattern: str, word: str) -> str:
