@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from dynabench.adversaries.perturbations import Edit, find, generator, of, transformations
 from dynabench.adversaries.perturbations.edits import edit
-from dynabench.adversaries.perturbations.words import kept
+from dynabench.adversaries.perturbations.words import _BEFORE, _END, _KEPT, _begins, kept, words
 from dynabench.cli import app
 from dynabench.errors import Invalid
 
@@ -154,6 +154,30 @@ def test_the_map_of_places_agrees_with_the_text(text, data):
         span = made.span(start, end)
         assert span is not None
         assert made.text[span[0] : span[1]] == text[start:end]
+
+
+NEAR = ["a", "B", "é", "e\u0301", "4", "²", ".", ",", ":", "//", "http", "www", "com", "@", "#", "&", ";", "-", "<b>",
+        "{", "}", "U.S.", "$", "%", "'", "’", "\"", ")", "(", "•", "…", " ", "  ", "\n", "\x1c", "\u200b", "\u3000"]  # fmt: skip
+BITS = st.lists(st.sampled_from(NEAR), max_size=40).map("".join)
+
+
+@given(st.one_of(TEXTS, BITS))
+def test_what_is_kept_is_what_the_pattern_finds_in_the_whole_text(text):
+    assert kept(text) == [match.span() for match in _KEPT.finditer(text)]
+
+
+@given(st.one_of(TEXTS, BITS))
+def test_a_sentence_begins_where_the_pattern_says_so(text):
+    for start in range(len(text) + 1):
+        assert _begins(text, start) == bool(_END.search(text[max(0, start - _BEFORE) : start]))
+
+
+@given(BITS)
+def test_no_word_has_a_combining_or_invisible_character_beside_it(text):
+    for word in words(text):
+        beside = text[max(0, word.start - 1) : word.start] + text[word.end : word.end + 1]
+        assert not {unicodedata.category(each) for each in beside} & {"Mn", "Me", "Mc", "Cf", "Sk"}
+        assert text[word.start : word.end] == word.text
 
 
 def test_addresses_mentions_numbers_names_and_negations_are_left_alone():

@@ -3,8 +3,11 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import select
 
 from dynabench import jobs
@@ -178,6 +181,11 @@ def test_spans_are_where_their_text_is():
             assert span["text"] == copy.inputs["passage"][span["start"] : span["end"]]
             if copy.transformation in of("robustness"):
                 assert span["text"] == before["answer"][0]["text"]
+
+
+@given(st.integers(0, 60), st.integers())
+def test_transformations_come_in_the_order_of_a_sample(count, seed):
+    assert list(copies._shuffled(range(count), Random(seed))) == Random(seed).sample(range(count), count)
 
 
 def test_no_copy_is_longer_than_its_field():

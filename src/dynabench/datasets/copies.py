@@ -1,7 +1,8 @@
 """Perturbed copies of one row: its texts changed, its answers kept true."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from dynabench.adversaries.perturbations import Edited, Span, Transformation, generator
@@ -55,33 +56,43 @@ def copies(
     A span's text in a copy is what the changed text has at its place. A copy that would be too long for its field, or
     whose answer one cannot be sure of, is not made.
     """
-    order = generator(seed, row.uid, "order").sample(list(chosen), len(chosen))
+    texts, marked = fields.texts(row), fields.marked(row)
+    written = any(answer.get(name) for answer in row.answers for name in fields.written)
     made = 0
-    for one in order:
+    for one in _shuffled(chosen, generator(seed, row.uid, "order")):
         if made == most:
             return
-        if (copy := _copy(row, fields, one, seed)) is not None:
+        if one.axis == "fairness" and written:
+            continue  # what was written in answer may speak of those whose names and words would be changed
+        locked = marked if one.axis == "robustness" else {}
+        edited = one.apply(texts, generator(seed, row.uid, one.name), locked)
+        if edited and (copy := _copy(row, fields, one.name, edited)) is not None:
             made += 1
             yield copy
 
 
-def _copy(row: Stored, fields: Fields, one: Transformation, seed: int) -> Stored | None:
-    locked = fields.marked(row) if one.axis == "robustness" else {}
-    edited = one.apply(fields.texts(row), generator(seed, row.uid, one.name), locked)
-    if not edited or any(len(each.text) > fields.lengths[name] for name, each in edited.items()):
+def _shuffled(chosen: Sequence[Transformation], rng: Random) -> Iterator[Transformation]:
+    """All of them in the order of `rng.sample(chosen, len(chosen))`, drawn as they are asked for: few are."""
+    pool = list(chosen)
+    for left in range(len(pool), 0, -1):
+        at = rng.randrange(left)
+        yield pool[at]
+        pool[at] = pool[left - 1]
+
+
+def _copy(row: Stored, fields: Fields, transformation: str, edited: Mapping[str, Edited]) -> Stored | None:
+    if any(len(each.text) > fields.lengths[name] for name, each in edited.items()):
         return None
-    if one.axis == "fairness" and any(answer.get(name) for answer in row.answers for name in fields.written):
-        return None  # what was written in answer may speak of those whose names and words were changed
     answers = tuple(_answer(answer, fields, edited) for answer in row.answers)
     if any(answer is None for answer in answers):
         return None
-    return replace(
-        row,
-        uid=f"{row.uid}#{one.name}",
+    return Stored(
+        uid=f"{row.uid}#{transformation}",
         inputs={**row.inputs, **{name: each.text for name, each in edited.items()}},
         answers=tuple(answer for answer in answers if answer is not None),
+        tags=row.tags,
         of=row.uid,
-        transformation=one.name,
+        transformation=transformation,
     )
 
 

@@ -104,9 +104,9 @@ def read(texts: Texts) -> Row | None:
 
 
 @lru_cache(SHARED)
-def _read(row: tuple[tuple[str, str], ...]) -> Row | None:
-    texts = dict(row)
-    if any(len(text) > MOST or FIXED.search(text) or JOINED.search(text) for text in texts.values()):
+def _read(fields: tuple[tuple[str, str], ...]) -> Row | None:
+    texts = dict(fields)
+    if any(len(text) > MOST or _fixed(text) for text in texts.values()):
         return None
     if (known := persons(texts)) is None or any(_famous(name, kind) for name, kind in known[1].items()):
         return None  # somebody famous stays who they are, and so do their pronouns
@@ -116,6 +116,10 @@ def _read(row: tuple[tuple[str, str], ...]) -> Row | None:
             return None  # Lady Gaga, Iron Man
     row = Row(found, known[0])
     return row if row.genders() else None
+
+
+def _fixed(text: str) -> bool:
+    return bool(FIXED.search(text) or (("-" in text or "/" in text) and JOINED.search(text)))
 
 
 def _famous(name: str, kind: str) -> bool:
@@ -131,6 +135,7 @@ def _title(text: str, found: Sequence[Word], at: int) -> bool:
     return word.name or (after[:1] == " " and after[1:].isupper())
 
 
+@lru_cache(10_000)
 def base(word: str) -> str:
     """A word in lower case without the 's of a possessive; `he's` is a word of its own."""
     lower = word.lower().replace("’", "'")

@@ -133,8 +133,17 @@ def _kind(text: str, word: Word, name: str, before: str, after: str, titled: boo
     return "unclear" if titled else "person"
 
 
-def persons(texts: Mapping[str, str]) -> tuple[dict[str, list[Named]], dict[str, str]] | None:
+Persons = tuple[Mapping[str, Sequence[Named]], Mapping[str, str]]
+
+
+def persons(texts: Mapping[str, str]) -> Persons | None:
     """The persons' given names by field, and the kinds of those that are left alone; None where one name is both."""
+    return _persons(tuple(texts.items()))
+
+
+@lru_cache(SHARED)
+def _persons(fields: tuple[tuple[str, str], ...]) -> Persons | None:
+    texts = dict(fields)
     found = {field: names(text) for field, text in texts.items()}
     sure = {one.name for each in found.values() for one in each if one.kind == "person"}
     left = {one.name: one.kind for each in found.values() for one in each if one.kind != "person"}

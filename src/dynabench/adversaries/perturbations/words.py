@@ -58,9 +58,9 @@ def kept(text: str) -> list[Span]:
 
 @lru_cache(SHARED)
 def words(text: str) -> tuple[Word, ...]:
-    """The words outside of what is `kept`, in order, those left out on which a combining or invisible character hangs."""
+    """The words outside of what is `kept`, in order, but for those on which a combining or invisible character hangs."""
     spans, found = kept(text), list[Word]()
-    odd = {character for character in set(text) if unicodedata.category(character) in _INVISIBLE}
+    odd = _odd(text)
     at = 0
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -74,6 +74,13 @@ def words(text: str) -> tuple[Word, ...]:
         name = said[0].isupper() and not begins and said != "I" and not said.startswith(("I'", "I’"))
         found.append(Word(said, start, end, begins, name))
     return tuple(found)
+
+
+def _odd(text: str) -> set[str]:
+    """The combining and invisible characters in a text; two of them are ASCII."""
+    if text.isascii() and "^" not in text and "`" not in text:
+        return set()
+    return {character for character in set(text) if unicodedata.category(character) in _INVISIBLE}
 
 
 def _begins(text: str, start: int) -> bool:
