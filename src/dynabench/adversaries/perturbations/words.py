@@ -58,7 +58,7 @@ def kept(text: str) -> list[Span]:
 
 @lru_cache(SHARED)
 def words(text: str) -> tuple[Word, ...]:
-    """The words outside of what is `kept`, in order, but for those on which a combining or invisible character hangs."""
+    """The words outside of what is `kept`, in order, but for those with a combining or invisible character beside."""
     spans, found = kept(text), list[Word]()
     odd = _odd(text)
     at = 0
