@@ -218,6 +218,24 @@ def test_the_short_way_comes_to_what_the_tasks_rules_say(values, answers):
     assert outcome(Cleaner(NLI).row) == outcome(Cleaner(NLI).long_way)
 
 
+SPAN = st.fixed_dictionaries({"start": st.integers(-1, 9), "end": st.integers(0, 9)}, optional={"text": TEXT})
+
+
+@how(max_examples=300, deadline=None)
+@given(
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("passage", "question", "more"), TEXT)),
+    st.lists(st.fixed_dictionaries({}, optional={"answer": st.lists(SPAN, max_size=2) | TEXT}), max_size=2),
+)
+def test_the_short_way_comes_to_the_same_for_marked_answers(values, answers):
+    def outcome(call):
+        try:
+            return call(values, answers)
+        except errors.Invalid as problem:
+            return problem.fields
+
+    assert outcome(Cleaner(QA).row) == outcome(Cleaner(QA).long_way)
+
+
 def test_ids_that_repeat_are_found_across_batches():
     seen = building.Seen()
     assert not seen.repeated([str(n) for n in range(1_000)]).any()

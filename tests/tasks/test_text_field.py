@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.tasks.fields import FieldError, Text
+from dynabench.tasks.fields.text import _MAYBE_STACKED, _stacked
 
 one_line = Text(name="line", max_length=40)
 many_lines = Text(name="lines", max_length=40, multiline=True, required=False)
@@ -118,3 +119,15 @@ def test_stacked_accents_cost_no_time():
 
 def test_models_get_text_for_an_optional_field_left_empty():
     assert many_lines.serialise(None) == ""
+
+
+@given(st.text(st.sampled_from("a é\u0301\u0e38\u3099\U0001e8d0字"), max_size=200))
+def test_accents_are_stacked_where_thirty_one_marks_stand_in_a_row(raw):
+    runs = "".join("m" if unicodedata.combining(each) else " " for each in raw).split()
+    assert _stacked(raw) == (max(map(len, runs), default=0) > 30)
+    assert not _stacked(raw) or _MAYBE_STACKED.search(raw)
+
+
+def test_every_combining_character_is_one_that_may_be_stacked():
+    marks = [chr(code) for code in range(0x110000) if unicodedata.combining(chr(code))]
+    assert all(_MAYBE_STACKED.search(mark * 31) for mark in marks)

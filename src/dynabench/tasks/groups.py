@@ -29,8 +29,7 @@ def clean(
     cleaned: dict[str, Any] = {}
     about = facts or Facts()
     for field in fields:
-        seen = replace(about, values={**about.values, **cleaned})
-        if not conditions.holds(field.when, seen):
+        if field.when and not conditions.holds(field.when, replace(about, values={**about.values, **cleaned})):
             continue
         try:
             value = field.clean(values.get(field.name), {**(beside or {}), **cleaned})

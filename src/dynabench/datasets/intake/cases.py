@@ -96,7 +96,7 @@ def several(raw: Any, field: Field) -> list[Any]:
             raw = json.loads(raw)
         except (ValueError, RecursionError):
             return [raw]
-    if isinstance(raw, Mapping) and "text" in raw and "answer_start" in raw:  # a question of SQuAD's flat form
+    if isinstance(raw, dict) and "text" in raw and "answer_start" in raw:  # a question of SQuAD's flat form
         texts, starts = raw["text"], raw["answer_start"]
         if isinstance(texts, list) and isinstance(starts, list) and len(texts) == len(starts):
             return [_span(text, start) for text, start in dict.fromkeys(zip(map(str, texts), starts, strict=True))]
@@ -104,7 +104,7 @@ def several(raw: Any, field: Field) -> list[Any]:
         return [raw]
     if len(raw) > ACCEPTED:
         raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
-    one = isinstance(field, Spans) and raw and all(isinstance(each, Mapping) and "start" in each for each in raw)
+    one = isinstance(field, Spans) and raw and all(isinstance(each, dict) and "start" in each for each in raw)
     return [raw] if one else raw
 
 

@@ -68,11 +68,11 @@ class Columns:
             return []
         found: list[Mapping[str, Any]] = []
         for one in cases.several(raw, field):
-            if isinstance(one, Mapping) and one.keys() == {field.name}:  # as our own files have answers
+            if isinstance(one, dict) and one.keys() == {field.name}:  # as our own files have answers
                 found.append(one)
                 continue
             meant: Any = one
-            if not isinstance(one, list | Mapping):
+            if not isinstance(one, (list, dict)):
                 meant = self.layout.values.get(cases.key(one), one)
             every = meant if isinstance(meant, list) and meant is not one else [meant]
             found += [{field.name: self._one(field, each, given)} for each in every]

@@ -98,7 +98,7 @@ def take(values: Mapping[str, Any], column: str) -> Any:
         return values.get(column)
     found: Any = values
     for part in column.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
+        found = found.get(part) if isinstance(found, dict) else None
     return found
 
 

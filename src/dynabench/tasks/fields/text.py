@@ -19,7 +19,10 @@ _UNSEEN = (
 )
 _UNSEEN += r"\ufe00-\ufe0f\ufeff\uffa0"
 _VISIBLE = re.compile(f"[^{_UNSEEN}]")
+_UNFIT = re.compile(f"[{_CONTROL}{_BROKEN}{_OVERRIDE}]")
 _MARKS = 30  # in a row, as in the stream-safe text format of UAX #15; sorting more of them costs quadratic time
+_MAYBE_STACKED = re.compile(rf"[\u0300-\u30ff\ua66f-\uabff\ud7b0-\U0010ffff]{{{_MARKS + 1}}}")
+"""As many characters of blocks that may have combining ones: not Latin letters, ideographs or Hangul syllables."""
 
 
 class Text(Field):
@@ -78,9 +81,9 @@ class Text(Field):
         return f"This has {length:,} characters; shorten it to {self.max_length:,}."
 
     def _refuse_unfit(self, text: str) -> None:
-        if re.search(f"[{_BROKEN}]", text):
-            raise FieldError("This contains a broken character. Type it again instead of pasting it.")
-        if match := re.search(f"[{_CONTROL}{_OVERRIDE}]", text):
+        if match := _UNFIT.search(text):
+            if re.search(f"[{_BROKEN}]", text):
+                raise FieldError("This contains a broken character. Type it again instead of pasting it.")
             raise FieldError(f"This contains a control character (U+{ord(match[0]):04X}). Remove it.")
         if not self.multiline and any(c in text for c in _LINES):
             raise FieldError("This must be one line: remove line breaks and tabs.")
@@ -91,9 +94,15 @@ def _plain(raw: str) -> str:
     text = raw.replace("\r\n", "\n").replace("\r", "\n")
     if text.isascii():
         return text.strip()
+    if _MAYBE_STACKED.search(text) and _stacked(text):
+        raise FieldError("This stacks too many accents on one letter. Remove some.")
+    return unicodedata.normalize("NFC", text).strip().strip("\ufeff").strip()
+
+
+def _stacked(text: str) -> bool:
     run = 0
     for character in text:
         run = run + 1 if unicodedata.combining(character) else 0
         if run > _MARKS:
-            raise FieldError("This stacks too many accents on one letter. Remove some.")
-    return unicodedata.normalize("NFC", text).strip().strip("\ufeff").strip()
+            return True
+    return False
