@@ -280,21 +280,33 @@ def test_pages_of_copies_follow_each_other(place, client):
     assert len([line for line in lines if line]) == len(uids) + 1
 
 
-def test_copies_of_a_hidden_dataset_are_its_owners_alone(place, client, person):
+@pytest.mark.parametrize("visibility", ["hidden", "scoring"])
+def test_where_rows_are_not_public_owners_see_how_many_copies_there_are_and_nobody_reads_them(
+    place, client, person, browser, visibility
+):
     place.ask()
     place.run()
 
     def hide(session):
-        session.scalars(select(Dataset)).one().visibility = "hidden"
+        session.scalars(select(Dataset)).one().visibility = visibility
 
     place.database.write(hide)
-    mia = person("mia")
+    mia, files = person("mia"), (f"{ADDRESS}/robustness.csv", f"/api/v1{ADDRESS}/robustness")
     for get in (client.get, mia.get):
-        for address in (ADDRESS, f"{ADDRESS}/robustness.csv", f"/api/v1{ADDRESS}", f"/api/v1{ADDRESS}/robustness"):
+        for address in (ADDRESS, f"/api/v1{ADDRESS}", *files):
             assert get(address).status_code == 404
-    assert place.olga.get(f"/api/v1{ADDRESS}/robustness").status_code == 200
     assert mia.post(f"/api/v1{ADDRESS}", json={"axis": "fairness"}).status_code == 403
     assert mia.post(f"/api/v1{ADDRESS}/fairness/file", params={"file": "a.jsonl"}, content=b"{}").status_code == 403
+    window = browser()
+    window.log_in("olga")
+    assert [window.get(files[0]).status_code, place.olga.get(files[1]).status_code] == [403, 403]
+    counts = place.twin("robustness").transformations
+    told = place.olga.get(f"/api/v1{ADDRESS}").json()["items"]
+    assert counts in [each["transformations"] for each in told]
+    page = window.get(ADDRESS).text
+    assert "so that it stays a fair test" in page
+    assert all(find([name])[0].title in page for name in counts)
+    assert not any(word in page for word in ("apples", "beautiful", "robustness.csv", "transformation="))
 
 
 def test_the_owners_forms_make_and_replace(place, browser):

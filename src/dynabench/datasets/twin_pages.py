@@ -53,7 +53,7 @@ async def _page(
     twin: Twin | None = values["twin"]
     pairs: list[Any] = []
     following = None
-    if twin is not None:
+    if twin is not None and values["dataset"].visibility == "public":
         pairs, following = await twin_api.page(request, values["version"], twin, transformation, after, SHOWN)
     offered = [one for one in perturbations.transformations().values() if one.axis == axis]
     return render(
@@ -126,7 +126,7 @@ def _back(request: Request, task: str, name: str, axis: str) -> Response:
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}.csv", name="twins_csv")
 async def download(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
-    """All copies of an axis as CSV (owners; of public datasets everybody)."""
+    """All copies of an axis as CSV (of public datasets; of others nobody reads a row)."""
     db: Database = request.app.state.db
     _, twin = await db.aread(twin_api.counted, viewer, task, name, axis)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{axis}.csv"', "Cache-Control": "no-store"}
