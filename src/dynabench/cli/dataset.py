@@ -29,8 +29,8 @@ def add(
     """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
     from dynabench import errors
     from dynabench.datasets import library
+    from dynabench.datasets.imports.plan import Refused
     from dynabench.datasets.intake import building, sources
-    from dynabench.datasets.intake.cases import Refused
     from dynabench.datasets.intake.layout import Layout
     from dynabench.datasets.library_schemas import Settled
     from dynabench.rounds import service as rounds

@@ -1,6 +1,6 @@
 """Perturbed copies as a page: originals and copies side by side, making them anew, sending others."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import orjson
@@ -22,12 +22,12 @@ from dynabench.db import Database
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.waiting import pieces
 from dynabench.settings import Settings
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 20
-PIECE = 1024 * 1024
 Filter = Annotated[str, Query(max_length=60)]
 After = Annotated[str, Query(max_length=18)]
 
@@ -103,7 +103,7 @@ async def send(request: Request, task: str, name: str, person: Member) -> Respon
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
-            path = await waiting.keep(settings, task, file.filename[-200:], _pieces(file))
+            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file))
             await db.awrite(twins.replace, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:
             if path is not None:
@@ -112,11 +112,6 @@ async def send(request: Request, task: str, name: str, person: Member) -> Respon
             told = fields.get("file") or fields.get("name") or problem.detail
             return await _page(request, person, task, name, axis, status=422, wrong={"file": told})
     return _back(request, task, name, axis)
-
-
-async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await file.read(PIECE):
-        yield piece
 
 
 def _back(request: Request, task: str, name: str, axis: str) -> Response:

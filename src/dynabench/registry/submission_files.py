@@ -11,7 +11,7 @@ from collections.abc import AsyncIterable
 from pathlib import Path
 from uuid import UUID
 
-from anyio import open_file, to_thread
+from anyio import to_thread
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
@@ -32,19 +32,9 @@ async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[
     archive = name.lower().endswith(".zip")
     if not archive:
         reading.kind(name)
-    place = waiting.folder(settings, FOLDER, str(person))
-    waiting.sweep(place)
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
-    path = place / f"{uuid.uuid4()}--{plain}"
-    try:
-        async with await open_file(path, "xb") as file:
-            async for part in parts:
-                await file.write(part)
-        if archive:
-            await to_thread.run_sync(_look, path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
+    if archive:
+        await to_thread.run_sync(_look, path)
     return path.name.partition("--")[0]
 
 
@@ -53,6 +43,7 @@ def _look(path: Path) -> None:
         with path.open("rb") as file:
             zips.look_at_end(file)
     except ValueError as error:
+        path.unlink(missing_ok=True)
         told = f"This archive cannot be read: {error}. `dynabench model pack` makes one."
         raise errors.Invalid({"file": told}) from None
 

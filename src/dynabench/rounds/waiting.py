@@ -4,8 +4,10 @@ They lie under `uploads/<task>/`, named by a random id, so that a file is found 
 came back to is thrown away after a day.
 """
 
+import re
 import time
 import uuid
+from collections.abc import AsyncIterable, AsyncIterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -38,21 +40,39 @@ async def keep(settings: Settings, task: str, name: str, upload: Any) -> UUID:
     files.reader(Path(name))
     place, id = folder(settings, task), uuid.uuid4()
     sweep(place)
-    path = place / f"{id}{Path(name).suffix.lower()}"
+    await write(place / f"{id}{Path(name).suffix.lower()}", pieces(upload))
+    return id
+
+
+async def receive(place: Path, name: str, parts: AsyncIterable[bytes]) -> Path:
+    """Store what is sent in `place` under a new id and what is plain of its name, once what is old there is gone."""
+    sweep(place)
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
+    return await write(place / f"{uuid.uuid4()}--{plain}", parts)
+
+
+async def write(path: Path, parts: AsyncIterable[bytes]) -> Path:
+    """Write a new file; of what ends halfway nothing stays."""
     try:
         async with await open_file(path, "xb") as file:
-            while piece := await upload.read(PIECE):
-                await file.write(piece)
+            async for part in parts:
+                await file.write(part)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return id
+    return path
+
+
+async def pieces(upload: Any) -> AsyncIterator[bytes]:
+    """What was sent with a form (anything with an async `read(size)`), piece by piece."""
+    while piece := await upload.read(PIECE):
+        yield piece
 
 
 def sweep(place: Path, now: float | None = None) -> None:
     """Throw away what has waited for more than a day."""
     for path in place.iterdir():
-        if (now or time.time()) - path.stat().st_mtime > KEPT:
+        if path.is_file() and (now or time.time()) - path.stat().st_mtime > KEPT:
             path.unlink(missing_ok=True)
 
 

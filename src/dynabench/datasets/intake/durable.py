@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.datasets import library
 from dynabench.datasets.imports import hub
+from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import building, sources
 from dynabench.datasets.intake.building import Told
-from dynabench.datasets.intake.cases import Refused
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Written
 from dynabench.rounds import imports as refusals
