@@ -2,10 +2,8 @@
 stand in its rows, perturbed copies, refused rows, answers and logs alone.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -14,7 +12,6 @@ from sqlalchemy.orm import Session
 from dynabench.datasets import library, stored
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
-from dynabench.db import Database
 from dynabench.jobs import Job
 from dynabench.models.protocol import Output
 from dynabench.rounds.tables import RefusedRow
@@ -22,7 +19,8 @@ from dynabench.scoring import answers, records
 from dynabench.scoring.tables import Evaluation, Score, Shard
 from dynabench.settings import Settings
 from tests import boards
-from tests.api.routes import ROUTES, Route
+from tests.api.route import Route
+from tests.api.routes import ROUTES
 from tests.api.stage import Scene, Stage, new_stage
 from tests.collection import conftest as world
 from tests.furnished import Furnish
@@ -116,13 +114,6 @@ def _answer(session: Session, settings: Settings, evaluation: Evaluation, rows: 
 @pytest.fixture
 def furnish() -> Furnish:
     return furnished_with_a_vault
-
-
-@pytest.fixture
-def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
-    made = Stage(client, database, furnished[1])
-    yield made
-    made.close()
 
 
 def addresses(stage: Stage, path: str, role: str) -> list[str]:
