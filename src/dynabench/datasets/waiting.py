@@ -10,6 +10,7 @@ from dynabench.rounds import waiting
 from dynabench.settings import Settings
 
 FOLDER = "data"
+take = waiting.take
 
 
 def named(path: Path) -> str:
@@ -41,8 +42,3 @@ def find(settings: Settings, task: str, file: str) -> Path:
     if not found:
         raise errors.Invalid({"file": "This file is not here any more. Send it again."})
     return found[0]
-
-
-def take(settings: Settings, path: Path) -> Path:
-    """Move a waiting file to where jobs have theirs: it is no longer swept, its job deletes it."""
-    return path.rename(waiting.folder(settings) / path.name)

@@ -4,7 +4,9 @@ They lie under `uploads/<task>/`, named by a random id, so that a file is found 
 came back to is thrown away after a day.
 """
 
+import os
 import re
+import shutil
 import time
 import uuid
 from collections.abc import AsyncIterable, AsyncIterator
@@ -20,6 +22,8 @@ from dynabench.settings import Settings
 
 KEPT = 24 * 3600  # seconds
 PIECE = 1024 * 1024
+UNPACKED = (".hub-", ".unzipped-")
+"""How folders below `uploads` begin that hold what was downloaded or unpacked; no task is called so."""
 
 
 def folder(settings: Settings, *parts: str) -> Path:
@@ -71,9 +75,22 @@ async def pieces(upload: Any) -> AsyncIterator[bytes]:
 
 def sweep(place: Path, now: float | None = None) -> None:
     """Throw away what has waited for more than a day."""
-    for path in place.iterdir():
-        if path.is_file() and (now or time.time()) - path.stat().st_mtime > KEPT:
-            path.unlink(missing_ok=True)
+    for path in old(place, now):
+        remove(path)
+
+
+def old(place: Path, now: float | None = None) -> list[Path]:
+    """Files in a folder, and folders that something was unpacked to, that are more than a day old."""
+    ours = [path for path in place.iterdir() if path.is_file() or path.name.startswith(UNPACKED)]
+    return [path for path in ours if (now or time.time()) - path.stat().st_mtime > KEPT]
+
+
+def remove(path: Path) -> None:
+    """Throw away a file, or a folder with all that is in it."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def find(settings: Settings, task: str, id: UUID) -> Path:
@@ -85,5 +102,7 @@ def find(settings: Settings, task: str, id: UUID) -> Path:
 
 
 def take(settings: Settings, path: Path) -> Path:
-    """Move a waiting file to where jobs have theirs: it is no longer swept, its job deletes it."""
-    return path.rename(folder(settings) / f"{uuid.uuid4()}{path.suffix}")
+    """Move a waiting file to where jobs have theirs: its job deletes it. Its age counts from now on, so that it is not
+    taken for one that no row names before the row is there."""
+    os.utime(path)
+    return path.rename(folder(settings) / path.name)

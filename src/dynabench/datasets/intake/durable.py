@@ -58,7 +58,7 @@ def read(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     def refuse(bad: list[Refused]) -> None:
         db.write(_refuse, job_id, bad)
 
-    place = settings.folder / "uploads" / f"hub-{job_id}"
+    place = settings.folder / "uploads" / f".hub-{job_id}"
     try:
         if payload.get("hub"):
             found = hub.download(settings, hub.Wanted(**payload["hub"]), place)
@@ -101,5 +101,5 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     result = end(payload["version"], found)
     if payload.get("file"):
         Path(payload["file"]).unlink(missing_ok=True)
-    hub.sweep(settings, [settings.folder / "uploads" / f"hub-{job_id}"])
+    hub.sweep(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
     return result
