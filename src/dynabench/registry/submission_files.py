@@ -6,6 +6,7 @@ kept where `models.backends.served.tokens` looks for them, never in the database
 
 import hashlib
 import re
+import shutil
 import uuid
 from collections.abc import AsyncIterable
 from pathlib import Path
@@ -62,7 +63,7 @@ def find(settings: Settings, person: int, id: str, field: str = "file") -> Path:
 
 def take(settings: Settings, path: Path) -> str:
     """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
-    return path.rename(waiting.folder(settings) / path.name).name
+    return waiting.take(settings, path).name
 
 
 def taken(settings: Settings, name: str) -> Path:
@@ -90,6 +91,11 @@ def names(source: dict[str, object]) -> set[str]:
     files = source.get("files")
     found = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
     return {name for name in found if isinstance(name, str) and name}
+
+
+def forget(settings: Settings, person: int) -> None:
+    """Throw away what somebody sent and has not entered."""
+    shutil.rmtree(settings.folder / "uploads" / FOLDER / str(person), ignore_errors=True)
 
 
 def drop(settings: Settings, source: dict[str, object], token: bool = False) -> None:
