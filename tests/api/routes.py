@@ -5,30 +5,9 @@ fit (`scope_of`) the scope that tokens need. In bodies, `{context}` is a context
 number of a person.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from tests.api.evaluation_routes import EVALUATION
+from tests.api.route import Route
 
-from tests.api.stage import NAMES
-
-EVERYBODY = {"anon", *NAMES}
-MEMBERS = set(NAMES)
-MAY = {
-    "anyone": EVERYBODY,
-    "member": MEMBERS,
-    "unbanned": EVERYBODY - {"banned"},  # writing: visitors have the sandbox
-    "seated": MEMBERS - {"banned"},  # checking
-    "involved": {"author", "owner", "admin"},  # in the example that `author` wrote
-    "overseeing": {"author", "moderator", "owner", "admin"},  # the same, and whoever looks after what is written
-    "welcome": MEMBERS - {"banned"},  # to what makes people members of a task
-    "others": MEMBERS - {"author", "banned"},  # anybody who may check but its author
-    "author": {"author"},
-    "submitter": {"author", "admin"},  # of the private submission that `author` sent, and of its evaluations
-    "keeper": {"author", "admin"},  # of a board of the author's own
-    "moderator": {"moderator", "owner", "admin"},
-    "owner": {"owner", "admin"},
-    "admin": {"admin"},
-}
-SEATED = {"unbanned", "seated", "others"}  # in tasks for invited people these are for people with a role alone
 NEW_TASK = """
 id: another
 name: Another
@@ -36,34 +15,6 @@ answer: {name: label, type: choice, options: [a, b], goal: chosen}
 input: [{name: text, type: text}]
 """
 ACCOUNT = {"email": "new@example.org", "password": "correct horse battery", "username": "new"}
-
-
-@dataclass(frozen=True)
-class Route:
-    """Who may use a route, with what it is called, and which scope it needs of tokens (see `scope_of`).
-
-    `hidden` says that the route shows hidden examples, or why they are hidden, to those who may use it.
-    """
-
-    who: str
-    json: Any = None
-    form: dict[str, Any] | None = None
-    params: dict[str, str] | None = None
-    content: bytes | None = None
-    scope: str = ""
-    hidden: bool = False
-
-
-def scope_of(method: str, route: Route) -> str:
-    """The scope that a route of the API needs: `read` for GET, else by who may, where the line says nothing else."""
-    if route.scope or method == "GET":
-        return route.scope or "read"
-    return "manage" if route.who in ("moderator", "owner", "admin") else "annotate"
-
-
-PAIR = {"premise": "It rains.", "hypothesis": "It is dry."}
-TWO = {"a": "1", "b": "2"}  # entries of the board
-ASKED = {f"inputs.{name}": text for name, text in PAIR.items()}
 SANDBOX = {"context_id": "{context}", "input": {"hypothesis": "It is not so."}, "answer": {"label": "neutral"}}
 # What ends something stands last: the table is walked from top to bottom.
 ROUTES: dict[tuple[str, str], Route] = {
@@ -150,34 +101,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/warning"): Route("anyone", form={"next": "/tasks/nli/create"}),
     ("POST", "/examples/{id}/perturbation"): Route("author", form={}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
-    # leaderboards
-    ("GET", "/api/v1/tasks/{task}/leaderboard"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/ranks"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/file"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/image"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/paperswithcode"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/rows/{id}"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/leaderboard/rows/{id}/card"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/ledger"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/snapshots"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/snapshots"): Route("member", json={"title": "As it is"}),
-    ("GET", "/api/v1/snapshots/{slug}"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/forks"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/forks"): Route("member", json={"title": "Mine"}),
-    ("GET", "/api/v1/forks/{slug}"): Route("anyone"),
-    ("PATCH", "/api/v1/forks/{slug}"): Route("keeper", json={"title": "Renamed"}),
-    ("GET", "/tasks/{task}/leaderboard"): Route("anyone"),
-    ("GET", "/tasks/{task}/leaderboard/embed"): Route("anyone"),
-    ("GET", "/tasks/{task}/leaderboard/rows/{id}"): Route("anyone"),
-    ("GET", "/tasks/{task}/ledger"): Route("anyone"),
-    ("GET", "/tasks/{task}/snapshots"): Route("anyone"),
-    ("POST", "/tasks/{task}/snapshots"): Route("member", form={"title": "As it is"}),
-    ("GET", "/snapshots/{slug}"): Route("anyone"),
-    ("POST", "/tasks/{task}/forks"): Route("member", form={"title": "Mine"}),
-    ("GET", "/forks/{slug}"): Route("anyone"),
-    ("POST", "/forks/{slug}"): Route("keeper", form={"title": "Renamed"}),
-    ("POST", "/forks/{slug}/delete"): Route("keeper", form={}),
-    ("DELETE", "/api/v1/forks/{slug}"): Route("keeper"),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),
     ("GET", "/api/v1/tasks/{task}/rounds/{number}/statistics"): Route("anyone"),
@@ -198,101 +121,6 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/imports"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/imports/{job}/refused"): Route("owner"),
-    # registry
-    ("GET", "/models"): Route("anyone"),
-    ("GET", "/tasks/{task}/models"): Route("anyone"),
-    ("GET", "/models/compare"): Route("anyone", params={"a": "nli-a", "b": "nli-b"} | ASKED),
-    ("POST", "/models/compare"): Route("anyone", form=ASKED),
-    ("GET", "/models/{name}"): Route("anyone", params=ASKED),
-    ("POST", "/models/{name}"): Route("anyone", form=ASKED),
-    ("POST", "/models/{name}/listing"): Route("admin", form={"visibility": "public"}),
-    ("GET", "/api/v1/models"): Route("anyone"),
-    ("GET", "/api/v1/models/{name}"): Route("anyone"),
-    ("POST", "/api/v1/models/{name}/ask"): Route("anyone", json={"inputs": PAIR}, scope="read"),
-    ("POST", "/api/v1/models/{name}/attributions"): Route("anyone", json={"inputs": PAIR}, scope="read"),
-    ("PATCH", "/api/v1/models/{name}"): Route("admin", json={"visibility": "public"}),
-    # submissions
-    ("GET", "/tasks/{task}/submit"): Route("seated"),
-    ("POST", "/tasks/{task}/submit"): Route("seated", form={"kind": "hub", "name": ""}),
-    ("GET", "/tasks/{task}/submissions"): Route("member"),
-    ("GET", "/submissions/{id}"): Route("submitter"),
-    ("POST", "/submissions/{id}/{act}"): Route("submitter", form={}),
-    ("POST", "/models/{name}/enter"): Route("owner", form={}),
-    ("POST", "/api/v1/tasks/{task}/submissions/files"): Route("seated", params={"name": "p.jsonl"}, content=b"{}\n"),
-    ("POST", "/api/v1/tasks/{task}/submissions"): Route("seated", json={"kind": "hub", "name": "no hub"}),
-    ("GET", "/api/v1/tasks/{task}/submissions"): Route("member"),
-    ("GET", "/api/v1/submissions/{id}"): Route("submitter"),
-    ("PATCH", "/api/v1/submissions/{id}"): Route("submitter", json={"visibility": "private"}),
-    ("POST", "/api/v1/submissions/{id}/cancel"): Route("submitter"),
-    ("POST", "/api/v1/submissions/{id}/retry"): Route("submitter"),
-    ("POST", "/api/v1/submissions/{id}/withdraw"): Route("submitter"),
-    # leaderboards
-    ("GET", "/tasks/{task}/compare"): Route("anyone", params=TWO),
-    ("GET", "/tasks/{task}/compare.csv"): Route("anyone", params=TWO),
-    ("GET", "/tasks/{task}/matrix"): Route("anyone"),
-    ("GET", "/tasks/{task}/matrix.csv"): Route("anyone"),
-    ("GET", "/tasks/{task}/pareto"): Route("anyone"),
-    ("GET", "/tasks/{task}/pareto.csv"): Route("anyone"),
-    ("GET", "/tasks/{task}/humans"): Route("anyone"),
-    ("GET", "/tasks/{task}/humans.csv"): Route("anyone"),
-    ("GET", "/tasks/{task}/transfer"): Route("anyone"),
-    ("GET", "/tasks/{task}/transfer.csv"): Route("anyone", params={"dataset": "first"}),
-    ("GET", "/tasks/{task}/datasets/{name}/best"): Route("anyone"),
-    ("GET", "/models/{name}/scores"): Route("anyone"),
-    ("GET", "/models/{name}/scores.csv"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/compare"): Route("anyone", params=TWO),
-    ("GET", "/api/v1/tasks/{task}/compare/examples"): Route("anyone", params=TWO | {"dataset": "first"}),
-    ("GET", "/api/v1/tasks/{task}/matrix"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/pareto"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/humans"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/transfer"): Route("anyone", params={"dataset": "first"}),
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}/best"): Route("anyone"),
-    ("GET", "/api/v1/models/{name}/scores"): Route("anyone"),
-    # evaluate
-    ("GET", "/evaluate"): Route("anyone"),
-    ("GET", "/evaluate/{kind}/{name}"): Route("anyone"),
-    ("POST", "/evaluate/{kind}/{name}"): Route("anyone", form={"column.predictions": "1", "column.references": "1"}),
-    ("GET", "/api/v1/evaluate"): Route("anyone"),
-    ("GET", "/api/v1/evaluate/{kind}/{name}"): Route("anyone"),
-    ("POST", "/api/v1/evaluate/{kind}/{name}"): Route(
-        "anyone", json={"columns": {"predictions": [1], "references": [1]}}, scope="read"
-    ),
-    # datasets
-    ("GET", "/datasets"): Route("anyone"),
-    ("GET", "/tasks/{task}/datasets"): Route("anyone"),
-    ("GET", "/tasks/{task}/datasets/{name}"): Route("anyone"),
-    ("POST", "/tasks/{task}/datasets/{name}"): Route("owner", form={"weight": "5"}),
-    ("POST", "/tasks/{task}/datasets/files"): Route("owner", form={}),
-    ("POST", "/tasks/{task}/datasets/hub"): Route("owner", form={"dataset": "?"}),
-    ("GET", "/tasks/{task}/datasets/files/{file}"): Route("owner"),
-    ("POST", "/tasks/{task}/datasets/files/{file}"): Route("owner", form={"then": "look"}),
-    ("POST", "/tasks/{task}/datasets/rounds/{n}"): Route("owner", form={}),
-    ("GET", "/tasks/{task}/datasets/{name}/versions/{n}/refused"): Route("owner"),
-    ("GET", "/tasks/{task}/datasets/{name}/versions/{n}/refused.csv"): Route("owner"),
-    ("GET", "/api/v1/datasets"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/datasets"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/datasets"): Route("owner", json={"name": "another", "file": "?"}),
-    ("POST", "/api/v1/tasks/{task}/datasets/files"): Route("owner", params={"name": "x.jsonl"}, content=b"{}"),
-    ("POST", "/api/v1/tasks/{task}/datasets/preview"): Route("owner", json={"file": "?"}),
-    ("POST", "/api/v1/tasks/{task}/datasets/rounds/{n}"): Route("owner"),
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}"): Route("anyone"),
-    ("PATCH", "/api/v1/tasks/{task}/datasets/{name}"): Route("owner", json={"weight": 5}),
-    ("POST", "/api/v1/tasks/{task}/datasets/{name}/versions"): Route("owner", json={"file": "?"}),
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}/versions/{n}/refused"): Route("owner", scope="read"),
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}/rows"): Route("anyone"),
-    # scoring
-    ("GET", "/.well-known/dynabench-key"): Route("anyone"),
-    ("GET", "/evaluations/{id}"): Route("anyone"),
-    ("GET", "/api/v1/key"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/evaluations"): Route("anyone"),
-    ("GET", "/api/v1/evaluations/{id}"): Route("anyone"),
-    ("GET", "/api/v1/evaluations/{id}/scores"): Route("anyone"),
-    ("GET", "/api/v1/evaluations/{id}/record"): Route("anyone"),
-    ("GET", "/api/v1/evaluations/{id}/examples"): Route("anyone"),
-    ("POST", "/api/v1/evaluations/{id}/retry"): Route("submitter", scope="manage"),
-    ("POST", "/api/v1/evaluations/{id}/cancel"): Route("submitter", scope="manage"),
-    ("POST", "/evaluations/{id}/retry"): Route("submitter", form={}),
-    ("POST", "/evaluations/{id}/cancel"): Route("submitter", form={}),
     # console
     ("GET", "/tasks/{task}/manage"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/people"): Route("moderator"),
@@ -341,17 +169,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}"): Route("owner"),
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}/refused.csv"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/{id}/delete"): Route("owner", form={}),
-    # perturbed copies of datasets
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}/twins"): Route("anyone"),
-    ("GET", "/api/v1/tasks/{task}/datasets/{name}/twins/{axis}"): Route("anyone"),
-    ("POST", "/api/v1/tasks/{task}/datasets/{name}/twins"): Route("owner", json={"axis": "robustness"}),
-    ("POST", "/api/v1/tasks/{task}/datasets/{name}/twins/{axis}/file"): Route(
-        "owner", params={"file": "copies.jsonl"}, content=b"{}\n"
-    ),
-    ("GET", "/tasks/{task}/datasets/{name}/twins"): Route("anyone"),
-    ("GET", "/tasks/{task}/datasets/{name}/twins/{axis}.csv"): Route("anyone"),
-    ("POST", "/tasks/{task}/datasets/{name}/twins"): Route("owner", form={"axis": "fairness", "seed": "x"}),
-    ("POST", "/tasks/{task}/datasets/{name}/twins/file"): Route("owner", form={"axis": "fairness"}),
+    **EVALUATION,
     # what changes who may, or ends something
     ("GET", "/join/{secret}"): Route("anyone"),
     ("POST", "/join/{secret}"): Route("welcome", form={}),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from typing import Any
 
@@ -14,10 +14,6 @@ from starlette.testclient import TestClient
 from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
-from dynabench.datasets import library, stored
-from dynabench.datasets.library_schemas import Settled
-from dynabench.datasets.stored import Stored
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.leaderboards import snapshots
 from dynabench.leaderboards.tables import Snapshot
@@ -26,10 +22,10 @@ from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Invitation
-from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests import boards
+from tests.api import things
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
@@ -193,7 +189,7 @@ class Stage:
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""
         if not self.scene.evaluation:
-            self.scene.evaluation = self.database.write(_evaluated, self.callers["author"].id)
+            self.scene.evaluation = self.database.write(things.evaluated, self.callers["author"].id)
         return self.scene.evaluation
 
     def token_of(self, role: str) -> int:
@@ -269,31 +265,11 @@ def new_stage(settings: Settings, invited: bool = False) -> Iterator[Stage]:
         stage.scene.job = upload.json()["id"]
         data = owner.post("/api/v1/tasks/nli/imports/hub", json={"dataset": "some/data", "format": "anli"})
         stage.scene.data_job = data.json()["id"]
-        database.write(_dataset, settings)
-        database.write(_films, settings)
+        database.write(things.small, settings)
+        database.write(things.films, settings)
         stage.evaluation()
         yield stage
         stage.close()
-
-
-def _dataset(session: Session, settings: Settings) -> None:
-    """A public dataset of one row, with perturbed copies of it."""
-    row = Stored("r1", {"premise": "It rains.", "hypothesis": "It is dry."}, ({"label": "contradiction"},))
-    written = stored.write(settings, [row])
-    dataset = Dataset(task_id="nli", name="small", visibility="public")
-    session.add(dataset)
-    session.flush()
-    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=1)
-    session.add(version)
-    session.flush()
-    dataset.version_id = version.id
-    inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
-    copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
-    made = stored.write(settings, [copy], twins=True)
-    for axis in ("fairness", "robustness"):
-        counts = made.transformations
-        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
-                         transformations=counts))  # fmt: skip
 
 
 def _found(session: Session, banned: int, invited: bool) -> None:
@@ -305,21 +281,6 @@ def _found(session: Session, banned: int, invited: bool) -> None:
     for role, name in ROLES.items():
         rounds.set_role(session, None, "nli", NAMES[role], name)
     people.ban(session, None, "nli", banned, "Spam.")
-
-
-def _films(session: Session, settings: Settings) -> None:
-    """A public dataset of one row."""
-    row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
-    made = library.add(session, None, "nli", "films", Settled(visibility="public"))
-    library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
-
-
-def _evaluated(session: Session, person: int) -> int:
-    made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
-    found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
-    found.state, found.code = "failed", "crashed"
-    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
-    return found.id
 
 
 def _cookies(client: TestClient, name: str) -> CookieJar:

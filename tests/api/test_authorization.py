@@ -2,8 +2,7 @@
 a scope. Each route is then really called by everybody: who may not is turned away, who may gets past the door.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import httpx2
 import pytest
@@ -13,9 +12,9 @@ from starlette.routing import Mount
 
 from dynabench.accounts import auth
 from dynabench.accounts.tables import SCOPES
-from dynabench.db import Database
 from dynabench.settings import Settings
-from tests.api.routes import EVERYBODY, MAY, ROUTES, SEATED, Route, scope_of
+from tests.api.route import EVERYBODY, MAY, SEATED, Route, scope_of
+from tests.api.routes import ROUTES
 from tests.api.stage import Scene, Stage, new_stage
 from tests.collection import conftest as world
 from tests.furnished import Furnish, bare
@@ -56,13 +55,6 @@ def for_the_invited(settings: Settings) -> Scene:
 def furnish(request: pytest.FixtureRequest) -> Furnish:
     names = request.fixturenames
     return for_the_invited if "invited" in names else open_to_all if "stage" in names else bare
-
-
-@pytest.fixture
-def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
-    made = Stage(client, database, furnished[1])
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Bad input to datasets, submissions, evaluations and boards: refused, never a fault, and nothing is written."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,13 +23,6 @@ def a_board(settings: Settings) -> Scene:
     """Somebody of each role before a board."""
     with new_stage(settings) as made:
         return made.scene
-
-
-@pytest.fixture
-def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
-    made = Stage(client, database, furnished[1])
-    yield made
-    made.close()
 
 
 def read(stage: Stage, address: str, **how: Any) -> int:

@@ -3,19 +3,18 @@
 Every GET route is read by everybody, in search of words that stand in one place of the database alone.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy.orm import Session
 
 from dynabench.collection import hiding
-from dynabench.db import Database
 from dynabench.rounds import invitations
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
-from tests.api.routes import EVERYBODY, MAY, ROUTES
+from tests.api.route import EVERYBODY, MAY
+from tests.api.routes import ROUTES
 from tests.api.stage import NAMES, Scene, Stage, new_stage
 from tests.collection import conftest as world
 from tests.conftest import register
@@ -59,13 +58,6 @@ def arrange(session: Session, hidden: int) -> None:
 @pytest.fixture
 def furnish() -> Furnish:
     return furnished_with_secrets
-
-
-@pytest.fixture
-def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
-    made = Stage(client, database, furnished[1])
-    yield made
-    made.close()
 
 
 READ: dict[str, list[tuple[str, str]]] = {}

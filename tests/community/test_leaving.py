@@ -9,7 +9,11 @@ from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.collection.tables import Example
 from dynabench.collection.withdrawal import withdraw, written
+from dynabench.datasets import library
+from dynabench.datasets.library_schemas import Settled
+from dynabench.datasets.tables import Dataset
 from dynabench.db import Base
+from tests import boards
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send
 from tests.collection.conftest import written as draft
@@ -150,6 +154,25 @@ def test_nothing_that_identifies_somebody_stays_when_they_leave(owner, ada, data
     assert [item["name"] for item in board] == ["a deleted account"]
     example = database.read(lambda session: session.scalars(select(Example)).one())
     assert example.author_id == ada.id
+
+
+def test_datasets_and_boards_of_somebody_who_left_stay_and_are_nobody_s(owner, ada, database, client):
+    owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "owner"})
+    made = database.write(lambda s: library.add(s, s.get_one(Person, ada.id), "nli", "films", Settled()).id)
+    database.write(lambda s: library.draft(s, s.get_one(Person, ada.id), s.get_one(Dataset, made)))
+    database.write(boards.furnish, "nli", [0.9, 0.6], ["first"], rows=40, person=ada.id)
+    kept = ada.post("/api/v1/tasks/nli/snapshots", json={"title": "As it is"}).json()
+    fork = ada.post("/api/v1/tasks/nli/forks", json={"title": "Mine"}).json()
+    before = client.get("/api/v1/tasks/nli/leaderboard").json()["rows"]
+    assert ada.post("/api/v1/me/deletion", json={"confirm": "ada", "password": PASSWORD}).status_code == 204
+    assert database.read(identified, ada.id) == []
+    assert [each["name"] for each in owner.get("/api/v1/tasks/nli/datasets").json()["items"]] == ["films", "first"]
+    for address in (f"snapshots/{kept['slug']}", f"forks/{fork['slug']}"):
+        answer = client.get(f"/api/v1/{address}")
+        assert answer.status_code == 200, answer.text
+        assert "ada" not in answer.text.replace("leaderboard", "")
+    after = client.get("/api/v1/tasks/nli/leaderboard").json()["rows"]
+    assert [(row["name"], row["score"]) for row in after] == [(row["name"], row["score"]) for row in before]
 
 
 def test_every_link_to_a_person_says_what_becomes_of_it():

@@ -13,7 +13,7 @@ from dynabench.collection.tables import Example, Explanation, Handout, StoredAtt
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.imports import batches, direct
-from dynabench.datasets.imports.plan import Bad
+from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.rounds.tables import Round, Task, TaskVersion
@@ -80,7 +80,7 @@ def rows(db: Database, settings: Settings, task: str = "checks") -> list[dict[st
 def bring(
     db: Database, settings: Settings, path: Path, task: str = "checks", into: str = "examples", form: str = "auto",
     mapping: object = None,
-) -> tuple[State, list[Bad]]:  # fmt: skip
+) -> tuple[State, list[Refused]]:  # fmt: skip
     """Import a file as the command does."""
     plan = batches.plan_for(path, path.name, into, form, mapping)
     return direct.run(db, settings, task, path, plan, lambda _: None)

@@ -92,4 +92,4 @@ def test_a_dataset_of_the_hub_is_downloaded_and_imported(owner, worker, database
     assert (told["result"]["created"], count(database, Example)) == (1, 1)
     unknown = ended(owner, owner.post(f"{API}/hub", json={"dataset": "no/such"}).json()["id"])
     assert (unknown["state"], "no dataset no/such" in unknown["error"]) == ("failed", True)
-    assert list((settings.folder / "uploads").glob("hub-*")) == []
+    assert list((settings.folder / "uploads").glob(".hub-*")) == []

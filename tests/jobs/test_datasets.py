@@ -1,6 +1,8 @@
 """Datasets are read by a worker: to their end through a crash, and never for ever."""
 
+import os
 import signal
+from pathlib import Path
 
 from sqlalchemy import func, select
 
@@ -8,6 +10,7 @@ from dynabench import jobs
 from dynabench.datasets import keeping, stored
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.jobs import Job
+from dynabench.registry import keeping as sweeping
 from tests.datasets.library import API, lines, olga, send
 from tests.jobs.conftest import until
 from tests.scoring.test_keeping import give_up
@@ -53,7 +56,7 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     until(lambda: not [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()])
 
 
-def test_a_reading_that_was_given_up_bars_no_later_version(olga, worker, database, settings):
+def test_a_reading_that_was_given_up_bars_no_later_one_and_leaves_no_file(olga, worker, database, settings):
     first = send(olga, lines(rows(30)))["file"]
     assert olga.post(API, json={"name": "films", "file": first}).status_code == 202
     lost = newest(database).job_id
@@ -61,7 +64,14 @@ def test_a_reading_that_was_given_up_bars_no_later_version(olga, worker, databas
     until(lambda: newest(database).state == "ready")
     worker.end(signal.SIGKILL)
     database.write(lambda s: setattr(s.get_one(DatasetVersion, 1), "state", "reading"))
+    left = Path(database.read(lambda s: s.get_one(Job, lost)).payload["file"])
+    left.write_text("{}")
+    os.utime(left, (0, 0))
+    sweeping.tidy(database, settings)
+    assert left.exists(), "its job may still read it"
     give_up(settings, lost)
+    sweeping.tidy(database, settings)
+    assert not left.exists()
     keeping.tidy(database, settings)
     assert newest(database).state == "failed", jobs.progress(settings, database.read(lambda s: s.get_one(Job, lost)))
     assert "Send it again" in newest(database).reason

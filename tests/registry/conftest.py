@@ -44,3 +44,13 @@ def seated(client: TestClient, owner: Caller, person: Callable[[str], Caller]) -
 def visitor(browser: Callable[[], Browser]) -> Browser:
     """A browser in which nobody is logged in."""
     return browser()
+
+
+@pytest.fixture
+def ada(person: Callable[[str], Caller], owner: Caller) -> Caller:
+    return person("ada")
+
+
+@pytest.fixture
+def bob(person: Callable[[str], Caller], owner: Caller) -> Caller:
+    return person("bob")

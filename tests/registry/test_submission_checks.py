@@ -17,7 +17,7 @@ from dynabench.registry.tables import Submission
 from dynabench.settings import get_settings
 from tests.jobs.conftest import Worker, until
 from tests.models.handlers import doing, write
-from tests.registry.test_submissions import SENT, dataset, pairs
+from tests.registry.sending import SENT, dataset, pairs
 
 
 @pytest.fixture
@@ -28,11 +28,6 @@ def worker(settings, tmp_path, owner):
     yield made
     if made.process.poll() is None:
         made.end()
-
-
-@pytest.fixture
-def ada(person, owner):
-    return person("ada")
 
 
 def upload(caller, path):

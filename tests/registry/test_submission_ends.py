@@ -5,6 +5,7 @@ import signal
 import time
 import zipfile
 from functools import partial
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -16,9 +17,11 @@ from dynabench.registry.tables import Submission
 from dynabench.rounds import waiting
 from tests.jobs.conftest import Worker, until
 from tests.models.handlers import doing, need_sandbox, write
+from tests.registry.sending import SENT
 from tests.registry.test_submission_checks import ended, enter, upload
-from tests.registry.test_submissions import SENT
 from tests.scoring.test_keeping import give_up
+
+ROW = b'{"premise": "It rains.", "hypothesis": "It is dry.", "label": "contradiction"}'
 
 
 @pytest.fixture
@@ -34,11 +37,6 @@ def worker(settings, tmp_path, owner):
     yield made
     if made.process and made.process.poll() is None:
         made.end()
-
-
-@pytest.fixture
-def ada(person, owner):
-    return person("ada")
 
 
 def sleeper(tmp_path, name):
@@ -95,13 +93,56 @@ def test_files_of_what_failed_and_of_what_was_never_entered_go_after_a_day(ada, 
     assert len(files) == 3
     keeping.tidy(database, settings)
     assert all(each.exists() for each in files)
-    for each in files:
-        os.utime(each, (time.time(), time.time() - waiting.KEPT - 60))
+    aged(uploads)
     keeping.tidy(database, settings)
     [left] = [each for each in uploads.rglob("*") if each.is_file()]
     assert left.name == database.read(lambda s: s.get_one(Submission, other)).source["file"]
     refused = ada.post(f"/api/v1/submissions/{id}/retry")
     assert (refused.status_code, "kept for a day" in refused.text) == (409, True)
+
+
+def aged(folder):
+    """Everything below a folder, made more than a day old."""
+    found = list(folder.rglob("*"))
+    for each in found:
+        os.utime(each, (time.time(), time.time() - waiting.KEPT - 60))
+    return [each for each in found if each.is_file()]
+
+
+def test_what_a_process_left_that_died_goes_after_a_day_and_what_a_job_will_read_stays(owner, ada, settings, database):
+    """One died between taking a file and committing its job, others while they received, unpacked or downloaded."""
+    uploads = waiting.folder(settings)
+    places = [uploads, waiting.folder(settings, "nli", "data"), waiting.folder(settings, "nli")]
+    for place in places:
+        (place / "0000--left.jsonl").write_text("{}")
+        (place / ".unzipped-x").mkdir()
+        (place / ".unzipped-x" / "rows.jsonl").write_text("{}")
+    (uploads / ".hub-0000").mkdir()
+    (uploads / ".hub-0000" / "rows.jsonl").write_text("{}")
+    api = "/api/v1/tasks/nli/datasets"
+    sent = owner.post(f"{api}/files", params={"name": "r.jsonl"}, content=ROW).json()["file"]
+    assert owner.post(api, json={"name": "films", "file": sent}).status_code == 202
+    sent = owner.post("/api/v1/tasks/nli/contexts/files", params={"name": "c.jsonl"}, content=b"{}")
+    assert sent.status_code == 202
+    url = {"kind": "endpoint", "name": "e", "protocol": "openai", "url": "https://api.example.org/v1", "model": "m"}
+    assert ada.post(SENT, json=url | {"token": "sk-one"}).status_code == 201
+    (settings.folder / "tokens" / f"SUBMITTED_{'0' * 32}").write_text("api.example.org sk-two")
+    files = [each for each in uploads.rglob("*") if each.is_file()]
+    assert len(files) == 9
+    keeping.tidy(database, settings)
+    assert all(each.exists() for each in files), "it may still be used"
+    aged(uploads)
+    aged(settings.folder / "tokens")
+    keeping.tidy(database, settings)
+    named = {Path(job.payload["file"]) for job in database.read(_with_files)}
+    assert {each for each in uploads.rglob("*") if each.is_file()} == named
+    assert len(named) == 2
+    assert not list(uploads.rglob(".unzipped-*"))
+    assert [each.read_text() for each in (settings.folder / "tokens").iterdir()] == ["api.example.org sk-one"]
+
+
+def _with_files(session):
+    return [job for job in session.scalars(select(jobs.Job)) if "file" in job.payload]
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite", "postgres"], indirect=True)

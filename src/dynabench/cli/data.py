@@ -12,7 +12,7 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
-    from dynabench.datasets.imports.plan import Bad
+    from dynabench.datasets.imports.plan import Refused
 
 app = typer.Typer(help="Bring in examples, contexts or seeds of others.")
 
@@ -87,7 +87,7 @@ def _file(path: Path) -> Path:
     return path
 
 
-def _bad(file: Path, one: "Bad") -> dict[str, Any]:
+def _bad(file: Path, one: "Refused") -> dict[str, Any]:
     return {"file": file.name, "row": one.number, "message": one.message}
 
 

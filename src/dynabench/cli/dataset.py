@@ -2,13 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from sqlalchemy.orm import Session
 
 from dynabench.cli.operator import AsJson, database, say
 from dynabench.settings import get_settings
+
+if TYPE_CHECKING:
+    from dynabench.datasets.imports.plan import Refused
+    from dynabench.datasets.stored import Written
 
 app = typer.Typer(help="Add datasets that models are scored on, list them, write their rows.")
 
@@ -19,55 +23,45 @@ def add(
     name: str,
     source: Annotated[Path, typer.Argument(exists=True, help="A file, a zip, or a dataset's folder.")],
     layout: Annotated[Path | None, typer.Option(exists=True, help="YAML that says which column is what.")] = None,
-    visibility: Annotated[str, typer.Option(help="hidden, scoring or public.")] = "hidden",
+    visibility: Annotated[Literal["hidden", "scoring", "public"], typer.Option(help="Who may have rows.")] = "hidden",
     suite: Annotated[bool, typer.Option(help="A behavioural suite: tags are functionalities.")] = False,
     tolerance: Annotated[
-        str, typer.Option(help="Refused rows that a version survives: none, few (1%) or any.")
+        Literal["none", "few", "any"], typer.Option(help="Refused rows that a version survives; few are 1%.")
     ] = "few",
     as_json: AsJson = False,
 ) -> None:
     """Make dataset NAME of TASK from SOURCE, or a new version of it. Refused rows are named on stderr."""
     from dynabench import errors
-    from dynabench.datasets import library
     from dynabench.datasets.intake import building, sources
-    from dynabench.datasets.intake.cases import Refused
     from dynabench.datasets.intake.layout import Layout
-    from dynabench.datasets.library_schemas import Settled
     from dynabench.rounds import service as rounds
 
-    if visibility not in ("hidden", "scoring", "public") or tolerance not in ("none", "few", "any"):
-        raise errors.Invalid({"visibility": "Choose hidden, scoring or public; tolerance is none, few or any."})
-    settings = get_settings()
     chosen = Layout.parse(layout.read_text(encoding="utf-8")) if layout else None
 
-    def refused(bad: list[Refused]) -> None:
+    def refused(bad: "list[Refused]") -> None:
         for one in bad:
             typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
 
-    with database() as db:
+    with database() as db, sources.given(source) as files:
         config = db.read(rounds.newest_config, task)
-        if source.is_dir():
-            files = sources.in_folder(source)
-            written, _ = building.build(settings, config, files, chosen, tolerance, refused, lambda _: None)  # type: ignore
-        else:
-            with sources.opened(source, source.name) as files:
-                written, _ = building.build(settings, config, files, chosen, tolerance, refused, lambda _: None)  # type: ignore
-
-        def store(session: Session) -> tuple[int, str]:
-            from dynabench.datasets import library_queries
-
-            found = session.scalar(library_queries.named(task, name))
-            kind = "suite" if suite else "rows"
-            settled = Settled.model_validate({"visibility": visibility, "kind": kind})
-            found = found or library.add(session, None, task, name, settled)
-            version = library.ready(session, library.draft(session, None, found).id, written)
-            return version.number, version.reason
-
-        number, reason = db.write(store)
+        written, _ = building.build(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
+        number, reason = db.write(_store, task, name, visibility, "suite" if suite else "rows", written)
     if reason:
         raise errors.Conflict(reason)
     told = {"name": name, "version": number, "rows": written.rows, "digest": written.digest}
     say(as_json, told, f"{name}: version {number} with {written.rows} rows, sha256:{written.digest}")
+
+
+def _store(session: Session, task: str, name: str, visibility: str, kind: str, written: "Written") -> tuple[int, str]:
+    """A version with these rows, of a dataset that is made if there is none: its number, and why it fails."""
+    from dynabench.datasets import library, library_queries
+    from dynabench.datasets.library_schemas import Settled
+
+    found = session.scalar(library_queries.named(task, name))
+    settled = Settled.model_validate({"visibility": visibility, "kind": kind})
+    found = found or library.add(session, None, task, name, settled)
+    version = library.ready(session, library.draft(session, None, found).id, written)
+    return version.number, version.reason
 
 
 @app.command("list")
@@ -75,9 +69,10 @@ def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_j
     """List datasets, hidden ones too."""
     from dynabench.datasets import library_queries
 
+    sought = library_queries.Sought(task, everything=True)
     with database() as db:
         found = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
-                                   for d, v in s.execute(library_queries.listed(task, everything=True))])  # fmt: skip
+                                   for d, v in s.execute(library_queries.listed(sought))])  # fmt: skip
     told = [dict(zip(("task", "name", "visibility", "rows"), each, strict=True)) for each in found]
     say(as_json, {"items": told}, "\n".join(f"{t}/{n}  {v}  {r} rows" for t, n, v, r in found) or "No datasets yet.")
 

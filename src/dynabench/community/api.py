@@ -55,4 +55,4 @@ async def end_account(request: Request, body: schemas.DeletionIn, person: Member
     confirmed(person, body.confirm)
     if not await entry.confirm(request, person, body.password):
         raise errors.Invalid({"password": "This is not your password."})
-    await db.awrite(service.leave, person.id, withdraw_examples=body.withdraw_examples)
+    await db.awrite(service.leave, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples)

@@ -119,5 +119,5 @@ async def leave(
             raise errors.Invalid({"password": "This is not your password."})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
-    await request.app.state.db.awrite(service.leave, person.id, withdraw_examples=too)
+    await request.app.state.db.awrite(service.leave, request.app.state.settings, person.id, withdraw_examples=too)
     return logged_out(request)

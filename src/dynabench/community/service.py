@@ -11,6 +11,7 @@ from dynabench.registry import service as registry
 from dynabench.registry import submissions
 from dynabench.rounds import people
 from dynabench.rounds.service import act
+from dynabench.settings import Settings
 
 
 def take_back(session: Session, person: Person, task_id: str | None = None, number: int | None = None) -> int:
@@ -21,18 +22,19 @@ def take_back(session: Session, person: Person, task_id: str | None = None, numb
     return count
 
 
-def leave(session: Session, person_id: int, *, withdraw_examples: bool) -> int:
+def leave(session: Session, settings: Settings, person_id: int, *, withdraw_examples: bool) -> int:
     """Delete an account: what identifies the person goes, what they wrote stays under nobody's name or is taken back.
 
     Roles, bans, notices, tokens, sessions and the links that they made for others go too, and models that they kept
-    or submitted, datasets that they made and boards that they kept are nobody's. Returns how many examples were taken
+    or submitted, datasets that they made and boards that they kept are nobody's; files and tokens that they sent with
+    submissions are deleted. Returns how many examples were taken
     back; those of released rounds are in the world.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
     registry.forget(session, person_id)
-    submissions.forget(session, person_id)
+    submissions.forget(session, settings, person_id)
     library.forget(session, person_id)
     snapshots.forget(session, person_id)
     accounts.delete_account(session, person_id)

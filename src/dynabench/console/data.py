@@ -1,6 +1,6 @@
 """What the task's owner takes out and brings in: exports, and imports of examples, contexts and seeds."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,10 @@ from dynabench.datasets.imports.plan import INTO
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.db import Database
 from dynabench.rounds import queries
+from dynabench.rounds.waiting import pieces
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
-PIECE = 1024 * 1024
 HIDDEN = ("uid",)  # made up, or of no interest before it is stored
 MAP = "map."  # before a field's name: the column that it comes from
 
@@ -48,11 +48,6 @@ async def show(request: Request, task: str, owner: Owning) -> Response:
     return await _page(request, task, owner)
 
 
-async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await file.read(PIECE):
-        yield piece
-
-
 @router.post("/tasks/{task}/manage/data/files", name="send_data")
 async def send(request: Request, task: str, owner: Owning) -> Response:
     """Keep the file and show what is in it."""
@@ -61,7 +56,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
-            path = await waiting.keep(request.app.state.settings, task, file.filename[-200:], _pieces(file))
+            path = await waiting.keep(request.app.state.settings, task, file.filename[-200:], pieces(file))
             await _try(request, task, owner, path)
         except (errors.Invalid, errors.TooLarge) as problem:
             fields = problem.fields if isinstance(problem, errors.Invalid) else {}

@@ -53,13 +53,10 @@ def rows_for(session: Session, viewer: Person | None, task: str, name: str) -> D
     return session.get_one(DatasetVersion, found.version_id)
 
 
-def listed(
-    session: Session, viewer: Person | None, task: str = "", q: str = ""
-) -> list[tuple[Dataset, DatasetVersion | None]]:
-    """The datasets that the viewer may see, of a task or of all, each with its newest ready version."""
+def sought(session: Session, viewer: Person | None, task: str = "", q: str = "") -> queries.Sought:
+    """The datasets that the viewer may see, of a task or of all, with these words in name or title."""
     mine = list(session.scalars(round_queries.owned(viewer.id))) if viewer else []
-    everything = viewer is not None and viewer.admin
-    return [(row[0], row[1]) for row in session.execute(queries.listed(task, q.strip(), mine, everything).limit(500))]
+    return queries.Sought(task, q.strip(), mine, viewer is not None and viewer.admin)
 
 
 def add(session: Session, person: Person | None, task: str, name: str, settled: Settled, **more: Any) -> Dataset:

@@ -23,6 +23,7 @@ from dynabench.tasks import TaskConfig
 
 router = APIRouter()  # `datasets.api` includes it, with its prefix, tag and scope
 Words = Annotated[str, Query(max_length=100)]
+Cursor = Annotated[str, Query(max_length=130, description="The `next` of the page before.")]
 Format = Literal["jsonl", "csv", "parquet"]
 PATH = "/tasks/{task}/datasets/{name}"
 
@@ -34,15 +35,19 @@ def config_for(session: Session, person: Member, task: str) -> TaskConfig:
 
 
 @router.get("/datasets")
-async def list_all(request: Request, viewer: Viewer, q: Words = "", task: Words = "") -> DatasetPage:
-    """The datasets of all tasks that you may see."""
-    return await request.app.state.db.aread(views.page, viewer, task, q)  # type: ignore[no-any-return]
+async def list_all(
+    request: Request, viewer: Viewer, q: Words = "", task: Words = "", after: Cursor = "", limit: Limit = 50
+) -> DatasetPage:
+    """A page of the datasets of all tasks that you may see."""
+    return await request.app.state.db.aread(views.page, viewer, task, q, after, limit)  # type: ignore[no-any-return]
 
 
 @router.get("/tasks/{task}/datasets")
-async def list_of_task(request: Request, task: str, viewer: Viewer, q: Words = "") -> DatasetPage:
-    """The datasets of a task that you may see."""
-    return await request.app.state.db.aread(views.page, viewer, task, q)  # type: ignore[no-any-return]
+async def list_of_task(
+    request: Request, task: str, viewer: Viewer, q: Words = "", after: Cursor = "", limit: Limit = 50
+) -> DatasetPage:
+    """A page of the datasets of a task that you may see."""
+    return await request.app.state.db.aread(views.page, viewer, task, q, after, limit)  # type: ignore[no-any-return]
 
 
 @router.post("/tasks/{task}/datasets/files", status_code=201, openapi_extra=uploads.RAW)

@@ -1,15 +1,19 @@
 """Every select of datasets and their versions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, Update, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, Update, func, or_, select, update
 
 from dynabench.accounts.tables import Act
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.rounds.tables import RefusedRow
 
 Found = Select[Dataset, DatasetVersion | None]
+Place = tuple[str, bool, str]
+"""Where a dataset stands in a list: its task, whether it is retired, its name."""
+RETIRED = Dataset.retired_at.is_not(None)
 
 
 def named(task: str, name: str) -> Select[Dataset]:
@@ -22,20 +26,44 @@ def of_round(round_id: int) -> Select[Dataset]:
     return select(Dataset).where(Dataset.round_id == round_id)
 
 
-def listed(task: str = "", q: str = "", mine: list[str] | None = None, everything: bool = False) -> Found:
-    """Datasets with their newest ready version, by task and name: those that everybody may see, and all of tasks that
-    are `mine`; only those of which a version is ready are for everybody."""
+@dataclass(frozen=True)
+class Sought:
+    """Which datasets: of a task or of all, with words in name or title. Those that everybody may see (not hidden, with
+    a version that is ready), all of tasks that are `mine`, or `everything`."""
+
+    task: str = ""
+    q: str = ""
+    mine: Sequence[str] = ()
+    everything: bool = False
+
+    def conditions(self) -> Iterator[ColumnElement[bool]]:
+        """What a dataset must fulfil."""
+        if self.task:
+            yield Dataset.task_id == self.task
+        if self.q:
+            words = "%" + self.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            yield or_(Dataset.name.ilike(words, escape="\\"), Dataset.title.ilike(words, escape="\\"))
+        if not self.everything:
+            shown = (Dataset.visibility != "hidden") & Dataset.version_id.is_not(None)
+            yield or_(shown, Dataset.task_id.in_(self.mine))
+
+
+def listed(sought: Sought, after: Place | None = None) -> Found:
+    """Datasets with their newest ready version, by task and name, in each task retired ones last; those that come
+    `after` a place."""
     found = select(Dataset, DatasetVersion).outerjoin(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-    found = found.order_by(Dataset.task_id, Dataset.retired_at.is_not(None), Dataset.name)
-    if task:
-        found = found.where(Dataset.task_id == task)
-    if q:
-        words = "%" + q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        found = found.where(or_(Dataset.name.ilike(words, escape="\\"), Dataset.title.ilike(words, escape="\\")))
-    if everything:
+    found = found.order_by(Dataset.task_id, RETIRED, Dataset.name).where(*sought.conditions())
+    if after is None:
         return found
-    shown = (Dataset.visibility != "hidden") & Dataset.version_id.is_not(None)
-    return found.where(or_(shown, Dataset.task_id.in_(mine or [])))
+    task, retired, name = after
+    later = RETIRED & (Dataset.name > name) if retired else or_(RETIRED, Dataset.name > name)
+    return found.where(or_(Dataset.task_id > task, (Dataset.task_id == task) & later))
+
+
+def counts(sought: Sought) -> Select[str, int]:
+    """How many there are by task."""
+    found = select(Dataset.task_id, func.count()).where(*sought.conditions())
+    return found.group_by(Dataset.task_id).order_by(Dataset.task_id)
 
 
 def hidden(task: str) -> Select[int]:

@@ -162,5 +162,5 @@ class DatasetPage(BaseModel):
     """Datasets by task and name; `hidden` is how many of the task are hidden from everybody."""
 
     items: list[DatasetOut]
-    next: None = None
+    next: str | None = None
     hidden: int | None = None

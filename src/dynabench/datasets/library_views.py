@@ -1,5 +1,7 @@
 """Datasets as programs and pages see them."""
 
+import re
+
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
@@ -9,7 +11,8 @@ from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetP
 from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
 from dynabench.rounds import service as rounds
 
-VERSIONS = 50  # on a page
+VERSIONS = LISTED = 50  # on a page
+CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
 
 
 def version_out(session: Session, version: DatasetVersion, owner: bool, public: bool) -> VersionOut:
@@ -40,13 +43,33 @@ def _common(session: Session, found: Dataset, version: DatasetVersion | None, ow
     }  # fmt: skip
 
 
-def page(session: Session, viewer: Person | None, task: str = "", q: str = "") -> DatasetPage:
-    """The datasets that the viewer may see."""
+def page(
+    session: Session, viewer: Person | None, task: str = "", q: str = "", after: str = "", limit: int = LISTED
+) -> DatasetPage:
+    """A page of the datasets that the viewer may see."""
     if task:
         rounds.task(session, task)
-    found = library.listed(session, viewer, task, q)
-    items = [DatasetOut.model_validate(_common(session, each, version, False)) for each, version in found]
-    return DatasetPage(items=items, hidden=session.scalar(library_queries.hidden(task)) if task else None)
+    sought = library.sought(session, viewer, task, q)
+    found = session.execute(library_queries.listed(sought, _place(after)).limit(limit + 1)).all()
+    items = [DatasetOut.model_validate(_common(session, each, version, False)) for each, version in found[:limit]]
+    last = found[limit - 1][0] if len(found) > limit else None
+    following = f"{last.task_id}.{int(last.retired_at is not None)}.{last.name}" if last else None
+    hidden = session.scalar(library_queries.hidden(task)) if task else None
+    return DatasetPage(items=items, next=following, hidden=hidden)
+
+
+def counts(session: Session, viewer: Person | None, q: str = "") -> dict[str, int]:
+    """How many datasets the viewer may see, by task."""
+    return dict(session.execute(library_queries.counts(library.sought(session, viewer, "", q))).all())
+
+
+def _place(after: str) -> library_queries.Place | None:
+    """The place that a page's cursor stands for; None for the first page."""
+    if not after:
+        return None
+    if not (found := CURSOR.fullmatch(after)):
+        raise errors.Invalid({"after": "Give the `next` of an earlier page."})
+    return found[1], found[2] == "1", found[3]
 
 
 def full(session: Session, viewer: Person | None, task: str, name: str, warning: str = "") -> DatasetFull:

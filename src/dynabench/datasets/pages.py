@@ -14,7 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.datasets import library, library_api, library_queries, stored, twin_pages, upload_pages
 from dynabench.datasets import library_views as views
-from dynabench.datasets.library_schemas import Change
+from dynabench.datasets.library_schemas import Change, DatasetPage
 from dynabench.datasets.sheets_out import refused_file
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database
@@ -44,28 +44,33 @@ def head(session: Session, viewer: Person | None, task: str) -> dict[str, Any]:
 
 
 @router.get("/datasets", name="datasets")
-async def everything(request: Request, viewer: Viewer, q: Words = "", task: Words = "") -> Response:
-    """The datasets of all tasks, searched and filtered by the address."""
+async def everything(
+    request: Request, viewer: Viewer, q: Words = "", task: Words = "", after: library_api.Cursor = ""
+) -> Response:
+    """The datasets of all tasks, searched, filtered and paged by the address."""
     db: Database = request.app.state.db
-    found = (await db.aread(views.page, viewer, "", q)).items
-    counts = {name: sum(each.task == name for each in found) for name in dict.fromkeys(each.task for each in found)}
-    shown = [each for each in found if not task or each.task == task]
-    values: dict[str, Any] = {"q": q, "chosen": task, "counts": counts, "found": shown, "many": len(found)}
+    counts = await db.aread(views.counts, viewer, q)
+    page = await db.aread(views.page, viewer, task, q, after) if not task or task in counts else DatasetPage(items=[])
+    many = counts.get(task, 0) if task else sum(counts.values())
+    values: dict[str, Any] = {"q": q, "chosen": task, "counts": counts, "page": page, "many": many, "after": after}
     return render(request, "datasets/list.html", fragment="datasets/_found.html", **values)
 
 
 @router.get("/tasks/{task}/datasets", name="task_datasets", dependencies=[Depends(seats.know)])
-async def of_task(request: Request, task: str, viewer: Viewer) -> Response:
+async def of_task(request: Request, task: str, viewer: Viewer, after: library_api.Cursor = "") -> Response:
     """A task's datasets; owners add to them."""
-    return await tab(request, task, viewer)
+    return await tab(request, task, viewer, after=after)
 
 
-async def tab(request: Request, task: str, viewer: Person | None, status: int = 200, **values: Any) -> Response:
+async def tab(
+    request: Request, task: str, viewer: Person | None, status: int = 200, after: str = "", **values: Any
+) -> Response:
     """The tab, with `errors` of a form on it."""
     db: Database = request.app.state.db
     known = await db.aread(head, viewer, task)
-    page = await db.aread(views.page, viewer, task)
-    known |= {"found": page.items, "hidden": page.hidden, "errors": {}, "given": {}, "of": None}
+    page = await db.aread(views.page, viewer, task, "", after)
+    known |= {"found": page.items, "following": page.next, "after": after, "hidden": page.hidden}
+    known |= {"errors": {}, "given": {}, "of": None}
     known |= {"hub": request.app.state.settings.hub_url}
     return render(request, "datasets/task.html", status=status, **(known | values))
 

@@ -14,7 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.seeds import SeedRow
 from dynabench.datasets import waiting
 from dynabench.datasets.imports import batches, hub, reading
-from dynabench.datasets.imports.plan import Bad, make
+from dynabench.datasets.imports.plan import Refused, make
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
@@ -51,7 +51,7 @@ def preview(path: Path, config: TaskConfig, body: PlanIn) -> PreviewOut:
 
 
 def _shown(one: Any, config: TaskConfig) -> PreviewRow:
-    if isinstance(one, Bad):
+    if isinstance(one, Refused):
         return PreviewRow(row=one.number, error=UNSTORABLE.sub("\ufffd", one.message))
     values = _values(one)
     return PreviewRow(row=one.number, values=_shown_safely(values), error=_refusal(values, config))

@@ -32,8 +32,12 @@ def known(session: Session, viewer: Person | None, task: str, name: str) -> tupl
 def counted(
     session: Session, viewer: Person | None, task: str, name: str, axis: str
 ) -> tuple[DatasetVersion, Twin]:  # fmt: skip
-    """The twin of an axis that counts; `NotFound` where there is none."""
-    _, version, _ = twins.seen(session, viewer, task, name)
+    """The twin of an axis that counts, to be read; `NotFound` without one, `Forbidden` where no row is shown."""
+    dataset, version, _ = twins.seen(session, viewer, task, name)
+    if dataset.visibility != "public":
+        raise errors.Forbidden(
+            "The rows of this dataset are not public: its copies are counted, and nobody reads them."
+        )
     twin = session.scalar(twins.current(version.id, axis))
     if twin is None:
         raise errors.NotFound("There are no such copies of this dataset.")
@@ -53,7 +57,7 @@ async def list_copies(
     request: Request, task: str, name: str, axis: Axis, viewer: Viewer,
     transformation: Made = "", after: After = "", limit: Limit = 50,
 ) -> PairPage:  # fmt: skip
-    """Copies beside their originals, in the file's order (owners; of public datasets everybody)."""
+    """Copies beside their originals, in the file's order (of public datasets; of others nobody reads a row)."""
     db: Database = request.app.state.db
     version, twin = await db.aread(counted, viewer, task, name, axis)
     found, following = await page(request, version, twin, transformation, after, limit)

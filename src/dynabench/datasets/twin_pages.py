@@ -1,6 +1,6 @@
 """Perturbed copies as a page: originals and copies side by side, making them anew, sending others."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import orjson
@@ -22,12 +22,12 @@ from dynabench.db import Database
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.waiting import pieces
 from dynabench.settings import Settings
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 SHOWN = 20
-PIECE = 1024 * 1024
 Filter = Annotated[str, Query(max_length=60)]
 After = Annotated[str, Query(max_length=18)]
 
@@ -53,7 +53,7 @@ async def _page(
     twin: Twin | None = values["twin"]
     pairs: list[Any] = []
     following = None
-    if twin is not None:
+    if twin is not None and values["dataset"].visibility == "public":
         pairs, following = await twin_api.page(request, values["version"], twin, transformation, after, SHOWN)
     offered = [one for one in perturbations.transformations().values() if one.axis == axis]
     return render(
@@ -103,7 +103,7 @@ async def send(request: Request, task: str, name: str, person: Member) -> Respon
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
-            path = await waiting.keep(settings, task, file.filename[-200:], _pieces(file))
+            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file))
             await db.awrite(twins.replace, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:
             if path is not None:
@@ -114,11 +114,6 @@ async def send(request: Request, task: str, name: str, person: Member) -> Respon
     return _back(request, task, name, axis)
 
 
-async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await file.read(PIECE):
-        yield piece
-
-
 def _back(request: Request, task: str, name: str, axis: str) -> Response:
     address = str(request.app.url_path_for("twins", task=task, name=name))
     return RedirectResponse(f"{address}?axis={axis}", status_code=303)
@@ -126,7 +121,7 @@ def _back(request: Request, task: str, name: str, axis: str) -> Response:
 
 @router.get("/tasks/{task}/datasets/{name}/twins/{axis}.csv", name="twins_csv")
 async def download(request: Request, task: str, name: str, axis: Axis, viewer: Viewer) -> Response:
-    """All copies of an axis as CSV (owners; of public datasets everybody)."""
+    """All copies of an axis as CSV (of public datasets; of others nobody reads a row)."""
     db: Database = request.app.state.db
     _, twin = await db.aread(twin_api.counted, viewer, task, name, axis)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{axis}.csv"', "Cache-Control": "no-store"}

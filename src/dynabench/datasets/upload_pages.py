@@ -1,6 +1,5 @@
 """A file on its way to a dataset, as pages: sent, its columns told apart on the first rows, read in the background."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 from anyio import to_thread
@@ -18,18 +17,13 @@ from dynabench.datasets.intake.layout import Layout, answer_options, wanted_fiel
 from dynabench.datasets.library_api import config_for
 from dynabench.datasets.library_schemas import DatasetIn, HubDataset, VersionIn
 from dynabench.db import Database
+from dynabench.rounds.waiting import pieces
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
-PIECE = 1024 * 1024
 TOLERANCES = ("few", "none", "any")
 HUB = ("dataset", "config", "split", "revision")
-
-
-async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await file.read(PIECE):
-        yield piece
 
 
 @router.post("/tasks/{task}/datasets/files", name="send_dataset")
@@ -45,7 +39,7 @@ async def send(request: Request, task: str, person: Member) -> Response:
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
-            path = await waiting.keep(settings, task, file.filename[-200:], _pieces(file), sources.kind)
+            path = await waiting.keep(settings, task, file.filename[-200:], pieces(file), sources.kind)
             try:
                 await to_thread.run_sync(service.sample, path, config)
             except errors.Problem:

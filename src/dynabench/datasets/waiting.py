@@ -1,12 +1,8 @@
 """Files that were sent to be imported: kept under `uploads/<task>/data` until their import is started, or for a day."""
 
-import re
-import uuid
 from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 from uuid import UUID
-
-from anyio import open_file
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
@@ -14,6 +10,7 @@ from dynabench.rounds import waiting
 from dynabench.settings import Settings
 
 FOLDER = "data"
+take = waiting.take
 
 
 def named(path: Path) -> str:
@@ -33,18 +30,7 @@ async def keep(
         kind(name)
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
-    place = waiting.folder(settings, task, FOLDER)
-    waiting.sweep(place)
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
-    path = place / f"{uuid.uuid4()}--{plain}"
-    try:
-        async with await open_file(path, "xb") as file:
-            async for part in parts:
-                await file.write(part)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path
+    return await waiting.receive(waiting.folder(settings, task, FOLDER), name, parts)
 
 
 def find(settings: Settings, task: str, file: str) -> Path:
@@ -56,8 +42,3 @@ def find(settings: Settings, task: str, file: str) -> Path:
     if not found:
         raise errors.Invalid({"file": "This file is not here any more. Send it again."})
     return found[0]
-
-
-def take(settings: Settings, path: Path) -> Path:
-    """Move a waiting file to where jobs have theirs: it is no longer swept, its job deletes it."""
-    return path.rename(waiting.folder(settings) / path.name)

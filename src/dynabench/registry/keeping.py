@@ -1,7 +1,12 @@
-"""What a worker sees to from time to time: checks whose job was given up, and files that nobody came back to."""
+"""What a worker sees to from time to time: checks whose job was given up, and files that nothing needs any more.
+
+Below `uploads/` lie files that wait, in folders of a task or a person, and at its top those that jobs and submissions
+took. A process that dies between taking a file and writing the row that names it, or a job that ends outside of what it
+guards against, leaves one there that nobody would delete.
+"""
 
 import shutil
-import time
+from collections.abc import Callable, Iterable, Iterator, Set
 from pathlib import Path
 
 from sqlalchemy.orm import Session
@@ -24,12 +29,20 @@ def tidy(database: Database, settings: Settings) -> None:
         database.write(_lost, going[job], job)
         for left in (settings.folder / "checks").glob(f"{going[job]}-*"):
             shutil.rmtree(left, ignore_errors=True)
-    for place in (settings.folder / "uploads" / submission_files.FOLDER).glob("*"):
-        waiting.sweep(place)
-    if old := _old(settings.folder / "uploads"):
-        for source in database.read(_failed):
-            if old & submission_files.names(source):
-                submission_files.drop(settings, source)
+    uploads = settings.folder / "uploads"
+    for place in (*uploads.glob("*/"), *uploads.glob("*/*/")):
+        if place.is_dir() and not place.name.startswith(waiting.UNPACKED):
+            waiting.sweep(place)
+    _clear(uploads, lambda old: _needed(database, settings, old))
+    _clear(settings.folder / "tokens", lambda _: database.read(_tokens))
+
+
+def _clear(place: Path, needed: Callable[[Set[str]], Iterable[str]]) -> None:
+    """Throw away what has lain in a folder for more than a day, but for what of these names is `needed`."""
+    old = {path.name: path for path in waiting.old(place)} if place.is_dir() else {}
+    if old:
+        for name in old.keys() - set(needed(old.keys())):
+            waiting.remove(old[name])
 
 
 def _going(session: Session) -> list[tuple[str, int]]:
@@ -45,12 +58,23 @@ def _lost(session: Session, id: int, job: str) -> None:
         notices.tell(session, made.person_id, "submission", f"{made.name} did not pass its check: {LOST}")
 
 
-def _old(place: Path) -> set[str]:
-    """Names of files that were sent more than a day ago and still lie where jobs have theirs."""
-    since = time.time() - waiting.KEPT
-    found = place.iterdir() if place.is_dir() else ()
-    return {path.name for path in found if path.is_file() and path.stat().st_mtime < since}
+def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[str]:
+    """Which of these names are of what submissions are checked by, or of what jobs read that will still end."""
+    for source in database.read(_sources):
+        yield from submission_files.names(source)
+    reading = {job: name for job, names in database.read(_reading).items() for name in names & old}
+    lost = set(jobs.given_up(database, settings, list(reading)))
+    yield from (name for job, name in reading.items() if job not in lost)
 
 
-def _failed(session: Session) -> list[dict[str, object]]:
-    return list(session.scalars(submission_queries.sources("failed")))
+def _sources(session: Session) -> list[dict[str, object]]:
+    return list(session.scalars(submission_queries.sources()))
+
+
+def _tokens(session: Session) -> list[str]:
+    return [str(source.get("token", "")) for source in session.scalars(submission_queries.endpoints())]
+
+
+def _reading(session: Session) -> dict[str, set[str]]:
+    found = session.execute(submission_queries.reading())
+    return {job: {Path(payload.get("file", "")).name, f".hub-{job}"} for job, payload in found}

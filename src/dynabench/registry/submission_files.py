@@ -6,12 +6,13 @@ kept where `models.backends.served.tokens` looks for them, never in the database
 
 import hashlib
 import re
+import shutil
 import uuid
 from collections.abc import AsyncIterable
 from pathlib import Path
 from uuid import UUID
 
-from anyio import open_file, to_thread
+from anyio import to_thread
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
@@ -32,19 +33,9 @@ async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[
     archive = name.lower().endswith(".zip")
     if not archive:
         reading.kind(name)
-    place = waiting.folder(settings, FOLDER, str(person))
-    waiting.sweep(place)
-    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name.replace("\\", "/").rpartition("/")[2])[-100:]
-    path = place / f"{uuid.uuid4()}--{plain}"
-    try:
-        async with await open_file(path, "xb") as file:
-            async for part in parts:
-                await file.write(part)
-        if archive:
-            await to_thread.run_sync(_look, path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
+    if archive:
+        await to_thread.run_sync(_look, path)
     return path.name.partition("--")[0]
 
 
@@ -53,6 +44,7 @@ def _look(path: Path) -> None:
         with path.open("rb") as file:
             zips.look_at_end(file)
     except ValueError as error:
+        path.unlink(missing_ok=True)
         told = f"This archive cannot be read: {error}. `dynabench model pack` makes one."
         raise errors.Invalid({"file": told}) from None
 
@@ -71,7 +63,7 @@ def find(settings: Settings, person: int, id: str, field: str = "file") -> Path:
 
 def take(settings: Settings, path: Path) -> str:
     """Move a waiting file to where it stays until its submission is ready or withdrawn; its new name there."""
-    return path.rename(waiting.folder(settings) / path.name).name
+    return waiting.take(settings, path).name
 
 
 def taken(settings: Settings, name: str) -> Path:
@@ -99,6 +91,11 @@ def names(source: dict[str, object]) -> set[str]:
     files = source.get("files")
     found = [source.get("file"), *(files.values() if isinstance(files, dict) else [])]
     return {name for name in found if isinstance(name, str) and name}
+
+
+def forget(settings: Settings, person: int) -> None:
+    """Throw away what somebody sent and has not entered."""
+    shutil.rmtree(settings.folder / "uploads" / FOLDER / str(person), ignore_errors=True)
 
 
 def drop(settings: Settings, source: dict[str, object], token: bool = False) -> None:

@@ -1,6 +1,5 @@
 """Submissions as pages: the form, the list, what may become of one. The page of a single one is scoring's."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -20,11 +19,11 @@ from dynabench.registry.submission_sources import PIPELINES
 from dynabench.registry.submissions import Draft
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 KINDS = ("hub", "endpoint", "archive", "adapter", "predictions")
-PIECE = 1024 * 1024
 SHOWN = 50
 LIMITS = {"readme": submissions.README, "prompt": 8000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline")
@@ -54,11 +53,6 @@ async def form(
     return await _page(request, task, person, kind if kind in KINDS else "")
 
 
-async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await file.read(PIECE):
-        yield piece
-
-
 async def _kept(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
     """Ids of the files that were sent, now or with a form that came back, by the name of their field."""
     names = {name: str(value)[:40] for name, value in form.items() if name.startswith("kept.")}
@@ -67,7 +61,7 @@ async def _kept(request: Request, person: Person, form: FormData, wrong: dict[st
         if isinstance(file, UploadFile) and file.filename:
             try:
                 id = await submission_files.keep(
-                    request.app.state.settings, person.id, file.filename[-200:], _pieces(file)
+                    request.app.state.settings, person.id, file.filename[-200:], pieces(file)
                 )
                 kept[name] = id
             except errors.Invalid as problem:

@@ -8,6 +8,7 @@ from sqlalchemy import Select, Update, func, or_, select, update
 
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.jobs import Job
 from dynabench.registry.tables import Submission
 
 GOING = ("queued", "checking")
@@ -48,9 +49,25 @@ def going() -> Select[str | None, int]:
     return select(Submission.job_id, Submission.id).where(Submission.state.in_(GOING))
 
 
-def sources(state: str) -> Select[dict[str, Any]]:
-    """Where the submissions in a state come from."""
-    return select(Submission.source).where(Submission.state == state)
+def sources() -> Select[dict[str, Any]]:
+    """Where the submissions come from that wait for their check or are being checked."""
+    return select(Submission.source).where(Submission.state.in_(GOING))
+
+
+def reading() -> Select[str, dict[str, Any]]:
+    """Jobs that read a file or a dataset of the hub: a scan of the jobs."""
+    kinds = ("import_contexts", "import_data", "perturb_dataset", "read_dataset")
+    return select(Job.id, Job.payload).where(Job.kind.in_(kinds))
+
+
+def endpoints() -> Select[dict[str, Any]]:
+    """Where models are served that somebody submitted and did not withdraw: a scan of the submissions."""
+    return select(Submission.source).where(Submission.kind == "endpoint", Submission.state != "withdrawn")
+
+
+def of(person_id: int) -> Select[Submission]:
+    """All that somebody submitted: one index range."""
+    return select(Submission).where(Submission.person_id == person_id)
 
 
 def counted(task_id: str, person_id: int, since: datetime) -> Select[datetime]:

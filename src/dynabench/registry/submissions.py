@@ -227,8 +227,16 @@ def show(session: Session, person: Person, id: int, visibility: str) -> Submissi
     return made
 
 
-def forget(session: Session, person_id: int) -> None:
-    """Whoever leaves stands beside no submission; the ledger keeps it."""
+def forget(session: Session, settings: Settings, person_id: int) -> None:
+    """Whoever leaves stands beside no submission; the ledger keeps it with its scores, and what passed its check stays.
+
+    Checks that have not ended do so now. Files go, and tokens of endpoints: nobody is left who could take them back.
+    """
+    for made in session.scalars(submission_queries.of(person_id)):
+        if made.state in submission_queries.GOING:
+            made.state, made.code, made.reason = "failed", "cancelled", "Whoever sent it left before its check ended."
+        submission_files.drop(settings, made.source, token=True)
+    submission_files.forget(settings, person_id)
     session.execute(submission_queries.forget(person_id))
 
 

@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 from typing import Annotated, Any
 
-from anyio import open_file, to_thread
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
@@ -75,13 +75,7 @@ async def upload_file(
         raise errors.Invalid({"name": problem.fields["file"]}) from None
     columns = _columns(column, tag)
     path = waiting.folder(request.app.state.settings) / f"{uuid.uuid4()}{Path(name).suffix.lower()}"
-    try:
-        async with await open_file(path, "xb") as file:
-            async for chunk in request.stream():
-                await file.write(chunk)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    await waiting.write(path, request.stream())
     return ImportOut(id=await db.awrite(enqueue, person, task, path, name, columns), state="queued")
 
 

@@ -5,10 +5,9 @@ from random import Random
 
 from dynabench.adversaries.perturbations import agreement, gendered
 from dynabench.adversaries.perturbations.base import Axis, Texts
-from dynabench.adversaries.perturbations.edits import Edit, Edited, Span, edit
-from dynabench.adversaries.perturbations.given import gender
+from dynabench.adversaries.perturbations.edits import Edit, Edited, Span
 from dynabench.adversaries.perturbations.names import chosen
-from dynabench.adversaries.perturbations.words import Word, like
+from dynabench.adversaries.perturbations.words import Word
 
 _TITLES = dict.fromkeys(gendered.TITLES, "Mx")
 _PRONOUNS = {"him": "them", "hers": "theirs", "he'd": "they'd", "she'd": "they'd", "he'll": "they'll",
@@ -28,40 +27,19 @@ class Neutral:
         """See `Transformation.apply`."""
         if (row := gendered.read(texts)) is None or len(row.genders()) != 1:
             return None
-        old = list(dict.fromkeys(one.name for each in row.names.values() for one in each if one.name in gender()))
-        new = chosen(old, {key: ["neutral"] for key in old}, set(), rng)
-        made = dict[str, Edited]()
-        for field, text in texts.items():
-            edits = [Edit(*one.span, new[one.name]) for one in row.names[field] if one.name in new]
-            told = _words(text, row.words[field], {one.start for one in edits})
-            if told is None:
-                return None
-            if changed := edit(text, [*edits, *told]):
-                made[field] = changed
-        return made or None
+        names = row.given()
+        new = chosen(names, {name: ["neutral"] for name in names}, set(), rng)
+        return gendered.rewritten(texts, row, new, _edits)
 
 
 TRANSFORMATION = Neutral()
 
 
-def _words(text: str, found: Sequence[Word], taken: set[int]) -> list[Edit] | None:
-    edits = list[Edit]()
-    for at, word in enumerate(found):
-        said = gendered.base(word.text)
-        if word.start in taken or said not in gendered.ALL:
-            continue
-        if said in ("he", "she", "he's", "she's"):
-            verb = agreement.they(text, found, at)
-            if verb is None:
-                return None
-            edits += verb
-            continue
-        new = _neutral(text, found, at)
-        if new is None:
-            return None
-        put = gendered.article(text, found, at, new)
-        edits += [Edit(word.start, word.end, like(word.text, new)), *([put] if put else [])]
-    return edits
+def _edits(text: str, found: Sequence[Word], at: int) -> list[Edit] | None:
+    if gendered.base(found[at].text) in ("he", "she", "he's", "she's"):
+        return agreement.they(text, found, at)
+    new = _neutral(text, found, at)
+    return None if new is None else gendered.put(text, found, at, new)
 
 
 def _neutral(text: str, found: Sequence[Word], at: int) -> str | None:

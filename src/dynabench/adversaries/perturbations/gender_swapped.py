@@ -5,10 +5,10 @@ from random import Random
 
 from dynabench.adversaries.perturbations import gendered
 from dynabench.adversaries.perturbations.base import Axis, Texts
-from dynabench.adversaries.perturbations.edits import Edit, Edited, Span, edit
+from dynabench.adversaries.perturbations.edits import Edit, Edited, Span
 from dynabench.adversaries.perturbations.given import gender
 from dynabench.adversaries.perturbations.names import chosen
-from dynabench.adversaries.perturbations.words import Word, like
+from dynabench.adversaries.perturbations.words import Word
 
 _OTHER = {"female": "male", "male": "female"}
 
@@ -26,28 +26,17 @@ class Swapped:
         """See `Transformation.apply`."""
         if (row := gendered.read(texts)) is None:
             return None
-        old = [one for each in row.names.values() for one in each if one.name in gender()]
-        names = list(dict.fromkeys(one.name for one in old))
-        new = chosen(names, {one: [_OTHER[gender()[one]]] for one in names}, set(), rng)
-        made = dict[str, Edited]()
-        for field, text in texts.items():
-            edits = [Edit(*one.span, new[one.name]) for one in row.names[field] if one.name in new]
-            taken = {one.start for one in edits}
-            found = row.words[field]
-            for at, word in enumerate(found):
-                if word.start in taken or gendered.base(word.text) not in gendered.ALL:
-                    continue
-                other = _swapped(text, found, at)
-                if other is None:
-                    return None
-                put = gendered.article(text, found, at, other)
-                edits += [Edit(word.start, word.end, like(word.text, other)), *([put] if put else [])]
-            if changed := edit(text, edits):
-                made[field] = changed
-        return made or None
+        names = row.given()
+        new = chosen(names, {name: [_OTHER[gender()[name]]] for name in names}, set(), rng)
+        return gendered.rewritten(texts, row, new, _edits)
 
 
 TRANSFORMATION = Swapped()
+
+
+def _edits(text: str, found: Sequence[Word], at: int) -> list[Edit] | None:
+    new = _swapped(text, found, at)
+    return None if new is None else gendered.put(text, found, at, new)
 
 
 def _swapped(text: str, found: Sequence[Word], at: int) -> str | None:

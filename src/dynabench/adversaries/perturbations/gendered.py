@@ -1,12 +1,12 @@
 """Words that say somebody's gender, their counterparts, and where they are left alone."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from dynabench.adversaries.perturbations.base import MOST, Texts
-from dynabench.adversaries.perturbations.edits import Edit
+from dynabench.adversaries.perturbations.edits import Edit, Edited, edit
 from dynabench.adversaries.perturbations.given import Named, gender, listed, mostly_capitals, persons, uncertain
 from dynabench.adversaries.perturbations.words import SHARED, Word, like, words
 
@@ -91,11 +91,46 @@ class Row:
     words: Mapping[str, Sequence[Word]]
     names: Mapping[str, Sequence[Named]]
 
+    def given(self) -> list[str]:
+        """The given names that say a gender, each once, in the order of the texts."""
+        every = (one.name for each in self.names.values() for one in each)
+        return list(dict.fromkeys(name for name in every if name in gender()))
+
     def genders(self) -> set[str]:
         """`male`, `female` or both."""
         said = {base(word.text) for each in self.words.values() for word in each}
         sides = {"male" for one in said if one in MALE} | {"female" for one in said if one in FEMALE}
-        return sides | {gender()[one.name] for each in self.names.values() for one in each if one.name in gender()}
+        return sides | {gender()[name] for name in self.given()}
+
+
+def rewritten(
+    texts: Texts, row: Row, new: Mapping[str, str], edits: Callable[[str, Sequence[Word], int], list[Edit] | None]
+) -> dict[str, Edited] | None:
+    """The texts with names as `new` says and each other gendered word edited; None where one cannot be, or nothing is.
+
+    `edits` gets a text, its words and which of them it is, and returns None where it cannot tell what to write.
+    """
+    made = dict[str, Edited]()
+    for field, text in texts.items():
+        found = row.words[field]
+        told = [Edit(*one.span, new[one.name]) for one in row.names[field] if one.name in new]
+        taken = {one.start for one in told}
+        for at, word in enumerate(found):
+            if word.start in taken or base(word.text) not in ALL:
+                continue
+            if (more := edits(text, found, at)) is None:
+                return None
+            told += more
+        if changed := edit(text, told):
+            made[field] = changed
+    return made or None
+
+
+def put(text: str, found: Sequence[Word], at: int, new: str) -> list[Edit]:
+    """The edits that put a word in the place of another, after the right article."""
+    word = found[at]
+    before = article(text, found, at, new)
+    return [Edit(word.start, word.end, like(word.text, new)), *([before] if before else [])]
 
 
 def read(texts: Texts) -> Row | None:

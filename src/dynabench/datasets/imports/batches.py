@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.collection import seeds
 from dynabench.datasets.imports import finished, reading
-from dynabench.datasets.imports.plan import Bad, Plan, brief, make
+from dynabench.datasets.imports.plan import Plan, Refused, brief, make
 from dynabench.datasets.imports.state import Numbered, State
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
@@ -27,7 +27,7 @@ class Batch:
     """Some rows of a file: what can be stored, what cannot, and what was left out of rows that can."""
 
     good: list[Any] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[Refused] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     given: dict[int, dict[str, Any]] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ def cut(
     while some := list(islice(rows, size)):
         batch = Batch()
         for item, given in some:
-            if isinstance(item, Bad):
+            if isinstance(item, Refused):
                 batch.bad.append(item)
             elif isinstance(item, str):
                 batch.notes.append(item)
@@ -82,9 +82,9 @@ def _parts(row: Row, plan: Plan, config: TaskConfig) -> Iterator[Any]:
     elif plan.into == "contexts":
         try:
             for one in plan.contexts(row, config):
-                yield Bad(row.number, one.error, {}) if one.error else one
+                yield Refused(row.number, one.error, {}) if one.error else one
         except errors.Problem as problem:
-            yield Bad(row.number, problem.detail, {})
+            yield Refused(row.number, problem.detail, {})
     else:
         for item in plan.examples(row, config):
             yield _seed(item) if isinstance(item, Numbered) else item
@@ -95,7 +95,7 @@ def _seed(one: Numbered) -> seeds.SeedRow:
     return seeds.SeedRow(one.number, row.context.values, row.input, row.answer, row.context.tag)
 
 
-def store(session: Session, settings: Settings, task: str, plan: Plan, batch: Batch, state: State) -> list[Bad]:
+def store(session: Session, settings: Settings, task: str, plan: Plan, batch: Batch, state: State) -> list[Refused]:
     """Store a batch and count it in `state`; the rows that were refused."""
     for text in batch.notes:
         state.note(text)
@@ -113,5 +113,5 @@ def store(session: Session, settings: Settings, task: str, plan: Plan, batch: Ba
         state.duplicates += result.duplicates
         state.failed += len(named)
     state.failed += len(batch.bad)
-    refused = [Bad(number, message, brief(batch.given.get(number, {}))) for number, message in named]
+    refused = [Refused(number, message, brief(batch.given.get(number, {}))) for number, message in named]
     return sorted([*batch.bad, *refused], key=lambda one: one.number)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dynabench.datasets.imports import batches
 from dynabench.datasets.imports.origins import MISSING
-from dynabench.datasets.imports.plan import Bad, Plan
+from dynabench.datasets.imports.plan import Plan, Refused
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
@@ -14,7 +14,7 @@ from dynabench.settings import Settings
 
 def run(
     db: Database, settings: Settings, task: str, path: Path, plan: Plan, progress: Callable[[int], object]
-) -> tuple[State, list[Bad]]:
+) -> tuple[State, list[Refused]]:
     """Store a file, a batch per transaction; what became of its rows, and those that were refused.
 
     Running it again brings nothing twice: what a run that broke off had stored is passed over.

@@ -76,7 +76,7 @@ def finish(job_id: str) -> dict[str, Any]:
 def fetch(job_id: str, payload: dict[str, Any]) -> list[str]:
     """Download the data set that is named; the files of its rows."""
     settings = get_settings()
-    folder = settings.folder / "uploads" / f"hub-{job_id}"
+    folder = settings.folder / "uploads" / f".hub-{job_id}"
     try:
         return [str(path) for path in hub.download(settings, hub.Wanted(**payload["hub"]), folder)]
     except errors.Problem:

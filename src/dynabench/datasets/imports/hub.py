@@ -100,5 +100,5 @@ def sweep(settings: Settings, folders: Iterable[Path]) -> None:
     uploads = (settings.folder / "uploads").resolve()
     for path in folders:
         for one in (path, *path.parents):
-            if one.name.startswith("hub-") and one.parent.resolve() == uploads:
+            if one.name.startswith(".hub-") and one.parent.resolve() == uploads:
                 shutil.rmtree(one, ignore_errors=True)

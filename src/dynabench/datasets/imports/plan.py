@@ -18,12 +18,12 @@ from dynabench.tasks import TaskConfig
 Into = Literal["examples", "contexts", "seeds"]
 INTO = ("examples", "contexts", "seeds")
 FORMATS = ("auto", "own", "squad", *mapping.PRESETS, "mapping")
-REFUSED = (errors.Invalid, errors.Unavailable, ValidationError, translating.Passed)
+PROBLEMS = (errors.Invalid, errors.Unavailable, ValidationError, translating.Passed)
 
 
 @dataclass(frozen=True)
-class Bad:
-    """A row that cannot be stored, and why; `values` as the file has them."""
+class Refused:
+    """A row that was left out: its place among all rows, from 1, why, and what stood there."""
 
     number: int
     message: str
@@ -39,17 +39,17 @@ class Plan:
     source: str
     mapping: Mapping | None = None
 
-    def examples(self, row: contexts.Row, config: TaskConfig) -> Iterator[Numbered | Bad | str]:
+    def examples(self, row: contexts.Row, config: TaskConfig) -> Iterator[Numbered | Refused | str]:
         """The finished examples in a row of the file (an article of SQuAD has many); texts are notes."""
         given = reading.values(row)
         if row.error:
-            yield Bad(row.number, row.error, {})
+            yield Refused(row.number, row.error, {})
             return
         try:
             for document in self._documents(given, config):
                 yield from self._example(row.number, document, given, config)
-        except REFUSED as problem:
-            yield Bad(row.number, _reason(problem), brief(given))
+        except PROBLEMS as problem:
+            yield Refused(row.number, _reason(problem), brief(given))
 
     def _documents(self, given: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
         if self.format == "squad":
@@ -59,17 +59,17 @@ class Plan:
 
     def _example(
         self, number: int, document: dict[str, Any] | str, given: dict[str, Any], config: TaskConfig
-    ) -> Iterator[Numbered | Bad | str]:
+    ) -> Iterator[Numbered | Refused | str]:
         """One example, or why it is none; the other questions of an article go on."""
         if isinstance(document, str):
-            yield Bad(number, document, brief({"title": given.get("title", "")}))
+            yield Refused(number, document, brief({"title": given.get("title", "")}))
             return
         asked = document["input"] if self.format == "squad" else given
         try:
             more = document.pop("more", False) if self.format == "squad" else False
             row = self._row(document, config)
-        except REFUSED as problem:
-            yield Bad(number, _reason(problem), brief(asked))
+        except PROBLEMS as problem:
+            yield Refused(number, _reason(problem), brief(asked))
             return
         if more:
             yield squad.MORE

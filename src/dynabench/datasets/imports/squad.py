@@ -4,8 +4,8 @@ The claim is the first gold answer; further ones are other people's spans for th
 Questions without an answer in the passage have no span to claim: such rows are named and left out.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from dynabench import errors
 from dynabench.tasks import TaskConfig
@@ -43,35 +43,56 @@ def passages(article: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield paragraph["context"], title
 
 
-def questions(article: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
-    """The article's questions as documents of rows, or why one has none; `more` counts further gold answers."""
-    passage, question, answer = names(config)
-    title = str(article.get("title") or "").replace("_", " ")[:100]
+class Asked(NamedTuple):
+    """A question: its passage, what SQuAD says of it, and its gold answers, each a list with one span."""
+
+    text: str
+    said: dict[str, Any]
+    golds: list[list[dict[str, Any]]]
+
+
+def asked(article: Mapping[str, Any]) -> Iterator[Asked | str]:
+    """The questions of an article, or why one cannot be used."""
     for paragraph in article.get("paragraphs") or [article]:
         text = paragraph.get("context") if isinstance(paragraph, dict) else None
-        for asked in paragraph.get("qas", [paragraph]) if isinstance(paragraph, dict) else []:
-            if not isinstance(text, str) or not isinstance(asked, dict):
+        for said in paragraph.get("qas", [paragraph]) if isinstance(paragraph, dict) else []:
+            if not isinstance(text, str) or not isinstance(said, dict):
                 yield "A paragraph has no context, or a question is no object."
                 continue
-            found = golds(asked)
-            if asked.get("is_impossible") or not found:
-                yield f"Question {asked.get('id', '?')}: the passage has no answer, so there is no span to claim."
+            found = dict.fromkeys(golds(said))
+            if said.get("is_impossible") or not found:
+                number = str(said.get("id", "?"))[:60]
+                yield f"Question {number}: the passage has no answer, so there is no span to claim."
                 continue
-            start, span = found[0]
-            made: dict[str, Any] = {
-                "context": {"values": {passage: text}, "tag": "".join(one for one in title if one.isprintable())},
-                "input": {question: asked.get("question")},
-                "answer": {answer: [{"start": start, "end": start + len(span), "text": span}]},
-                "predictions": [], "validations": [], "more": len(set(found)) > 1,
-            }  # fmt: skip
-            if asked.get("id"):
-                made["uid"] = f"squad-{asked['id']}"
-            yield made
+            yield Asked(text, said, [[{"start": at, "end": at + len(span), "text": span}] for at, span in found])
 
 
-def golds(asked: dict[str, Any]) -> list[tuple[int, str]]:
+def title(article: Mapping[str, Any]) -> str:
+    """An article's title as a tag."""
+    return "".join(one for one in str(article.get("title") or "").replace("_", " ")[:100] if one.isprintable())
+
+
+def questions(article: dict[str, Any], config: TaskConfig) -> Iterator[dict[str, Any] | str]:
+    """The article's questions as documents of rows, or why one has none; `more` says that there are further golds."""
+    passage, question, answer = names(config)
+    for one in asked(article):
+        if isinstance(one, str):
+            yield one
+            continue
+        made: dict[str, Any] = {
+            "context": {"values": {passage: one.text}, "tag": title(article)},
+            "input": {question: one.said.get("question")},
+            "answer": {answer: one.golds[0]},
+            "predictions": [], "validations": [], "more": len(one.golds) > 1,
+        }  # fmt: skip
+        if one.said.get("id"):
+            made["uid"] = f"squad-{one.said['id']}"
+        yield made
+
+
+def golds(said: dict[str, Any]) -> list[tuple[int, str]]:
     """The gold answers as (start, text), in the nested form and in the flat one of columns."""
-    answers = asked.get("answers")
+    answers = said.get("answers")
     if isinstance(answers, dict):
         texts, starts = answers.get("text") or [], answers.get("answer_start") or []
         answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=False)]

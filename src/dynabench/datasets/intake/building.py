@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dynabench import errors
 from dynabench.datasets import stored
+from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import checklist, sources
-from dynabench.datasets.intake.cases import Note, Refused
+from dynabench.datasets.intake.cases import Note
 from dynabench.datasets.intake.layout import Layout, guess
 from dynabench.datasets.intake.rows import Found, Translator
 from dynabench.datasets.stored import Stored, Written

@@ -28,15 +28,6 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A row that was left out: its place among all rows, from 1, why, and what stood there."""
-
-    number: int
-    message: str
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Note:
     """Rows that are left out on purpose, which makes no file a bad one."""
 

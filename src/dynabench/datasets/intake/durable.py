@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.datasets import library
 from dynabench.datasets.imports import hub
+from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import building, sources
 from dynabench.datasets.intake.building import Told
-from dynabench.datasets.intake.cases import Refused
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Written
 from dynabench.rounds import imports as refusals
@@ -58,7 +58,7 @@ def read(job_id: str, payload: dict[str, Any]) -> dict[str, Any]:
     def refuse(bad: list[Refused]) -> None:
         db.write(_refuse, job_id, bad)
 
-    place = settings.folder / "uploads" / f"hub-{job_id}"
+    place = settings.folder / "uploads" / f".hub-{job_id}"
     try:
         if payload.get("hub"):
             found = hub.download(settings, hub.Wanted(**payload["hub"]), place)
@@ -101,5 +101,5 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     result = end(payload["version"], found)
     if payload.get("file"):
         Path(payload["file"]).unlink(missing_ok=True)
-    hub.sweep(settings, [settings.folder / "uploads" / f"hub-{job_id}"])
+    hub.sweep(settings, [settings.folder / "uploads" / f".hub-{job_id}"])
     return result

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dynabench import errors
-from dynabench.datasets.imports.plan import brief
+from dynabench.datasets.imports.plan import Refused, brief
 from dynabench.datasets.intake import articles, cases, checklist
-from dynabench.datasets.intake.cases import Case, Note, Refused
+from dynabench.datasets.intake.cases import Case, Note
 from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.columns import Columns
 from dynabench.datasets.intake.layout import Layout

@@ -8,8 +8,8 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, waiting
 from dynabench.datasets.imports import hub
+from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.intake import building, sources
-from dynabench.datasets.intake.cases import Refused
 from dynabench.datasets.intake.layout import Layout, answer_options, columns_of, take
 from dynabench.datasets.intake.rows import Translator
 from dynabench.datasets.library_schemas import DatasetIn, Row, SampleOut, SampleRow, Settled, VersionIn

@@ -46,6 +46,16 @@ def opened(path: Path, name: str, split: str = "", first: bool = False) -> Itera
         yield [(each, each.name) for each in found]
 
 
+@contextmanager
+def given(path: Path) -> Iterator[list[tuple[Path, str]]]:
+    """The data files of a folder, or those in a file."""
+    if path.is_dir():
+        yield in_folder(path)
+        return
+    with opened(path, path.name) as files:
+        yield files
+
+
 def rows(path: Path, name: str, at: Callable[[int], object] | None = None) -> Iterator[Line]:
     """The rows of a file; `at` is told now and then how many of its bytes are read."""
     ending = reading.kind(name)

@@ -24,7 +24,7 @@ def unpacked(path: Path, split: str = "", first: bool = False) -> Iterator[list[
 
     Raises `Invalid` or `TooLarge` for what is no honest archive: paths that lead out of it, links, passwords, bombs.
     """
-    place = Path(tempfile.mkdtemp(prefix="unzipped-", dir=path.parent))
+    place = Path(tempfile.mkdtemp(prefix=".unzipped-", dir=path.parent))
     try:
         yield _unpacked(path, place, split, first)
     finally:

@@ -1,0 +1,16 @@
+"""Everybody at the door of a deployment that a module furnishes with `stage.new_stage`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dynabench.db import Database
+from tests.api.stage import Scene, Stage
+
+
+@pytest.fixture
+def stage(client: Any, database: Database, furnished: tuple[str, Scene]) -> Iterator[Stage]:
+    made = Stage(client, database, furnished[1])
+    yield made
+    made.close()

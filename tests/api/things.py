@@ -1,0 +1,49 @@
+"""Datasets and an evaluation that the stage of the authorization matrix is set with."""
+
+from dataclasses import replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench.datasets import library, stored
+from dynabench.datasets.library_schemas import Settled
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.scoring.tables import Evaluation, Record
+from dynabench.settings import Settings
+from tests import boards
+
+
+def small(session: Session, settings: Settings) -> None:
+    """A public dataset of one row, with perturbed copies of it."""
+    row = Stored("r1", {"premise": "It rains.", "hypothesis": "It is dry."}, ({"label": "contradiction"},))
+    written = stored.write(settings, [row])
+    dataset = Dataset(task_id="nli", name="small", visibility="public")
+    session.add(dataset)
+    session.flush()
+    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=1)
+    session.add(version)
+    session.flush()
+    dataset.version_id = version.id
+    inputs = {"premise": "IT RAINS.", "hypothesis": "It is dry."}
+    copy = replace(row, uid="r1#upper_case", inputs=inputs, of="r1", transformation="upper_case")
+    made = stored.write(settings, [copy], twins=True)
+    for axis in ("fairness", "robustness"):
+        counts = made.transformations
+        session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
+                         transformations=counts))  # fmt: skip
+
+
+def films(session: Session, settings: Settings) -> None:
+    """A public dataset of one row."""
+    row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
+    made = library.add(session, None, "nli", "films", Settled(visibility="public"))
+    library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
+
+
+def evaluated(session: Session, person: int) -> int:
+    made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
+    found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
+    found.state, found.code = "failed", "crashed"
+    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
+    return found.id

@@ -1,0 +1,121 @@
+"""Lists of datasets page by page: the API's and the pages', by addresses that can be shared."""
+
+import re
+from html import unescape
+from random import Random
+
+import pytest
+from sqlalchemy import select
+
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import Database, now
+from dynabench.rounds import service as rounds
+from dynabench.tasks import builtin
+
+COUNT = 70
+
+
+def with_datasets(settings):
+    database = Database(settings.url)
+    database.write(fill)
+    database.close()
+
+
+def fill(session):
+    """Datasets of two tasks, every fifth hidden and every seventh retired, not made in the order of their names."""
+    for task in ("nli", "sentiment"):
+        rounds.save_task(session, None, next(each.source for each in builtin() if each.config.id == task))
+        numbers = list(range(COUNT))
+        Random(1).shuffle(numbers)
+        for number in numbers:
+            made = Dataset(task_id=task, name=f"set-{number:02}", title=f"Set {number}", visibility="public")
+            made.visibility = "hidden" if number % 5 == 0 else "public"
+            made.retired_at = now() if number % 7 == 0 else None
+            session.add(made)
+            session.flush()
+            version = DatasetVersion(dataset_id=made.id, number=1, state="ready", digest=f"{made.id:064}", rows=1)
+            session.add(version)
+            session.flush()
+            made.version_id = version.id
+
+
+@pytest.fixture
+def furnish():
+    return with_datasets
+
+
+@pytest.fixture
+def shown():
+    """What everybody may see, in the lists' order."""
+    numbers = [number for number in range(COUNT) if number % 5]
+    return [
+        (task, f"set-{number:02}")
+        for task in ("nli", "sentiment")
+        for number in sorted(numbers, key=lambda number: (number % 7 == 0, number))
+    ]
+
+
+def pages(client, address, **params):
+    """The items of all pages, and how many there were."""
+    found, count, after = [], 0, ""
+    while after is not None:
+        answer = client.get(address, params=params | {"after": after})
+        assert answer.status_code == 200, answer.text
+        found += [(each["task"], each["name"]) for each in answer.json()["items"]]
+        after, count = answer.json()["next"], count + 1
+    return found, count
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 100])
+def test_pages_of_the_api_follow_each_other_without_gap_or_repetition(client, shown, limit):
+    found, count = pages(client, "/api/v1/datasets", limit=limit)
+    assert (found, count) == (shown, -(-len(shown) // limit))
+    of_task, _ = pages(client, "/api/v1/tasks/nli/datasets", limit=limit)
+    assert of_task == [each for each in shown if each[0] == "nli"]
+    searched, _ = pages(client, "/api/v1/datasets", limit=limit, q="set 1", task="nli")
+    assert searched == [each for each in shown if each[0] == "nli" and re.match("set-(1.|01)", each[1])]
+
+
+def test_what_is_added_or_hidden_meanwhile_moves_nothing(client, shown, database):
+    first = client.get("/api/v1/datasets", params={"limit": 10}).json()
+
+    def change(session):
+        session.add(Dataset(task_id="nli", name="aaa", title="A", visibility="public"))
+        last = first["items"][-1]["name"]
+        session.scalars(
+            select(Dataset).where(Dataset.task_id == "nli", Dataset.name == last)
+        ).one().visibility = "hidden"
+
+    database.write(change)
+    second = client.get("/api/v1/datasets", params={"limit": 10, "after": first["next"]}).json()
+    assert [(each["task"], each["name"]) for each in second["items"]] == shown[10:20]
+
+
+@pytest.mark.parametrize("after", ["7", "nli", "nli.2.set-01", "nli.0.", "nli.0.set-01.x", "nli.0.<b>", "NLI.0.a"])
+def test_a_cursor_that_no_page_gave_is_refused(client, shown, after):
+    for address in ("/api/v1/datasets", "/api/v1/tasks/nli/datasets"):
+        answer = client.get(address, params={"after": after})
+        assert (answer.status_code, list(answer.json()["fields"])) == (422, ["after"])
+    for address in ("/datasets", "/tasks/nli/datasets"):
+        assert client.get(address, params={"after": after}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("address", "task"), [("/datasets", ""), ("/datasets?task=nli&q=set", "nli"), ("/tasks/nli/datasets", "nli")]
+)
+def test_the_links_of_a_page_lead_to_the_end_and_back(client, shown, address, task):
+    found, next = [], address
+    while next:
+        page = client.get(next).text
+        found += re.findall(r'<h3><a href="/tasks/([\w-]+)/datasets/([\w-]+)"', page)
+        assert ("To the start" in page) == (next != address)
+        link = re.search(r'rel="next" href="([^"]+)"', page)
+        next = unescape(link[1]) if link else ""
+    assert found == [each for each in shown if each[0] == task or not task]
+
+
+def test_the_page_counts_what_all_pages_have(client, shown):
+    page = client.get("/datasets").text
+    assert f"{len(shown)} datasets" in page
+    assert f'nli&nbsp;<span class="muted">{len(shown) // 2}</span>' in page
+    assert "No dataset has that name" in client.get("/datasets", params={"task": "nothing"}).text

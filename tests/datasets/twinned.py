@@ -1,0 +1,86 @@
+"""A dataset of three rows whose copies are made and sent in tests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from sqlalchemy import select
+
+from dynabench import jobs
+from dynabench.datasets import stored, twin_jobs, twins
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.db import Database
+from dynabench.rounds import service as rounds
+from dynabench.settings import Settings
+from dynabench.tasks import builtin
+from tests.conftest import Caller
+
+ROWS = [
+    Stored("r1", {"premise": "John gave Mary two apples.", "hypothesis": "A man is generous to his friend."},
+           ({"label": "neutral"},), ("gifts",)),
+    Stored("r2", {"premise": "Nobody was seen on the beautiful street.", "hypothesis": "The street is empty."},
+           ({"label": "entailment"},)),
+    Stored("r3", {"premise": "雨が降っている。", "hypothesis": "晴れている。"}, ({"label": "contradiction"},)),
+]  # fmt: skip
+ADDRESS = "/tasks/nli/datasets/small/twins"
+
+
+@dataclass
+class Place:
+    """A dataset of nli with rows, and its owner."""
+
+    database: Database
+    settings: Settings
+    olga: Caller
+    version: int
+
+    def ask(self) -> list[Twin]:
+        return self.database.write(lambda s: twins.ask(s, s.get_one(DatasetVersion, self.version)))
+
+    def run(self) -> None:
+        """What the worker does with the jobs that wait, without its engine."""
+        for job in self.database.read(lambda s: list(s.scalars(select(jobs.Job).where(jobs.Job.sent_at.is_(None))))):
+            if job.kind == twins.KIND:
+                run(job, self.database)
+
+    def twin(self, axis: str) -> Twin | None:
+        return self.database.read(lambda s: s.scalar(twins.current(self.version, axis)))
+
+    def last(self, axis: str) -> Twin:
+        found = self.database.read(lambda s: s.scalar(twins.newest(self.version, axis)))
+        assert found is not None
+        return found
+
+
+def run(job: jobs.Job, database: Database) -> None:
+    """The workflow's steps in order; `tests/jobs` runs them in a real worker."""
+    if "file" in job.payload:
+        twin_jobs.upload(job.id, job.payload)
+    else:
+        twin_jobs.perturb(job.payload, lambda _: None)
+    database.write(lambda s: jobs._mark_sent(s, [job.id]))
+
+
+@pytest.fixture
+def place(database: Database, settings: Settings, person: Callable[[str], Caller], monkeypatch) -> Place:
+    olga = person("olga")
+    [nli] = [shipped for shipped in builtin() if shipped.config.id == "nli"]
+    database.write(rounds.save_task, None, nli.source)
+    database.write(rounds.set_role, None, "nli", "olga", "owner")
+    version = database.write(furnish, settings)
+    monkeypatch.setattr(jobs, "_database", database)
+    monkeypatch.setattr(twin_jobs, "get_settings", lambda: settings)
+    return Place(database, settings, olga, version)
+
+
+def furnish(session, settings, visibility="public", rows=ROWS, task="nli"):
+    written = stored.write(settings, rows)
+    dataset = Dataset(task_id=task, name="small", title="Small", visibility=visibility)
+    session.add(dataset)
+    session.flush()
+    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=written.rows)
+    session.add(version)
+    session.flush()
+    dataset.version_id = version.id
+    return version.id

@@ -1,0 +1,53 @@
+"""What tests of submissions send, and datasets that they are evaluated on."""
+
+from sqlalchemy import update
+
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.db import now
+from dynabench.registry.tables import Submission
+
+SENT = "/api/v1/tasks/nli/submissions"
+HUB = {"kind": "hub", "name": "mine", "hub": "owner/name"}
+
+
+def send(caller, **said):
+    answer = caller.post(SENT, json=HUB | said)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def ready(database, id, **more):
+    """Let a submission have passed its check."""
+    values = {"state": "ready", "ready_at": now(), "model": "mine", "version": f"{id:016x}"} | more
+    database.write(lambda s: s.execute(update(Submission).where(Submission.id == id).values(**values)))
+
+
+def empty_zip():
+    return b"PK\5\6" + bytes(18)
+
+
+def packed(tmp_path):
+    path = tmp_path / "m.zip"
+    path.write_bytes(empty_zip())
+    return path
+
+
+def dataset(session, settings, rows, name="dev", visibility="public", task="nli"):
+    """A dataset of these rows; its version's id."""
+    written = stored.write(settings, rows)
+    made = Dataset(task_id=task, name=name, title=name, visibility=visibility)
+    session.add(made)
+    session.flush()
+    version = DatasetVersion(dataset_id=made.id, number=1, state="ready", digest=written.digest, rows=written.rows)
+    session.add(version)
+    session.flush()
+    made.version_id = version.id
+    return version.id
+
+
+def pairs(count):
+    labels = ("entailment", "neutral", "contradiction")
+    made = ({"premise": f"It rains {n}.", "hypothesis": "It is dry."} for n in range(count))
+    return [Stored(f"r{n}", inputs, ({"label": labels[n % 3]},)) for n, inputs in enumerate(made)]
