@@ -190,6 +190,26 @@ def test_later_submissions_climb_on_hidden_data_only_where_they_clearly_improve(
         assert ("/first" in results) is (name == "model-0"), "a card claims no score of another submission"
 
 
+def test_an_anonymous_submission_that_is_held_back_tells_nothing_and_no_row_shows_its_scores(
+    client, ids, ada, become, hide
+):
+    for at, (id, visibility) in enumerate(zip(ids, ("anonymous", "public", "anonymous", "private"), strict=True)):
+        become(id, person_id=ada.id, visibility=visibility, created_at=now() + timedelta(hours=at))
+    hide("first")
+    for caller in (client, ada):
+        rows = {row["id"]: row for row in board(caller)["rows"]}
+        told = {id: row["datasets"]["first"]["accuracy"]["value"] for id, row in rows.items()}
+        assert told[ids[1]] < told[ids[0]], "the named one stands by itself, whatever anonymous ones scored"
+        assert told[ids[2]] is None, "a tie with either would link them"
+        assert rows[ids[2]]["datasets"]["first"]["memory"]["value"] is not None
+        assert rows[ids[2]]["rank"] is None
+        assert rows[ids[2]]["unranked"].startswith("Held back on First")
+        assert [rows[id]["held"] for id in ids[:3]] == [False, False, True]
+    freed = {row["id"]: row for row in board(client, "?d.first=0")["rows"]}
+    assert freed[ids[2]]["rank"] is not None
+    assert told[ids[3]] < told[ids[1]], "what is private shows its own to its submitter, and nobody's row shows it"
+
+
 def test_a_significant_improvement_is_told_and_is_then_the_one_to_beat(client, ids, ada, become, hide, database):
     times = iter(now() + timedelta(hours=n) for n in range(4))
     for id in reversed(ids):  # the worst first

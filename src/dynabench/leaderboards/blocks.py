@@ -24,7 +24,7 @@ HARDEST = 8
 class Entry:
     """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
 
-    `tries` counts the submissions of its submitter in the task's ledger, None where the viewer may not know.
+    `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
     """
 
     field: Field
@@ -96,7 +96,7 @@ def _sliced(
 
 def _tries(session: Session, entrant: Entrant) -> int | None:
     submission = session.get_one(Submission, entrant.id)
-    if submission.person_id is None or (submission.visibility == "anonymous" and not entrant.model):
+    if submission.person_id is None or submission.visibility == "anonymous":
         return None
     return session.scalar(queries.tries(submission.person_id, submission.task_id))
 

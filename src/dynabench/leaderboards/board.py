@@ -18,10 +18,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
-from dynabench.leaderboards.released import sources
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
+from dynabench.scoring.released import NOTHING, sources
 from dynabench.tasks.sections import Metrics
 
 Floats = NDArray[np.float64]
@@ -76,8 +76,8 @@ class Standing:
     """All submissions of a task with their scores; shapes are (models M, datasets D, metrics K, replicates B).
 
     Missing scores are NaN. What has no replicates stands still: all of its replicates are the value.
-    `held` (M, D) says where an earlier submission's scores are told (`released`), `signatures` (M, D) are those of the
-    records, empty where there is none.
+    `held` (M, D) says where an earlier submission's scores are told, or none (`scoring.released`); `signatures` (M, D)
+    are those of the records, empty where there is none.
     """
 
     entries: tuple[Entry, ...]
@@ -121,7 +121,7 @@ class Board:
         return self.of.values[self.places]
 
     def held(self, place: int, dataset: int) -> bool:
-        """Whether a row shows an earlier submission's scores on a dataset."""
+        """Whether a row shows an earlier submission's scores on a dataset, or none."""
         return bool(self.of.held[self.places[place], dataset])
 
 
@@ -247,16 +247,20 @@ def _read(
 def _released(of: Standing) -> Standing:
     """The same with what is told of hidden datasets; costs are each model's own."""
     quality = np.array([not each.cost for each in of.metrics])
-    people = [entry.person for entry in of.entries]
+    people, visibilities = [each.person for each in of.entries], [each.visibility for each in of.entries]
     for at, column in enumerate(of.datasets):
         if not column.hidden or not of.metrics:
             continue
         primary = of.metrics[0]
         values, drawn = of.values[:, at, 0] / primary.scale, of.replicates[:, at, 0] / primary.scale
-        told = sources(people, values, drawn, column.rows, primary.direction)
+        told = sources(people, visibilities, values, drawn, column.rows, primary.direction)
         of.held[:, at] = told != np.arange(len(told))
         for array in (of.values, of.low, of.high, of.n, of.replicates):
             array[:, at, quality] = array[told][:, at, quality]
+        nothing = np.ix_(told == NOTHING, [at], quality)
+        of.n[nothing] = 0
+        for array in (of.values, of.low, of.high, of.replicates):
+            array[nothing] = np.nan
     return of
 
 

@@ -137,6 +137,9 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
     data = [at for at, each in enumerate(board.datasets) if weights.datasets[each.name]]
     metrics = [at for at, each in enumerate(board.metrics) if weights.metrics[each.name] or each.name == board.primary]
     gone = ~np.isfinite(values)
+    if held := [each.title for at, each in enumerate(board.datasets) if at in data and _untold(board, place, at)]:
+        where = ", ".join(held)
+        return f"Held back on {where}: not significantly better than an earlier try. Give that the weight 0 to rank it."
     without = [board.metrics[at] for at in metrics if gone[data, at].all()]
     if without and len(without) < len(metrics):
         what = ", ".join(each.title.lower() for each in without)
@@ -145,6 +148,11 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
         return f"It has no {what}; give these the weight 0 to rank it."
     missing = [board.datasets[at] for at in data if gone[at, metrics].any()]
     return _without(entry, missing)
+
+
+def _untold(board: Board, place: int, dataset: int) -> bool:
+    """Whether a row is held back on a dataset without another's scores in the place of its own."""
+    return board.held(place, dataset) and not np.isfinite(board.values[place, dataset, 0])
 
 
 def _without(entry: Entry, missing: Sequence[Column]) -> str:
