@@ -6,6 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
+from dynabench.datasets.tables import DatasetVersion
+from dynabench.scoring.tables import Shard
 from tests.scoring.conftest import statements
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -36,6 +38,28 @@ def test_a_record_holds_outside_and_scores_the_same_again(record):
     assert {each["metric"]: each["same"] for each in found["scores"]} == {"accuracy": True, "f1": True}
     assert verify("1").exit_code == 0
     assert verify("2").exit_code == 1
+
+
+def test_the_record_of_a_hidden_dataset_says_no_digest_of_rows_or_answers_and_is_run_again_where_they_are(
+    place, by_hand, client, tmp_path, database, monkeypatch
+):
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
+    here = place()
+    version = here.dataset("quiet", statements(40), "hidden")
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(1)
+    told = client.get("/api/v1/evaluations/1/record").text
+    rows, shards = database.read(lambda session: (
+        session.get_one(DatasetVersion, version).digest, [each.digest for each in session.query(Shard)],
+    ))  # fmt: skip
+    assert shards
+    for secret in (rows, *shards):
+        assert secret not in told
+    path = tmp_path / "record.json"
+    path.write_text(told)
+    assert verify(path, "--again").exit_code == 0
+    database.write(lambda session: setattr(session.get_one(DatasetVersion, version), "salt", "another"))
+    assert verify(path, "--again").exit_code == 1, "other rows than those recorded are not asked about"
 
 
 def test_what_was_changed_or_signed_by_another_does_not_hold(record):

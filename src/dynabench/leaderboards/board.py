@@ -30,7 +30,7 @@ KEPT = 8  # tasks whose standings are kept in memory: 20 MB each with 100 models
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset in the version that counts now."""
+    """A dataset in the version that counts now; `digest` is what everybody may know of it."""
 
     name: str
     title: str
@@ -182,9 +182,10 @@ def standing(session: Session, task: str, metrics: tuple[str, ...]) -> Standing:
 
 
 def _column(dataset: Any, version: Any) -> Column:
+    digest = version.told_digest(dataset.visibility)
     return Column(
         dataset.name, dataset.title or dataset.name, dataset.kind, dataset.visibility, dataset.weight, version.id,
-        version.number, version.digest, version.rows, dataset.licence, tuple(map(str, dataset.languages)),
+        version.number, digest, version.rows, dataset.licence, tuple(map(str, dataset.languages)),
     )  # fmt: skip
 
 

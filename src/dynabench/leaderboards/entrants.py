@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import SMALLEST_SLICE
+from dynabench.datasets.tables import slice_told
 from dynabench.leaderboards import view_queries as queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -169,7 +169,7 @@ def slices(
     source_of = {each.id: told.get((each.id, of.id), each.id) for each in entrants}
     rows = session.execute(queries.scores(sorted(set(source_of.values())), [of.version_id], [metric.name], slices=True))
     found = {(submission, score.slice): cell(score) for submission, _, score in rows}
-    shown = {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST_SLICE}
+    shown = {key: each for key, each in found.items() if slice_told(of.visibility, each.n, of.rows)}
     return {(id, tag): each for id, source in source_of.items() for (one, tag), each in shown.items() if one == source}
 
 

@@ -33,6 +33,12 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
     return found if dataset is None else found.where(Dataset.id == dataset)
 
 
+def version(task: str, dataset: str, number: int) -> Select[DatasetVersion]:
+    """A version of a dataset by its number."""
+    of = (Dataset.task_id == task, Dataset.name == dataset, DatasetVersion.number == number)
+    return select(DatasetVersion).join(Dataset, Dataset.id == DatasetVersion.dataset_id).where(*of)
+
+
 def of_version(version: int) -> Select[Evaluation]:
     """All evaluations on a version."""
     return select(Evaluation).where(Evaluation.version_id == version)

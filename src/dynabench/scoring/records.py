@@ -83,6 +83,7 @@ def _read(path: Path) -> Ed25519PrivateKey:
 
 def _document(session: Session, evaluation: int) -> dict[str, Any]:
     found, submission, of, dataset = planning.whole(session, evaluation)
+    told, hidden = of.told_digest(dataset.visibility), dataset.visibility == "hidden"
     shards = session.scalars(queries.shards(evaluation)).all()
     scores = session.scalars(queries.scores(evaluation)).all()
     return {
@@ -93,14 +94,14 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "dataset": _dataset(dataset, of),
         "attempt": found.attempt,
         "rows": found.rows_done,
-        "seeds": {"replicates": of.digest, "sample": of.digest},
+        "seeds": {"replicates": told, "sample": told},
         "batch_size": costs.BATCH,
         "repeats": costs.REPEATS,
         "machine": hardware(),
         "python": platform.python_version(),
         "libraries": {name: known for name in LIBRARIES if (known := _version(name))},
         "code": __version__,
-        "shards": [_shard(each) for each in shards],
+        "shards": [_shard(each, hidden) for each in shards],
         "scores": [_score(each) for each in scores if not each.slice],
         "made_at": now().isoformat(),
     }
@@ -110,14 +111,16 @@ def _dataset(dataset: Dataset, version: DatasetVersion) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "version": version.number,
-        "digest": version.digest,
+        "digest": version.told_digest(dataset.visibility),
         "rows": version.rows,
         "visibility": dataset.visibility,
     }
 
 
-def _shard(shard: Shard) -> dict[str, Any]:
-    return {name: getattr(shard, name) for name in ("part", "number", "first", "rows", "digest")}
+def _shard(shard: Shard, hidden: bool) -> dict[str, Any]:
+    """Without the digest of what was answered to hidden rows: few answers can be guessed."""
+    told = ("part", "number", "first", "rows", *(() if hidden else ("digest",)))
+    return {name: getattr(shard, name) for name in told}
 
 
 def _score(score: Score) -> dict[str, Any]:

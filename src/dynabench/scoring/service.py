@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.db import now
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -122,21 +122,23 @@ def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequ
     """The scores of an evaluation that `viewer` may see; small slices are left out where the dataset is hidden, also
     those that were scored before it was. Of one that the ladder holds back there are the costs alone."""
     seen, found = one(session, viewer, id), session.scalars(queries.scores(id)).all()
-    hidden = seen.dataset.visibility == "hidden"
+    visibility, rows = seen.dataset.visibility, seen.version.rows
     if seen.held:
         return seen, [each for each in found if measure(each.metric).cost]
-    return seen, [each for each in found if not (hidden and each.slice and each.n < SMALLEST_SLICE)]
+    return seen, [each for each in found if not each.slice or slice_told(visibility, each.n, rows)]
 
 
 def record(session: Session, viewer: Person | None, id: int) -> Record:
     """The signed record; `NotFound` until there is one. An anonymous submission's names its model, so it is its own.
 
-    Raises `Forbidden` while the ladder holds its scores back.
+    Raises `Forbidden` while the ladder holds its scores back, and where it was signed before the dataset was hidden.
     """
     seen = one(session, viewer, id)
     found = session.get(Record, id)
     if found is None or (seen.submission.visibility == "anonymous" and not seen.mine):
         raise errors.NotFound("There is no record of this evaluation to be shown.")
+    if seen.dataset.visibility == "hidden" and found.document["dataset"]["visibility"] != "hidden":
+        raise errors.Forbidden("This record was signed before the dataset was hidden, and says too much of its rows.")
     if seen.held:
         raise errors.Forbidden("The scores in this record are held back: the dataset is hidden, and an earlier try is "
                                "as good.")  # fmt: skip
