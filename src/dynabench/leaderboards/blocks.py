@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from sqlalchemy.orm import Session
 
@@ -52,7 +53,7 @@ class Best:
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
-    slices: tuple[tuple[str, float, int], ...]
+    slices: tuple[tuple[str, Cell], ...]
 
 
 def of_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
@@ -130,13 +131,23 @@ def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
     return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
 
 
-def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, float, int], ...]:
-    """Tags with their mean score over models and their number of rows, hardest first."""
+def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, Cell], ...]:
+    """Tags with their mean score over models, hardest first.
+
+    The interval is from the mean of the lower limits to that of the upper ones, which is right where all models fail on
+    the same rows, and wider than need be where they do not.
+    """
     by: dict[str, list[Cell]] = {}
     for (_, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
-    found = [(tag, sum(each.value for each in some) / len(some), some[0].n) for tag, some in by.items()]
-    return tuple(sorted(found, key=lambda each: (metric.direction * each[1], each[0]))[:HARDEST])
+    found = [(tag, _mean(some)) for tag, some in by.items()]
+    return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
+
+
+def _mean(some: Sequence[Cell]) -> Cell:
+    low, high = ([limit for each in some if (limit := getattr(each, end)) is not None] for end in ("low", "high"))
+    bounds = (fmean(low), fmean(high)) if len(low) == len(high) == len(some) else (None, None)
+    return Cell(fmean(each.value for each in some), *bounds, some[0].n)
 
 
 def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
