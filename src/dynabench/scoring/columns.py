@@ -53,8 +53,8 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     return found
 
 
-def is_right(field: Field, said: Any, accepted: Sequence[Any]) -> bool:
-    """Whether an answer is one of those that count as right."""
+def is_exact(field: Field, said: Any, accepted: Sequence[Any]) -> bool:
+    """Whether an answer is the same as one of those that are accepted."""
     return any(same(field, said, each) for each in accepted)
 
 

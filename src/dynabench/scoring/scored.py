@@ -58,7 +58,7 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
     """All scores of an evaluation whose rows are answered; those of single rows are kept on the way (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
     rows = work.parts[planning.ROWS]
-    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, rows))
+    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, work.config.fooled, rows))
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
