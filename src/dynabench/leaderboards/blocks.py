@@ -145,9 +145,13 @@ def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tup
 
 
 def _mean(some: Sequence[Cell]) -> Cell:
-    low, high = ([limit for each in some if (limit := getattr(each, end)) is not None] for end in ("low", "high"))
-    bounds = (fmean(low), fmean(high)) if len(low) == len(high) == len(some) else (None, None)
-    return Cell(fmean(each.value for each in some), *bounds, some[0].n)
+    low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
+    return Cell(fmean(each.value for each in some), low, high, some[0].n)
+
+
+def _limit(limits: Sequence[float | None]) -> float | None:
+    known = [each for each in limits if each is not None]
+    return fmean(known) if len(known) == len(limits) else None
 
 
 def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:

@@ -6,6 +6,7 @@ see of it. Values are in the units that people read (percent, not shares).
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -93,6 +94,21 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Coming:
+    """What will be scored: evaluations that go on, by submission and dataset version with how many are before them, and
+    perturbed copies that are being made, by dataset version and axis."""
+
+    queue: Mapping[tuple[int, int], int]
+    copies: Set[tuple[int, str]]
+
+    def ahead(self, submission: int, versions: Sequence[int]) -> int | None:
+        """How many evaluations are before the last of a submission's on these versions; None where none goes on."""
+        return max(
+            (self.queue[submission, each] for each in versions if (submission, each) in self.queue), default=None
+        )
+
+
+@dataclass(frozen=True)
 class Board:
     """A `Standing` as one viewer sees it: fewer rows, and of anonymous ones nothing but the scores.
 
@@ -104,6 +120,7 @@ class Board:
     entries: tuple[Entry, ...]
     places: NDArray[np.intp]
     of: Standing
+    coming: Coming
 
     @property
     def datasets(self) -> tuple[Column, ...]:
@@ -119,6 +136,11 @@ class Board:
     def values(self) -> Floats:
         """Scores, shape (M, D, K)."""
         return self.of.values[self.places]
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which metrics some row has on which datasets, shape (D, K)."""
+        return np.asarray(np.isfinite(self.values).any(axis=0))
 
     def held(self, place: int, dataset: int) -> bool:
         """Whether a row shows an earlier submission's scores on a dataset, or none."""
@@ -141,7 +163,14 @@ def board(session: Session, viewer: Person | None, task: str) -> Board:
     shown = [(place, _seen(entry, viewer)) for place, entry in enumerate(found.entries)]
     rows = [(place, entry) for place, entry in shown if entry is not None]
     places = np.array([place for place, _ in rows], np.intp)
-    return Board(task, config.metrics.primary, tuple(entry for _, entry in rows), places, found)
+    entries, versions = tuple(entry for _, entry in rows), [column.version for column in found.datasets]
+    return Board(task, config.metrics.primary, entries, places, found, _coming(session, versions))
+
+
+def _coming(session: Session, versions: Sequence[int]) -> Coming:
+    queue = {(row.submission_id, row.version_id): at for at, row in enumerate(session.execute(queries.going()))}
+    copies = {(row.version_id, row.axis) for row in session.execute(queries.perturbing(versions))}
+    return Coming(queue, copies)
 
 
 def _seen(entry: Entry, viewer: Person | None) -> Entry | None:
@@ -258,7 +287,7 @@ def _released(of: Standing) -> Standing:
         of.held[:, at] = told != np.arange(len(told))
         for array in (of.values, of.low, of.high, of.n, of.replicates):
             array[:, at, quality] = array[told][:, at, quality]
-        nothing = np.ix_(told == NOTHING, [at], quality)
+        nothing = np.ix_(told == NOTHING, np.arange(len(of.datasets)) == at, quality)
         of.n[nothing] = 0
         for array in (of.values, of.low, of.high, of.replicates):
             array[nothing] = np.nan

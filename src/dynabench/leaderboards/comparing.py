@@ -142,13 +142,14 @@ def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     """Which rows are `shown`: `differ`, only `a` right, only `b` right, both `right`, both `wrong`; shape (rows,)."""
     both = ~(np.isnan(a) | np.isnan(b))
     first, second = both & (a == 1), both & (b == 1)
-    return {
+    found: NDArray[np.bool_] = {
         "differ": first ^ second,
         "a": first & ~second,
         "b": second & ~first,
         "right": first & second,
         "wrong": both & ~first & ~second,
     }[shown]
+    return found
 
 
 def grouped(found: Sequence[Difference]) -> list[tuple[Measure, list[Difference], float]]:

@@ -21,12 +21,14 @@ Right = NDArray[np.float32]
 
 def right(settings: Settings, evaluation: int, rows: int) -> Right:
     """Which of a dataset's `rows` were answered right by the task's rule (`Fooled.right`)."""
-    return _known(settings, evaluation, rows)[1]
+    found: Right = _known(settings, evaluation, rows)[1]
+    return found
 
 
 def scores(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
     """What the primary metric says of each of a dataset's `rows`; NaN where that is not known."""
-    return _known(settings, evaluation, rows)[0]
+    found: NDArray[np.float32] = _known(settings, evaluation, rows)[0]
+    return found
 
 
 def _known(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScores:

@@ -8,6 +8,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission
 from dynabench.rounds.tables import Round
+from dynabench.scoring.queries import SCORED
 from dynabench.scoring.tables import Evaluation, Score, Shard
 
 ENTERED = ("ready", "withdrawn")
@@ -52,7 +53,7 @@ def scores(
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Score)
         .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(*wanted, whole, Evaluation.state == "done")
+        .where(*wanted, whole, Evaluation.state.in_(SCORED))
         .order_by(Score.id)
         .execution_options(**PACKED)
     )

@@ -9,6 +9,8 @@ from dynabench.scoring.tables import Evaluation, Score, Shard
 
 OPEN = ("queued", "checking", "running", "scoring")
 """States of an evaluation that goes on."""
+SCORED = ("done", *OPEN)
+"""States in which scores count: an evaluation that is run again keeps those of its last run until it has new ones."""
 
 
 def missing(submission: int | None = None, dataset: int | None = None) -> Select[Submission, DatasetVersion]:
@@ -76,7 +78,7 @@ def told(task: str, versions: list[int], metric: str) -> Select[int, int, float,
         select(Evaluation.submission_id, Evaluation.version_id, Score.value, Score.replicates)
         .join(Score, Score.evaluation_id == Evaluation.id)
         .join(Submission, Submission.id == Evaluation.submission_id)
-        .where(*of, Evaluation.version_id.in_(versions), Evaluation.state == "done")
+        .where(*of, Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED))
         .where(Score.metric == metric, Score.slice == "")
         .execution_options(**PACKED)
     )

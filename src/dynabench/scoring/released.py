@@ -72,7 +72,7 @@ def told(session: Session, task: str, rows: dict[int, int], primary: Measure) ->
     people, visibilities = [each.person_id for each in entered], [each.visibility for each in entered]
     for version, count in rows.items():
         shown = sources(people, visibilities, values[version], drawn[version], count, primary.direction)
-        for place in np.flatnonzero(shown != np.arange(len(shown))):
-            source = NOTHING if shown[place] == NOTHING else entered[shown[place]].id
-            found[entered[place].id, version] = source
+        for place, source in enumerate(shown.tolist()):
+            if source != place:
+                found[entered[place].id, version] = NOTHING if source == NOTHING else entered[source].id
     return found

@@ -208,7 +208,7 @@ def _seen(
 def _held(session: Session, seen: Seen) -> bool:
     if seen.dataset.visibility != "hidden":
         return False
-    if seen.evaluation.state != "done":  # scores of an earlier run stay while it goes on, and no ladder knows them
+    if seen.evaluation.state not in queries.SCORED:  # scores of a run before the one that failed, which no ladder knows
         return True
     primary = measure(rounds.newest_config(session, seen.dataset.task_id).metrics.primary)
     told = released.told(session, seen.dataset.task_id, {seen.version.id: seen.version.rows}, primary)
