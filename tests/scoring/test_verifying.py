@@ -7,6 +7,9 @@ from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.evaluate import registry
+from dynabench.registry.tables import Submission
+from dynabench.scoring import queueing
 from dynabench.scoring.tables import Shard
 from tests.scoring.conftest import statements
 
@@ -74,3 +77,46 @@ def test_what_was_changed_or_signed_by_another_does_not_hold(record):
     for wrong in ("[]", "{}", "not json", '{"document": 1, "signature": 2}'):
         record.write_text(wrong)
         assert verify(record).exit_code == 1
+
+
+def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_gone(
+    place, by_hand, client, tmp_path, database, settings, monkeypatch
+):
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
+    here = place()
+    here.dataset("films", statements(30))
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(1)
+    before = {each["metric"]: each for each in scores(client)}
+    first = tmp_path / "first.json"
+    first.write_text(client.get("/api/v1/evaluations/1/record").text)
+    assert "without asking" not in verify(first).output
+
+    database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
+    card = registry.find("accuracy")
+    monkeypatch.setattr(card, "version", card.version + 1)
+    assert database.write(queueing.outdated) == 1
+    assert here.queue(metric="accuracy") == 1
+    by_hand(1)
+
+    assert here.evaluation(1).state == "done", here.evaluation(1).code
+    after = {each["metric"]: each for each in scores(client)}
+    assert after["accuracy"]["version"] == before["accuracy"]["version"] + 1
+    assert set(after) == set(before)
+    for cost in ("throughput", "memory", "latency_p50", "latency_p95", "size"):
+        assert after[cost] == before[cost], cost
+    second = tmp_path / "second.json"
+    second.write_text(client.get("/api/v1/evaluations/1/record").text)
+    told = verify(second)
+    assert told.exit_code == 0
+    answered = json.loads(second.read_text())["document"]["answered_at"]
+    assert answered == json.loads(first.read_text())["document"]["answered_at"]
+    assert f"scored from answers of {answered}, without asking the model again" in told.output
+    assert "cannot be run again here" in verify(second, "--again").output
+    others = verify(first, "--again")
+    assert "accuracy: recorded by version 1 of the metric, here is 2, not compared" in others.output
+    assert others.exit_code == 0
+
+
+def scores(client):
+    return [each for each in client.get("/api/v1/evaluations/1/scores").json()["items"] if not each["slice"]]

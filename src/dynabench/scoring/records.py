@@ -93,6 +93,8 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "model": {"name": submission.model, "version": submission.version, "kind": submission.kind},
         "dataset": _dataset(dataset, of),
         "attempt": found.attempt,
+        "answered_at": max(each.done_at for each in shards).isoformat(),
+        "asked": any(found.started_at is None or each.done_at >= found.started_at for each in shards),
         "rows": found.rows_done,
         "seeds": {"replicates": told, "sample": told},
         "batch_size": costs.BATCH,

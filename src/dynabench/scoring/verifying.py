@@ -73,6 +73,12 @@ def own(settings: Settings, evaluation: int) -> Signed:
     return Signed(found.document, found.signature, records.public_key(settings))
 
 
+def outdated(document: dict[str, Any]) -> list[tuple[str, int, int]]:
+    """Metrics of a record whose version is another one here, with both versions: their values are not compared."""
+    both = [(each["metric"], each["version"], version_of(each["metric"])) for each in document["scores"]]
+    return [each for each in both if each[1] != each[2]]
+
+
 def again(settings: Settings, document: dict[str, Any], tolerance: float = TOLERANCE) -> Iterator[Compared]:
     """Ask the model about the dataset's rows again and compare the scores of the whole.
 
