@@ -90,7 +90,7 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 1))
-    key = records.public_key(settings)
+    key = records.public_keys(settings)[0]
     assert records.verified(record.document, record.signature, key)
     assert not records.verified(record.document | {"rows": 1}, record.signature, key)
     digests = {each["digest"] for each in record.document["shards"]}

@@ -10,9 +10,11 @@ from dynabench.datasets.tables import DatasetVersion
 from dynabench.evaluate import registry
 from dynabench.registry.tables import Submission
 from dynabench.scoring import queueing
-from dynabench.scoring.tables import Shard
-from tests.scoring.conftest import statements
+from dynabench.scoring.tables import Record, Shard
+from dynabench.settings import get_settings
+from tests.scoring.conftest import Place, statements
 
+STRANGER = "A" * 43 + "="
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
 
@@ -120,3 +122,53 @@ def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_
 
 def scores(client):
     return [each for each in client.get("/api/v1/evaluations/1/scores").json()["items"] if not each["slice"]]
+
+
+def test_one_command_checks_a_record_where_there_is_neither_server_nor_database(record, tmp_path, monkeypatch):
+    key = json.loads(record.read_text())["key"]
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/nothing")
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "nowhere"))
+    get_settings.cache_clear()
+    told = verify(record, "--key", key, "--json")
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.output)["given"]
+    assert not (tmp_path / "nowhere").exists(), "nor does it make anything"
+    for change in (
+        lambda document: document["dataset"].update(digest="0" * 64),
+        lambda document: document["dataset"].update(name="others"),
+        lambda document: document["model"].update(version="0" * 16),
+        lambda document: document["scores"][0].update(value=document["scores"][0]["value"] + 1e-9),
+        lambda document: document.update(key=key[::-1]),
+        lambda document: document.pop("seeds"),
+    ):
+        changed = json.loads(record.read_text())
+        change(changed["document"])
+        other = tmp_path / "changed.json"
+        other.write_text(json.dumps(changed))
+        assert verify(other, "--key", key).exit_code == 1
+
+
+def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client, database, by_hand, settings):
+    old = client.get("/.well-known/dynabench-key").text.split()
+    assert CliRunner().invoke(app, ["evaluate", "new-key"]).exit_code == 0
+    keys = client.get("/.well-known/dynabench-key").text.split()
+    assert keys[1:] == old
+    assert client.get("/api/v1/key").json() == {"algorithm": "Ed25519", "key": keys[0], "older": old}
+    assert (settings.folder / "signing-key").stat().st_mode & 0o777 == 0o600
+    told = client.get("/api/v1/evaluations/1/record").json()
+    assert told["key"] == old[0]
+    assert verify("1").exit_code == 0
+    assert verify(record, "--key", old[0]).exit_code == 0
+    assert verify(record, "--key", keys[0]).exit_code == 1
+    here = Place(database, settings)
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(2)
+    assert client.get("/api/v1/evaluations/2/record").json()["key"] == keys[0]
+    assert verify("2").exit_code == 0
+
+    def forged(session):
+        found = session.get_one(Record, 1)
+        found.document = {**found.document, "key": STRANGER}
+
+    database.write(forged)
+    assert verify("1").exit_code == 1, "a key that the server never had is not trusted for being named"

@@ -166,6 +166,16 @@ def verify_record(
     raise typer.Exit(0 if told["valid"] and all(each["same"] for each in told.get("scores", ())) else 1)
 
 
+@app.command("new-key")
+def new_key(as_json: AsJson = False) -> None:
+    """Sign records with a new key from now on. Earlier public keys stay listed, so that earlier records still hold."""
+    from dynabench.scoring import records
+    from dynabench.settings import get_settings
+
+    key = records.rotate(get_settings())
+    typer.echo(json.dumps({"key": key}) if as_json else f"records are signed from now on with {key}")
+
+
 def _tell(found: Any, quiet: bool, json_file: Path | None, html_file: Path | None, report: Any) -> None:
     """Print and write what was found."""
     if quiet:

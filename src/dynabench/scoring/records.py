@@ -27,13 +27,13 @@ from dynabench.settings import Settings
 
 FORMAT = "dynabench-record-1"
 LIBRARIES = ("numpy", "torch", "transformers", "peft", "onnxruntime", "safetensors", "tokenizers")
-KEY = "signing-key"
+KEY, OLDER = "signing-key", "signing-keys-older"
 
 
 def keep(session: Session, settings: Settings, evaluation: int) -> None:
     """Sign what the evaluation's shards and scores say now; an earlier record gives way."""
     session.flush()
-    document = _document(session, evaluation)
+    document = _document(session, evaluation) | {"key": public_keys(settings)[0]}
     record = session.get(Record, evaluation) or Record(evaluation_id=evaluation)
     record.document, record.signature, record.made_at = document, sign(settings, document), now()
     session.add(record)
@@ -44,9 +44,24 @@ def sign(settings: Settings, document: dict[str, Any]) -> str:
     return base64.b64encode(_private(settings).sign(canonical(document))).decode()
 
 
-def public_key(settings: Settings) -> str:
-    """The key that signatures are checked with, 32 bytes in base64."""
-    return base64.b64encode(_private(settings).public_key().public_bytes_raw()).decode()
+def public_keys(settings: Settings) -> list[str]:
+    """The keys that signatures are checked with, 32 bytes in base64 each: that of new ones first, then earlier ones,
+    newest first."""
+    older = settings.folder / OLDER
+    earlier = older.read_text().split() if older.exists() else []
+    return [_public(_private(settings)), *earlier[::-1]]
+
+
+def rotate(settings: Settings) -> str:
+    """Sign with a new key from now on, and forget the old private one; its public half stays in `public_keys`, so that
+    old records still hold. The new public key."""
+    old, made = _public(_private(settings)), Ed25519PrivateKey.generate()
+    with (settings.folder / OLDER).open("a") as file:
+        file.write(f"{old}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _written(settings.folder / KEY, made).replace(settings.folder / KEY)
+    return _public(made)
 
 
 def verified(document: dict[str, Any], signature: str, key: str) -> bool:
@@ -65,20 +80,31 @@ def canonical(document: dict[str, Any]) -> bytes:
 
 
 def _private(settings: Settings) -> Ed25519PrivateKey:
-    return _read(settings.folder / KEY)
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path) -> Ed25519PrivateKey:
     """The deployment's key, made at first use; of two processes that make it at once, one's stays."""
+    path = settings.folder / KEY
     if not path.exists():
-        waiting = path.with_name(f".{KEY}-{os.getpid()}")
-        waiting.touch(mode=0o600)
-        waiting.write_bytes(Ed25519PrivateKey.generate().private_bytes_raw())
+        waiting = _written(path, Ed25519PrivateKey.generate())
         with suppress(FileExistsError):
             os.link(waiting, path)
         waiting.unlink()
+    state = path.stat()
+    return _read(path, state.st_mtime_ns, state.st_ino)
+
+
+def _written(path: Path, key: Ed25519PrivateKey) -> Path:
+    waiting = path.with_name(f".{KEY}-{os.getpid()}")
+    waiting.touch(mode=0o600)
+    waiting.write_bytes(key.private_bytes_raw())
+    return waiting
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, file: int) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()
 
 
 def _document(session: Session, evaluation: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Records checked where they are read: the signature anywhere, the scores again where model and rows are at hand."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,12 @@ def own(settings: Settings, evaluation: int) -> Signed:
         database.close()
     if found is None:
         raise NotFound(f"There is no record of an evaluation {evaluation} here.")
-    return Signed(found.document, found.signature, records.public_key(settings))
+    return trusted(found.document, found.signature, records.public_keys(settings))
+
+
+def trusted(document: dict[str, Any], signature: str, keys: Sequence[str]) -> Signed:
+    """A record under the key that it names, if that is one of the server's `keys`, else under the present one."""
+    return Signed(document, signature, document["key"] if document.get("key") in keys else keys[0])
 
 
 def outdated(document: dict[str, Any]) -> list[tuple[str, int, int]]:

@@ -22,7 +22,8 @@ def found(score: str, server: str) -> Signed:
     try:
         with Client(server) as client:
             told = client.request("GET", f"/evaluations/{score}/record")
-            return Signed(told["document"], told["signature"], client.request("GET", "/key")["key"])
+            keys = client.request("GET", "/key")
+            return verifying.trusted(told["document"], told["signature"], [keys["key"], *keys["older"]])
     except (ApiError, OSError) as error:
         raise ValueError(f"{server} gives no record of {score}: {error}") from None
 
