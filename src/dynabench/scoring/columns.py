@@ -59,10 +59,15 @@ def is_exact(field: Field, said: Any, accepted: Sequence[Any]) -> bool:
 
 
 def same(field: Field, first: Any, second: Any) -> bool:
-    """Whether two answers are the same; of marked texts, whether their words are."""
+    """Whether two answers are the same; of marked texts, whether the words of all of them are."""
     if isinstance(field, Spans):
-        return answer_words(text_of(first)) == answer_words(text_of(second))
+        return _marked(first) == _marked(second)
     return field.same(first, second)
+
+
+def _marked(answer: Any) -> list[list[str]]:
+    parts = answer if isinstance(answer, list) else [answer]
+    return [words for each in parts if (words := answer_words(text_of(each)))]
 
 
 def text_of(answer: Any) -> str:
