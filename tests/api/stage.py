@@ -33,6 +33,7 @@ from tests import boards
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
 
+RECORD = {"format": "dynabench-record-1", "key": "", "dataset": {"visibility": "public"}}
 NAMES = {
     "member": "mia",  # somebody with an account
     "author": "ada",  # an annotator, who wrote the example
@@ -318,7 +319,7 @@ def _evaluated(session: Session, person: int) -> int:
     made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
     found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
     found.state, found.code = "failed", "crashed"
-    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
+    session.add(Record(evaluation_id=found.id, document=RECORD, signature=""))
     return found.id
 
 
