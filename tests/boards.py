@@ -132,4 +132,4 @@ def _shards(session: Session, settings: Settings, evaluation: int, rows: Sequenc
             Shard(evaluation_id=evaluation, part="rows", number=number, first=first, rows=last - first,
                   digest=waiting.digest, seconds=1.0)
         )  # fmt: skip
-    row_scores.keep(settings, evaluation, right.astype(np.float32))
+    row_scores.keep(settings, evaluation, np.stack([right, right]).astype(np.float32))

@@ -13,6 +13,8 @@ from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
 from tests import boards
 
+RECORD = {"format": "dynabench-record-1", "key": "", "dataset": {"visibility": "public"}}
+
 
 def small(session: Session, settings: Settings) -> None:
     """A public dataset of one row, with perturbed copies of it."""
@@ -45,5 +47,5 @@ def evaluated(session: Session, person: int) -> int:
     made = boards.furnish(session, "nli", skills=[0.9], datasets=["third"], rows=40, person=person)
     found = session.scalars(select(Evaluation).where(Evaluation.submission_id == made[0])).one()
     found.state, found.code = "failed", "crashed"
-    session.add(Record(evaluation_id=found.id, document={"format": "dynabench-record-1"}, signature=""))
+    session.add(Record(evaluation_id=found.id, document=RECORD, signature=""))
     return found.id

@@ -93,7 +93,7 @@ def test_hidden_datasets_are_known_to_owners_alone(olga, work, person, client): 
 def test_scoring_datasets_are_listed_and_their_rows_stay(olga, work, client):  # noqa: F811
     made = added(olga, work, visibility="scoring")
     assert client.get(f"{API}/films").json()["version"]["rows"] == 40
-    assert client.get(f"{API}/films").json()["version"]["slices"] == {}, "slices of fewer than 30 rows stay unnamed"
+    assert client.get(f"{API}/films").json()["version"]["slices"] == {"even": 20}, "which its scores name too"
     assert client.get(f"{API}/films/rows").status_code == 403
     assert "A fine film" not in client.get("/tasks/sentiment/datasets/films").text
     assert made["version"]["slices"] == {"even": 20}

@@ -2,14 +2,21 @@
 
 import csv
 import io
+import math
+import re
 from datetime import timedelta
 
 import pyarrow.parquet as pq
 import pytest
+from sqlalchemy import delete, select
 
+from dynabench.datasets.tables import Dataset, Twin
 from dynabench.db import now
 from dynabench.leaderboards.board import _kept
+from dynabench.scoring import measures
+from dynabench.scoring.measures import Measure, packed
 from dynabench.scoring.tables import Evaluation, Record, Score
+from dynabench.stats.replicates import measured
 
 BOARD = "/api/v1/tasks/sentiment/leaderboard"
 PAGE = "/tasks/sentiment/leaderboard"
@@ -190,6 +197,26 @@ def test_later_submissions_climb_on_hidden_data_only_where_they_clearly_improve(
         assert ("/first" in results) is (name == "model-0"), "a card claims no score of another submission"
 
 
+def test_an_anonymous_submission_that_is_held_back_tells_nothing_and_no_row_shows_its_scores(
+    client, ids, ada, become, hide
+):
+    for at, (id, visibility) in enumerate(zip(ids, ("anonymous", "public", "anonymous", "private"), strict=True)):
+        become(id, person_id=ada.id, visibility=visibility, created_at=now() + timedelta(hours=at))
+    hide("first")
+    for caller in (client, ada):
+        rows = {row["id"]: row for row in board(caller)["rows"]}
+        told = {id: row["datasets"]["first"]["accuracy"]["value"] for id, row in rows.items()}
+        assert told[ids[1]] < told[ids[0]], "the named one stands by itself, whatever anonymous ones scored"
+        assert told[ids[2]] is None, "a tie with either would link them"
+        assert rows[ids[2]]["datasets"]["first"]["memory"]["value"] is not None
+        assert rows[ids[2]]["rank"] is None
+        assert rows[ids[2]]["unranked"].startswith("Held back on First")
+        assert [rows[id]["held"] for id in ids[:3]] == [False, False, True]
+    freed = {row["id"]: row for row in board(client, "?d.first=0")["rows"]}
+    assert freed[ids[2]]["rank"] is not None
+    assert told[ids[3]] < told[ids[1]], "what is private shows its own to its submitter, and nobody's row shows it"
+
+
 def test_a_significant_improvement_is_told_and_is_then_the_one_to_beat(client, ids, ada, become, hide, database):
     times = iter(now() + timedelta(hours=n) for n in range(4))
     for id in reversed(ids):  # the worst first
@@ -274,3 +301,125 @@ def test_ranks_alone_agree_with_the_board(client, ids):
     for row in board(client, "?m.memory=0")["rows"]:
         assert found["ranks"][str(row["id"])] == [row["rank"]["low"], row["rank"]["high"], row["rank"]["group"]]
         assert found["scores"][str(row["id"])][0] == row["score"]["value"]
+
+
+def forget(database, metric, submissions, datasets=("first", "second")):
+    """Take scores away as if they had not been made."""
+
+    def write(session):
+        versions = select(Dataset.version_id).where(Dataset.name.in_(datasets))
+        of = select(Evaluation.id).where(Evaluation.submission_id.in_(submissions), Evaluation.version_id.in_(versions))
+        session.execute(delete(Score).where(Score.metric == metric, Score.evaluation_id.in_(of)))
+
+    database.write(write)
+    _kept.clear()
+
+
+def reason(found, name):
+    return next(row["unranked"] for row in found["rows"] if row["name"] == name)
+
+
+def test_a_metric_that_nobody_has_yet_is_named_with_its_reason_and_the_link_that_ranks_all(client, ids, database):
+    forget(database, "robustness", ids)
+    assert ranks(board(client)) == {}
+    assert reason(board(client), "model-0") == "It has no robustness; give this the weight 0 to rank it."
+    page = client.get(PAGE).text
+    assert "No model has robustness yet" in page
+    [link] = re.findall(r'href="([^"]+)">Rank all without it', page)
+    ranked = client.get(link.replace("&amp;", "&")).text
+    assert "No model has robustness yet" not in ranked
+    assert set(ranks(board(client, "?m.robustness=0"))) == {f"model-{n}" for n in range(4)}
+
+    def perturbing(session):
+        version = session.scalars(select(Dataset.version_id).where(Dataset.name == "first")).one()
+        session.add(Twin(version_id=version, axis="robustness", state="reading"))
+
+    database.write(perturbing)
+    assert "the perturbed copies are still being made; until then" in reason(board(client), "model-0")
+
+
+def test_a_model_whose_evaluation_goes_on_keeps_its_scores_and_says_its_place_in_the_queue(client, ids, database):
+    forget(database, "robustness", ids)
+    before = board(client)["rows"][0]["metrics"]["accuracy"]["value"]
+
+    def queued(session):
+        for each in session.scalars(select(Evaluation).order_by(Evaluation.id)):
+            each.state, each.attempt = "queued", 2
+
+    database.write(queued)
+    found = board(client)
+    assert max(row["metrics"]["accuracy"]["value"] for row in found["rows"]) == before
+    assert reason(found, "model-0") == (
+        "Robustness is being measured: place 1 in the queue. Until then, give this the weight 0 to rank it."
+    )
+    assert "place 7 in the queue" in reason(found, "model-3")
+    assert len(ranks(board(client, "?m.robustness=0"))) == 4
+
+
+def test_a_dataset_without_perturbed_copies_does_not_count_in_their_metric_and_unranks_nobody(client, ids, database):
+    forget(database, "robustness", ids, ["second"])
+    found = board(client)
+    assert len(ranks(found)) == 4
+    for row in found["rows"]:
+        assert row["metrics"]["robustness"]["value"] == row["datasets"]["first"]["robustness"]["value"]
+    forget(database, "robustness", ids[:1], ["first"])
+    assert set(ranks(board(client))) == {"model-1", "model-2", "model-3"}
+    forget(database, "accuracy", ids[1:2], ["second"])
+    assert reason(board(client), "model-1") == "Not yet scored on Second."
+
+
+def set_all(database, metric, value, submissions=None):
+    """One value and no spread for everybody, or for some."""
+
+    def write(session):
+        rows = select(Score).join(Evaluation).where(Score.metric == metric, Score.slice == "")
+        for score in session.scalars(rows if submissions is None else rows.where(
+            Evaluation.submission_id.in_(submissions))):  # fmt: skip
+            score.value, score.low, score.high, score.replicates = value, value, value, None
+
+    database.write(write)
+    _kept.clear()
+
+
+@pytest.mark.parametrize("form", ["exact", "guarded"])
+def test_all_ties_and_constant_metrics_have_finite_scores_and_shared_ranks(client, ids, database, form):
+    set_all(database, "memory", 3.0)
+    varied = board(client, f"?form={form}")
+    assert len(ranks(varied)) == 4
+    for metric in ("accuracy", "f1", "fairness", "robustness", "throughput"):
+        set_all(database, metric, 0.5)
+    tied = board(client, f"?form={form}")
+    assert ranks(tied) == {f"model-{n}": (1, 4) for n in range(4)}
+    assert len({row["score"]["value"] for row in tied["rows"]}) == 1
+    assert all(math.isfinite(row["score"]["value"]) for row in (*varied["rows"], *tied["rows"]))
+
+
+@pytest.mark.parametrize("form", ["exact", "guarded"])
+def test_a_primary_metric_of_which_less_is_better_ranks_the_least_first(client, ids, monkeypatch, form):
+    monkeypatch.setitem(measures.KNOWN, "accuracy", Measure("accuracy", "Error", "lower"))
+    _kept.clear()
+    only = "m.f1=0&m.fairness=0&m.robustness=0&m.throughput=0&m.memory=0"
+    found = board(client, f"?{only}&form={form}")
+    assert ranks(found) == {"model-3": (1, 1), "model-1": (2, 3), "model-2": (2, 3), "model-0": (4, 4)}
+    assert found["rows"][0]["name"] == "model-3"
+
+
+def test_two_copies_of_a_model_tie_though_one_happened_to_run_faster(client, ids, database):
+    def measure_anew(session):
+        for at, id in enumerate(ids[1:3]):
+            rows = select(Score).join(Evaluation).where(Evaluation.submission_id == id, Score.metric == "throughput")
+            for score in session.scalars(rows):
+                repeats = [100.0 - at, 101.5 - at, 99.0 - at]
+                score.value = 100.0 - at
+                score.replicates = packed(measured(repeats, f"throughput of evaluation {score.evaluation_id}"))
+            rows = select(Score).join(Evaluation).where(Evaluation.submission_id == id, Score.metric == "memory")
+            for score in session.scalars(rows):
+                score.value = 2.0
+
+    database.write(measure_anew)
+    _kept.clear()
+    for form in ("exact", "guarded"):
+        found = ranks(board(client, f"?form={form}&m.throughput=1"))
+        (low, high), (other_low, other_high) = found["model-1"], found["model-2"]
+        assert low <= other_high
+        assert other_low <= high

@@ -1,6 +1,7 @@
 """Snapshots, forks, the ledger, and results in the forms of others."""
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
+from dynabench.db import now
 from dynabench.leaderboards import exchange
+from dynabench.leaderboards.ledger import people
 from dynabench.registry.tables import Submission
 from dynabench.scoring.tables import Score
 
@@ -123,6 +126,14 @@ def test_the_ledger_keeps_withdrawn_tries_and_names_nobody_who_is_not_public(cli
         ("model-0", public, 1, "ready"), ("model-1", public, 2, "withdrawn"), (f"Private {ids[2]}", "", None, "ready"),
         (f"Anonymous {ids[3]}", "", None, "ready"),
     ]  # fmt: skip
+    counted = database.read(lambda session: people(session, None, "sentiment"))
+    assert counted == [(public, 3, 1)], "a count that rose by the anonymous one would say whose it is"
+    become(ids[1], visibility="anonymous")
+    become(ids[0], created_at=now() + timedelta(hours=1))
+    again = client.get("/api/v1/tasks/sentiment/ledger").json()["items"]
+    assert (again[0]["name"], again[0]["nth"]) == ("model-0", 2), "so would a number that skips it"
+    become(ids[1], visibility="public")
+    become(ids[0], created_at=now() - timedelta(hours=1))
     sheet = client.get("/api/v1/tasks/sentiment/ledger?format=csv").text
     assert "model-1" in sheet
     assert "model-2" not in sheet

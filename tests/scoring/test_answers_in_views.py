@@ -35,7 +35,7 @@ def test_two_shipped_models_meet_on_every_view(client, place, worker, settings):
     for each in range(1, 5):
         ended = here.ended(each)
         assert ended.state == "done", (ended.code, ended.reason, worker.said())
-    right = [row_scores.read(settings, each) for each in (1, 3)]  # of each model, the public dataset
+    right = [row_scores.read(settings, each)[1] for each in (1, 3)]  # of each model, the public dataset
 
     board = client.get(f"{TASK}/leaderboard?m.fairness=0&m.robustness=0").json()["rows"]  # there are no twins
     assert {row["name"] for row in board} == set(MODELS)
@@ -86,27 +86,43 @@ def shared(client, right):
 
 
 def test_rows_of_spans_have_the_f1_of_their_words_and_others_are_right_or_wrong():
-    fields = {shipped.config.id: shipped.config.answer[0] for shipped in builtin()}
+    configs = {shipped.config.id: shipped.config for shipped in builtin()}
+    fields = {id: config.answer[0] for id, config in configs.items()}
+    rule = configs["qa"].fooled
     span = [{"start": 0, "end": 1, "text": text} for text in ("red car", "a red car", "1976")]
     rows = Gathered(fields["qa"], said=[[span[0]], [span[2]], []], right=[[[span[1]]], [[span[0]], [span[1]]], [[]]])
-    assert row_scores.of("f1", rows).tolist() == [1, 0, 1]
+    assert row_scores.of("f1", rule, rows).tolist() == [[1, 0, 1], [1, 0, 1]]
     some = Gathered(fields["qa"], said=[[span[0]]], right=[[[{"start": 0, "end": 1, "text": "blue car"}]]])
-    assert row_scores.of("f1", some).tolist() == [0.5]
-    assert row_scores.of("exact_match", some).tolist() == [0]
+    assert row_scores.of("f1", rule, some).tolist() == [[0.5], [1]], "the rule's line is 0.4"
+    assert row_scores.of("exact_match", rule, some).tolist() == [[0], [1]]
+    assert some.hits() == [False], "exact match stays exact"
     whole = metric("f1", rows.answer, rows.said, rows.right)
     columns = dict(whole.columns)
-    assert row_scores.of("f1", rows).mean() == pytest.approx(whole.module.compute(**columns)[whole.key] * whole.scale)
+    assert row_scores.of("f1", rule, rows)[0].mean() == pytest.approx(
+        whole.module.compute(**columns)[whole.key] * whole.scale
+    )
     labels = Gathered(fields["sentiment"], said=["positive", "negative"], right=[["positive"], ["positive"]])
-    assert row_scores.of("f1", labels).tolist() == [1, 0]
+    assert row_scores.of("f1", configs["sentiment"].fooled, labels).tolist() == [[1, 0]] * 2
 
 
 def test_a_file_that_is_gone_or_broken_says_nothing(settings):
     assert row_scores.read(settings, 7) is None
-    row_scores.keep(settings, 7, np.array([1, 0], np.float32))
-    assert row_scores.read(settings, 7).tolist() == [1, 0]
-    row_scores.keep(settings, 7, np.array([0, 1, 0.5], np.float32))
-    assert row_scores.read(settings, 7).tolist() == [0, 1, 0.5]
+    row_scores.keep(settings, 7, np.array([[1, 0], [1, 0]], np.float32))
+    assert row_scores.read(settings, 7).tolist() == [[1, 0], [1, 0]]
+    row_scores.keep(settings, 7, np.array([[0, 1, 0.5], [0, 1, 1]], np.float32))
+    assert row_scores.read(settings, 7).tolist() == [[0, 1, 0.5], [0, 1, 1]]
     [file] = (settings.folder / "evaluations" / "7").iterdir()
     for content in (b"", b"nonsense", file.read_bytes()[:-2]):
         file.write_bytes(content)
         assert row_scores.read(settings, 7) is None
+
+
+@pytest.mark.parametrize(("said", "accepted", "right"), [
+    ("red car", ["blue car"], True), ("red car", ["a blue old car"], True), ("red car", ["blue bus", "car"], True),
+    ("red car", ["the big old blue car"], False), ("", [""], True), ("car", [""], False), ("", ["car"], False),
+])  # fmt: skip
+def test_an_answer_is_right_just_where_the_task_would_not_call_the_model_fooled(said, accepted, right):
+    config = next(shipped.config for shipped in builtin() if shipped.config.id == "qa")
+    marked = [[{"start": 0, "end": len(text), "text": text}] if text else [] for text in (said, *accepted)]
+    assert config.fooled.right(marked[0], marked[1:], config.answer[0]) is right
+    assert "0.4" in config.fooled.right_in_words

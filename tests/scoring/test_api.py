@@ -180,3 +180,33 @@ def test_hidden_rows_are_for_models_inside_alone(place, database, settings):
     assert [here.queue(submission=each) for each in (1, 2, 3, 4)] == [1, 0, 0, 2]
     with database._reads() as session:
         assert Counter(session.scalars(select(Evaluation.submission_id))) == {1: 1, 4: 2}
+
+
+@ON_ONE
+def test_what_the_ladder_holds_back_is_on_no_page_and_in_no_record(evaluated, client, sam, by_hand):
+    evaluated.queue(submission=evaluated.submit("sentiment-ngram", sam.id))
+    for each in (4, 5, 6):
+        by_hand(each)
+    for caller in (client, sam):
+        assert caller.get("/api/v1/evaluations/3/record").status_code == 200
+        assert caller.get("/api/v1/evaluations/6/record").status_code == 403
+        assert {"accuracy", "f1"} <= {each["metric"] for each in scores_of(caller, 3)}
+        assert {each["metric"] for each in scores_of(caller, 6)} <= {"throughput", "memory", "latency_p50",
+                                                                    "latency_p95", "size"}  # fmt: skip
+        assert {"accuracy", "f1"} <= {each["metric"] for each in scores_of(caller, 5)}, "that is for hidden data alone"
+        page = caller.get("/evaluations/6").text
+        assert "Its scores are held back" in page
+        assert "/api/v1/evaluations/6/record" not in page
+
+
+@ON_ONE
+def test_of_a_run_before_one_that_failed_no_scores_on_hidden_data_are_told(evaluated, database, sam):
+    def reopened(session):
+        session.get_one(Evaluation, 3).state = "failed"
+
+    database.write(reopened)
+    assert not {"accuracy", "f1"} & {each["metric"] for each in scores_of(sam, 3)}
+
+
+def scores_of(caller, evaluation):
+    return caller.get(f"/api/v1/evaluations/{evaluation}/scores").json()["items"]

@@ -90,7 +90,7 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
     assert 0 <= scores["calibration_error", ""].value < 0.2
 
     record = database.read(lambda session: session.get_one(Record, 1))
-    key = records.public_key(settings)
+    key = records.public_keys(settings)[0]
     assert records.verified(record.document, record.signature, key)
     assert not records.verified(record.document | {"rows": 1}, record.signature, key)
     digests = {each["digest"] for each in record.document["shards"]}
@@ -121,7 +121,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert scores["fairness", ""].value == 1.0
     assert scores["throughput", ""].value == measured
 
-    row_scores.keep(settings, 1, np.zeros(30, np.float32))
+    row_scores.keep(settings, 1, np.zeros((2, 30), np.float32))
 
     def older(session):
         for score in session.scalars(select(Score).where(Score.metric == "accuracy")):
@@ -131,7 +131,7 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     assert database.write(older) == 1
     until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
     assert scores_of(database, 1)["accuracy", ""].version == 1
-    assert row_scores.read(settings, 1).tolist() == [1] * 30, "what is said of rows is made anew with the scores"
+    assert row_scores.read(settings, 1).tolist() == [[1] * 30] * 2, "what is said of rows is made anew with the scores"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

@@ -6,8 +6,15 @@ import pytest
 from typer.testing import CliRunner
 
 from dynabench.cli import app
-from tests.scoring.conftest import statements
+from dynabench.datasets.tables import DatasetVersion
+from dynabench.evaluate import registry
+from dynabench.registry.tables import Submission
+from dynabench.scoring import queueing
+from dynabench.scoring.tables import Record, Shard
+from dynabench.settings import get_settings
+from tests.scoring.conftest import Place, statements
 
+STRANGER = "A" * 43 + "="
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
 
@@ -38,6 +45,28 @@ def test_a_record_holds_outside_and_scores_the_same_again(record):
     assert verify("2").exit_code == 1
 
 
+def test_the_record_of_a_hidden_dataset_says_no_digest_of_rows_or_answers_and_is_run_again_where_they_are(
+    place, by_hand, client, tmp_path, database, monkeypatch
+):
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
+    here = place()
+    version = here.dataset("quiet", statements(40), "hidden")
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(1)
+    told = client.get("/api/v1/evaluations/1/record").text
+    rows, shards = database.read(lambda session: (
+        session.get_one(DatasetVersion, version).digest, [each.digest for each in session.query(Shard)],
+    ))  # fmt: skip
+    assert shards
+    for secret in (rows, *shards):
+        assert secret not in told
+    path = tmp_path / "record.json"
+    path.write_text(told)
+    assert verify(path, "--again").exit_code == 0
+    database.write(lambda session: setattr(session.get_one(DatasetVersion, version), "salt", "another"))
+    assert verify(path, "--again").exit_code == 1, "other rows than those recorded are not asked about"
+
+
 def test_what_was_changed_or_signed_by_another_does_not_hold(record):
     told = json.loads(record.read_text())
     told["document"]["scores"][0]["value"] = 0.99
@@ -50,3 +79,96 @@ def test_what_was_changed_or_signed_by_another_does_not_hold(record):
     for wrong in ("[]", "{}", "not json", '{"document": 1, "signature": 2}'):
         record.write_text(wrong)
         assert verify(record).exit_code == 1
+
+
+def test_a_new_version_of_a_metric_scores_the_stored_answers_of_a_model_that_is_gone(
+    place, by_hand, client, tmp_path, database, settings, monkeypatch
+):
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", database.url)
+    here = place()
+    here.dataset("films", statements(30))
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(1)
+    before = {each["metric"]: each for each in scores(client)}
+    first = tmp_path / "first.json"
+    first.write_text(client.get("/api/v1/evaluations/1/record").text)
+    assert "without asking" not in verify(first).output
+
+    database.write(lambda session: setattr(session.get_one(Submission, 1), "version", "0" * 16))  # nobody has that one
+    card = registry.find("accuracy")
+    monkeypatch.setattr(card, "version", card.version + 1)
+    assert database.write(queueing.outdated) == 1
+    assert here.queue(metric="accuracy") == 1
+    by_hand(1)
+
+    assert here.evaluation(1).state == "done", here.evaluation(1).code
+    after = {each["metric"]: each for each in scores(client)}
+    assert after["accuracy"]["version"] == before["accuracy"]["version"] + 1
+    assert set(after) == set(before)
+    for cost in ("throughput", "memory", "latency_p50", "latency_p95", "size"):
+        assert after[cost] == before[cost], cost
+    second = tmp_path / "second.json"
+    second.write_text(client.get("/api/v1/evaluations/1/record").text)
+    told = verify(second)
+    assert told.exit_code == 0
+    answered = json.loads(second.read_text())["document"]["answered_at"]
+    assert answered == json.loads(first.read_text())["document"]["answered_at"]
+    assert f"scored from answers of {answered}, without asking the model again" in told.output
+    assert "cannot be run again here" in verify(second, "--again").output
+    others = verify(first, "--again")
+    assert "accuracy: recorded by version 1 of the metric, here is 2, not compared" in others.output
+    assert others.exit_code == 0
+
+
+def scores(client):
+    return [each for each in client.get("/api/v1/evaluations/1/scores").json()["items"] if not each["slice"]]
+
+
+def test_one_command_checks_a_record_where_there_is_neither_server_nor_database(record, tmp_path, monkeypatch):
+    key = json.loads(record.read_text())["key"]
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/nothing")
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "nowhere"))
+    get_settings.cache_clear()
+    told = verify(record, "--key", key, "--json")
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.output)["given"]
+    assert not (tmp_path / "nowhere").exists(), "nor does it make anything"
+    for change in (
+        lambda document: document["dataset"].update(digest="0" * 64),
+        lambda document: document["dataset"].update(name="others"),
+        lambda document: document["model"].update(version="0" * 16),
+        lambda document: document["scores"][0].update(value=document["scores"][0]["value"] + 1e-9),
+        lambda document: document.update(key=key[::-1]),
+        lambda document: document.pop("seeds"),
+    ):
+        changed = json.loads(record.read_text())
+        change(changed["document"])
+        other = tmp_path / "changed.json"
+        other.write_text(json.dumps(changed))
+        assert verify(other, "--key", key).exit_code == 1
+
+
+def test_records_hold_under_the_key_of_their_day_after_a_new_one(record, client, database, by_hand, settings):
+    old = client.get("/.well-known/dynabench-key").text.split()
+    assert CliRunner().invoke(app, ["evaluate", "new-key"]).exit_code == 0
+    keys = client.get("/.well-known/dynabench-key").text.split()
+    assert keys[1:] == old
+    assert client.get("/api/v1/key").json() == {"algorithm": "Ed25519", "key": keys[0], "older": old}
+    assert (settings.folder / "signing-key").stat().st_mode & 0o777 == 0o600
+    told = client.get("/api/v1/evaluations/1/record").json()
+    assert told["key"] == old[0]
+    assert verify("1").exit_code == 0
+    assert verify(record, "--key", old[0]).exit_code == 0
+    assert verify(record, "--key", keys[0]).exit_code == 1
+    here = Place(database, settings)
+    here.queue(submission=here.submit("sentiment-ngram"))
+    by_hand(2)
+    assert client.get("/api/v1/evaluations/2/record").json()["key"] == keys[0]
+    assert verify("2").exit_code == 0
+
+    def forged(session):
+        found = session.get_one(Record, 1)
+        found.document = {**found.document, "key": STRANGER}
+
+    database.write(forged)
+    assert verify("1").exit_code == 1, "a key that the server never had is not trusted for being named"

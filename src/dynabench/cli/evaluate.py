@@ -155,10 +155,25 @@ def verify_record(
         whose = "" if told["given"] else " (the key is the file's own: compare it with the one that the server shows)"
         typer.echo(f"{told['model']} on {told['dataset']['name']}, {told['made_at']}")
         typer.echo(f"signature {'holds' if told['valid'] else 'DOES NOT HOLD'} under {told['key']}{whose}")
+        if not told["asked"]:
+            typer.echo(f"scored from answers of {told['answered_at']}, without asking the model again")
+        for each in told.get("other_versions", ()):
+            versions = f"recorded by version {each['recorded']} of the metric, here is {each['here']}"
+            typer.echo(f"{each['metric']}: {versions}, not compared")
         for each in told.get("scores", ()):
             outcome = "same" if each["same"] else "DIFFERS"
             typer.echo(f"{each['metric']}: recorded {each['recorded']:.6f}, now {each['now']:.6f}, {outcome}")
     raise typer.Exit(0 if told["valid"] and all(each["same"] for each in told.get("scores", ())) else 1)
+
+
+@app.command("new-key")
+def new_key(as_json: AsJson = False) -> None:
+    """Sign records with a new key from now on. Earlier public keys stay listed, so that earlier records still hold."""
+    from dynabench.scoring import records
+    from dynabench.settings import get_settings
+
+    key = records.rotate(get_settings())
+    typer.echo(json.dumps({"key": key}) if as_json else f"records are signed from now on with {key}")
 
 
 def _tell(found: Any, quiet: bool, json_file: Path | None, html_file: Path | None, report: Any) -> None:

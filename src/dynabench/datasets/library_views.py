@@ -8,18 +8,17 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
-from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.rounds import service as rounds
 
 VERSIONS = LISTED = 50  # on a page
 CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
 
 
-def version_out(session: Session, version: DatasetVersion, owner: bool, public: bool) -> VersionOut:
-    """A version; refused rows and progress are for owners, small slices of what is not public are left out."""
-    slices = {name: n for name, n in version.slices.items() if public or owner or n >= SMALLEST_SLICE}
+def version_out(session: Session, version: DatasetVersion, owner: bool) -> VersionOut:
+    """A version; refused rows and progress are for owners."""
     out = VersionOut(
-        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=slices,
+        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=version.slices,
         created_at=version.created_at,
     )  # fmt: skip
     if owner:
@@ -34,7 +33,7 @@ def version_out(session: Session, version: DatasetVersion, owner: bool, public: 
 
 
 def _common(session: Session, found: Dataset, version: DatasetVersion | None, owner: bool) -> dict[str, object]:
-    shown = version_out(session, version, owner, found.visibility == "public") if version else None
+    shown = version_out(session, version, owner) if version else None
     return {
         "task": found.task_id, "name": found.name, "title": found.title, "kind": found.kind,
         "visibility": found.visibility, "licence": found.licence, "languages": found.languages,
@@ -78,8 +77,7 @@ def full(session: Session, viewer: Person | None, task: str, name: str, warning:
     owner = rounds.role(session, viewer, task) == "owner"
     current = session.get(DatasetVersion, found.version_id) if found.version_id else None
     versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
-    public = found.visibility == "public"
-    shown = [version_out(session, each, owner, public) for each in versions if owner or each.state == "ready"]
+    shown = [version_out(session, each, owner) for each in versions if owner or each.state == "ready"]
     common = _common(session, found, current, owner)
     return DatasetFull.model_validate({**common, "card": found.card, "versions": shown, "warning": warning})
 

@@ -1,5 +1,7 @@
 """Datasets of a task, their immutable versions, and perturbed twins of these; the rows lie in files (`stored`)."""
 
+import hashlib
+import secrets
 from datetime import datetime
 from typing import Any
 
@@ -7,10 +9,20 @@ from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
+from dynabench.stats.rates import FEW
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,60}[a-z0-9]$"
-SMALLEST_SLICE = 30
-"""Rows of the smallest slice of a hidden dataset that is told of."""
+SMALLEST_SLICE = FEW
+"""Rows from which on a slice says something: smaller ones are marked, and of hidden datasets told to nobody."""
+
+
+def slice_told(visibility: str, rows: int, of: int) -> bool:
+    """Whether the scores of a slice of `rows` out of the dataset's `of` rows may be told.
+
+    Of hidden datasets neither of small slices nor of those that leave out a few rows: the whole's score would say how
+    these were answered.
+    """
+    return visibility != "hidden" or (rows >= SMALLEST_SLICE and not 0 < of - rows < SMALLEST_SLICE)
 
 
 class Dataset(Base):
@@ -46,7 +58,8 @@ class Dataset(Base):
 class DatasetVersion(Base):
     """One state of a dataset: `reading`, `ready` or `failed`. `digest` is the SHA-256 of its rows (`stored.digest`).
 
-    `slices` says how many rows have each tag. A version that is ready is never changed.
+    `salt` is random and never told while the dataset is hidden. `slices` says how many rows have each tag. A version
+    that is ready is never changed.
     """
 
     __tablename__ = "dataset_versions"
@@ -56,6 +69,7 @@ class DatasetVersion(Base):
     number: Mapped[int]
     state: Mapped[str] = mapped_column(String(10), default="reading")
     digest: Mapped[str] = mapped_column(String(64), default="")
+    salt: Mapped[str] = mapped_column(String(64), default=lambda: secrets.token_hex(32))
     rows: Mapped[int] = mapped_column(default=0)
     slices: Mapped[dict[str, Any]] = mapped_column(default=dict)
     reason: Mapped[str] = mapped_column(Text, default="")
@@ -64,6 +78,15 @@ class DatasetVersion(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (UniqueConstraint("dataset_id", "number"),)
+
+    def told_digest(self, visibility: str) -> str:
+        """What everybody may know of the digest; of a hidden dataset a commitment, SHA-256 of salt and digest in hex.
+
+        Whoever guesses the rows of a hidden dataset can then not learn from it that the guess is right, and yet it
+        changes whenever the rows do; its owners can show the salt once the rows are public.
+        """
+        told = hashlib.sha256(f"{self.salt}{self.digest}".encode()).hexdigest()
+        return told if visibility == "hidden" else self.digest
 
 
 class Twin(Base):

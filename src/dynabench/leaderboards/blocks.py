@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from sqlalchemy.orm import Session
 
@@ -24,7 +25,7 @@ HARDEST = 8
 class Entry:
     """All that one entrant scored. `scores` by dataset and metric, `slices` of the primary metric by dataset and tag.
 
-    `tries` counts the submissions of its submitter in the task's ledger, None where the viewer may not know.
+    `tries` counts the submissions of its submitter in the task's ledger as that does, None of anonymous ones.
     """
 
     field: Field
@@ -52,7 +53,7 @@ class Best:
     metric: Measure
     leaders: tuple[Leader, ...]
     others: int
-    slices: tuple[tuple[str, float, int], ...]
+    slices: tuple[tuple[str, Cell], ...]
 
 
 def of_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:
@@ -96,7 +97,7 @@ def _sliced(
 
 def _tries(session: Session, entrant: Entrant) -> int | None:
     submission = session.get_one(Submission, entrant.id)
-    if submission.person_id is None or (submission.visibility == "anonymous" and not entrant.model):
+    if submission.person_id is None or submission.visibility == "anonymous":
         return None
     return session.scalar(queries.tries(submission.person_id, submission.task_id))
 
@@ -130,13 +131,27 @@ def ties(cells: Sequence[Cell], level: float = 0.05) -> list[bool]:
     return [True, *(bool(p > level) for p in (holm(asked[1:]) if asked[1:] else []))]
 
 
-def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, float, int], ...]:
-    """Tags with their mean score over models and their number of rows, hardest first."""
+def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tuple[str, Cell], ...]:
+    """Tags with their mean score over models, hardest first.
+
+    The interval is from the mean of the lower limits to that of the upper ones, which is right where all models fail on
+    the same rows, and wider than need be where they do not.
+    """
     by: dict[str, list[Cell]] = {}
     for (_, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
-    found = [(tag, sum(each.value for each in some) / len(some), some[0].n) for tag, some in by.items()]
-    return tuple(sorted(found, key=lambda each: (metric.direction * each[1], each[0]))[:HARDEST])
+    found = [(tag, _mean(some)) for tag, some in by.items()]
+    return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
+
+
+def _mean(some: Sequence[Cell]) -> Cell:
+    low, high = (_limit([getattr(each, end) for each in some]) for end in ("low", "high"))
+    return Cell(fmean(each.value for each in some), low, high, some[0].n)
+
+
+def _limit(limits: Sequence[float | None]) -> float | None:
+    known = [each for each in limits if each is not None]
+    return fmean(known) if len(known) == len(limits) else None
 
 
 def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entry]:

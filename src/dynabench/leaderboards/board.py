@@ -6,6 +6,7 @@ see of it. Values are in the units that people read (percent, not shares).
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,10 +19,10 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.leaderboards import queries
-from dynabench.leaderboards.released import sources
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring.measures import REPLICATES, Measure, measure
+from dynabench.scoring.released import NOTHING, sources
 from dynabench.tasks.sections import Metrics
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,7 @@ KEPT = 8  # tasks whose standings are kept in memory: 20 MB each with 100 models
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset in the version that counts now."""
+    """A dataset in the version that counts now; `digest` is what everybody may know of it."""
 
     name: str
     title: str
@@ -76,8 +77,8 @@ class Standing:
     """All submissions of a task with their scores; shapes are (models M, datasets D, metrics K, replicates B).
 
     Missing scores are NaN. What has no replicates stands still: all of its replicates are the value.
-    `held` (M, D) says where an earlier submission's scores are told (`released`), `signatures` (M, D) are those of the
-    records, empty where there is none.
+    `held` (M, D) says where an earlier submission's scores are told, or none (`scoring.released`); `signatures` (M, D)
+    are those of the records, empty where there is none.
     """
 
     entries: tuple[Entry, ...]
@@ -93,6 +94,21 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Coming:
+    """What will be scored: evaluations that go on, by submission and dataset version with how many are before them, and
+    perturbed copies that are being made, by dataset version and axis."""
+
+    queue: Mapping[tuple[int, int], int]
+    copies: Set[tuple[int, str]]
+
+    def ahead(self, submission: int, versions: Sequence[int]) -> int | None:
+        """How many evaluations are before the last of a submission's on these versions; None where none goes on."""
+        return max(
+            (self.queue[submission, each] for each in versions if (submission, each) in self.queue), default=None
+        )
+
+
+@dataclass(frozen=True)
 class Board:
     """A `Standing` as one viewer sees it: fewer rows, and of anonymous ones nothing but the scores.
 
@@ -104,6 +120,7 @@ class Board:
     entries: tuple[Entry, ...]
     places: NDArray[np.intp]
     of: Standing
+    coming: Coming
 
     @property
     def datasets(self) -> tuple[Column, ...]:
@@ -120,8 +137,13 @@ class Board:
         """Scores, shape (M, D, K)."""
         return self.of.values[self.places]
 
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Which metrics some row has on which datasets, shape (D, K)."""
+        return np.asarray(np.isfinite(self.values).any(axis=0))
+
     def held(self, place: int, dataset: int) -> bool:
-        """Whether a row shows an earlier submission's scores on a dataset."""
+        """Whether a row shows an earlier submission's scores on a dataset, or none."""
         return bool(self.of.held[self.places[place], dataset])
 
 
@@ -141,7 +163,14 @@ def board(session: Session, viewer: Person | None, task: str) -> Board:
     shown = [(place, _seen(entry, viewer)) for place, entry in enumerate(found.entries)]
     rows = [(place, entry) for place, entry in shown if entry is not None]
     places = np.array([place for place, _ in rows], np.intp)
-    return Board(task, config.metrics.primary, tuple(entry for _, entry in rows), places, found)
+    entries, versions = tuple(entry for _, entry in rows), [column.version for column in found.datasets]
+    return Board(task, config.metrics.primary, entries, places, found, _coming(session, versions))
+
+
+def _coming(session: Session, versions: Sequence[int]) -> Coming:
+    queue = {(row.submission_id, row.version_id): at for at, row in enumerate(session.execute(queries.going()))}
+    copies = {(row.version_id, row.axis) for row in session.execute(queries.perturbing(versions))}
+    return Coming(queue, copies)
 
 
 def _seen(entry: Entry, viewer: Person | None) -> Entry | None:
@@ -182,9 +211,10 @@ def standing(session: Session, task: str, metrics: tuple[str, ...]) -> Standing:
 
 
 def _column(dataset: Any, version: Any) -> Column:
+    digest = version.told_digest(dataset.visibility)
     return Column(
         dataset.name, dataset.title or dataset.name, dataset.kind, dataset.visibility, dataset.weight, version.id,
-        version.number, version.digest, version.rows, dataset.licence, tuple(map(str, dataset.languages)),
+        version.number, digest, version.rows, dataset.licence, tuple(map(str, dataset.languages)),
     )  # fmt: skip
 
 
@@ -247,16 +277,20 @@ def _read(
 def _released(of: Standing) -> Standing:
     """The same with what is told of hidden datasets; costs are each model's own."""
     quality = np.array([not each.cost for each in of.metrics])
-    people = [entry.person for entry in of.entries]
+    people, visibilities = [each.person for each in of.entries], [each.visibility for each in of.entries]
     for at, column in enumerate(of.datasets):
         if not column.hidden or not of.metrics:
             continue
         primary = of.metrics[0]
         values, drawn = of.values[:, at, 0] / primary.scale, of.replicates[:, at, 0] / primary.scale
-        told = sources(people, values, drawn, column.rows, primary.direction)
+        told = sources(people, visibilities, values, drawn, column.rows, primary.direction)
         of.held[:, at] = told != np.arange(len(told))
         for array in (of.values, of.low, of.high, of.n, of.replicates):
             array[:, at, quality] = array[told][:, at, quality]
+        nothing = np.ix_(told == NOTHING, np.arange(len(of.datasets)) == at, quality)
+        of.n[nothing] = 0
+        for array in (of.values, of.low, of.high, of.replicates):
+            array[nothing] = np.nan
     return of
 
 

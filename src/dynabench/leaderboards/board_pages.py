@@ -42,6 +42,8 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
         "rows": asked.rows,
         "finding": pictures.finding(asked.ranking, name),
         "link": asked.link,
+        "unmeasured": asked.ranking.unmeasured,
+        "without": asked.without,
         "whole": asked.whole,
         "places": places,
         "visible": set(columns) if columns is not None else set(places),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Scores
-from dynabench.leaderboards.results import HALF, Right
+from dynabench.leaderboards.results import Right
 from dynabench.scoring.measures import Measure, Replicates
 from dynabench.stats.corrections import holm
 
@@ -25,7 +25,7 @@ FEW = 25
 NOTHING = 1e-9
 SHOWN = ("differ", "a", "b", "wrong", "right")
 RowsOf = Callable[[Data], tuple[Right, Right] | None]
-"""Both entrants' results row by row, None where they may not be counted."""
+"""What the primary metric says of both entrants row by row, None where that may not be counted."""
 
 
 @dataclass(frozen=True)
@@ -141,14 +141,15 @@ def tally(a: Right, b: Right) -> Tally:
 def chosen(a: Right, b: Right, shown: str) -> NDArray[np.bool_]:
     """Which rows are `shown`: `differ`, only `a` right, only `b` right, both `right`, both `wrong`; shape (rows,)."""
     both = ~(np.isnan(a) | np.isnan(b))
-    first, second = both & (a >= HALF), both & (b >= HALF)
-    return {
+    first, second = both & (a == 1), both & (b == 1)
+    found: NDArray[np.bool_] = {
         "differ": first ^ second,
         "a": first & ~second,
         "b": second & ~first,
         "right": first & second,
         "wrong": both & ~first & ~second,
     }[shown]
+    return found
 
 
 def grouped(found: Sequence[Difference]) -> list[tuple[Measure, list[Difference], float]]:

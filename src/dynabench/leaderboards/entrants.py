@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import SMALLEST_SLICE
+from dynabench.datasets.tables import slice_told
 from dynabench.leaderboards import view_queries as queries
-from dynabench.leaderboards.released import sources
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
-from dynabench.scoring.measures import REPLICATES, Measure, Replicates, measure, unpacked
+from dynabench.scoring import released
+from dynabench.scoring.measures import Measure, Replicates, measure, unpacked
 from dynabench.scoring.tables import Score
 from dynabench.tasks import TaskConfig
 
@@ -143,9 +143,9 @@ def measures(config: TaskConfig) -> tuple[Measure, ...]:
 def scores(
     session: Session, field: Field, entrants: Sequence[Entrant], data: Iterable[Data], metrics: Iterable[Measure] = ()
 ) -> Scores:
-    """What the entrants scored on the data as a whole; on hidden data as `released` tells it."""
+    """What the entrants scored on the data as a whole; on hidden data as `scoring.released` tells it."""
     versions = {each.version_id: each for each in data}
-    told = _told(session, field, entrants, [each for each in versions.values() if each.visibility == "hidden"])
+    told = _told(session, field, entrants, versions.values())
     ids, names = {each.id for each in entrants} | set(told.values()), [each.name for each in metrics]
     rows = session.execute(queries.scores(sorted(ids), list(versions), names))
     found = {(submission, versions[version].id, score.metric): cell(score) for submission, version, score in rows}
@@ -165,38 +165,23 @@ def slices(
     session: Session, field: Field, entrants: Sequence[Entrant], of: Data, metric: Measure
 ) -> dict[tuple[int, str], Cell]:
     """What the entrants scored on the slices of one dataset that may be shown, by submission and slice."""
-    told = _told(session, field, entrants, [of] if of.visibility == "hidden" else [])
+    told = _told(session, field, entrants, [of])
     source_of = {each.id: told.get((each.id, of.id), each.id) for each in entrants}
     rows = session.execute(queries.scores(sorted(set(source_of.values())), [of.version_id], [metric.name], slices=True))
     found = {(submission, score.slice): cell(score) for submission, _, score in rows}
-    shown = {key: each for key, each in found.items() if of.results_may_be_seen or each.n >= SMALLEST_SLICE}
+    shown = {key: each for key, each in found.items() if slice_told(of.visibility, each.n, of.rows)}
     return {(id, tag): each for id, source in source_of.items() for (one, tag), each in shown.items() if one == source}
 
 
 def _told(
-    session: Session, field: Field, entrants: Sequence[Entrant], hidden: Sequence[Data]
+    session: Session, field: Field, entrants: Sequence[Entrant], data: Iterable[Data]
 ) -> dict[tuple[int, int], int]:
-    """Whose scores are told of an entrant on hidden data, where these are an earlier submission's: by both numbers."""
-    found: dict[tuple[int, int], int] = {}
-    if not hidden:
-        return found
-    all_of = list(session.scalars(queries.ledger(field.config.id)))
-    own, primary = {each.id for each in entrants}, field.metrics[0]
-    rows = session.execute(
-        queries.scores([each.id for each in all_of], [each.version_id for each in hidden], [primary.name])
-    )
-    known = {(submission, version): cell(score) for submission, version, score in rows}
-    people, missing = [one.person_id for one in all_of], Cell(np.nan, None, None, 0)
-    nothing = np.full(REPLICATES, np.nan)
-    for each in hidden:
-        cells = [known.get((one.id, each.version_id), missing) for one in all_of]
-        drawn = np.stack([nothing if one.replicates is None else one.replicates for one in cells])
-        values = np.array([one.value for one in cells])
-        told = sources(people, values, drawn, each.rows, primary.direction)
-        for one, source in zip(all_of, told, strict=True):
-            if one.id in own and all_of[source].id != one.id:
-                found[one.id, each.id] = all_of[source].id
-    return found
+    """Whose scores are told of an entrant on hidden data where it is held back (`released.told`), by both numbers."""
+    hidden = {each.version_id: each for each in data if each.visibility == "hidden"}
+    rows = {version: each.rows for version, each in hidden.items()}
+    found = released.told(session, field.config.id, rows, field.metrics[0])
+    own = {each.id for each in entrants}
+    return {(id, hidden[version].id): source for (id, version), source in found.items() if id in own}
 
 
 def cell(score: Score) -> Cell:

@@ -16,9 +16,10 @@ NAMELESS = {"private": "Private", "anonymous": "Anonymous"}
 
 @dataclass(frozen=True)
 class Line:
-    """One submission: `nth` of its submitter's to this task, scored on `datasets`.
+    """One submission: `nth` of its submitter's to this task, anonymous ones left out, scored on `datasets`.
 
     Who may not know its name or submitter reads neither; then `nth` is None, since counts would tell them apart.
+    Anonymous submissions enter nobody's count: a count that rises without a name would say whose one is.
     """
 
     id: int
@@ -40,9 +41,10 @@ def ledger(session: Session, viewer: Person | None, task: str) -> list[Line]:
     scored = dict(session.execute(queries.tries(task)).all())
     counts, lines = Counter[int](), list[Line]()
     for of, person in session.execute(queries.submissions(task)):
-        if of.person_id is not None:
+        nth = None
+        if of.person_id is not None and of.visibility != "anonymous":
             counts[of.person_id] += 1
-        nth = counts[of.person_id] if of.person_id is not None else None
+            nth = counts[of.person_id]
         lines.append(_line(of, person, nth, viewer, scored.get(of.id, 0)))
     return lines[::-1]
 
@@ -68,12 +70,11 @@ def _line(of: Submission, person: Person | None, nth: int | None, viewer: Person
 def people(session: Session, viewer: Person | None, task: str) -> list[tuple[str, int, int]]:
     """Submitters whose name may be told with how often they submitted and how often they withdrew, most first.
 
-    Counted are all of a person's submissions, those without a name too: the number of tries is what a reader has to
-    know.
+    Counted are private submissions too, since the number of tries is what a reader has to know, but no anonymous ones.
     """
     named, tries, gone = dict[int, str](), Counter[int](), Counter[int]()
     for of, person in session.execute(queries.submissions(task)):
-        if person is None:
+        if person is None or of.visibility == "anonymous":
             continue
         tries[person.id] += 1
         gone[person.id] += of.state == "withdrawn"

@@ -7,10 +7,11 @@ from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.leaderboards.tables import Fork, Snapshot
 from dynabench.registry.tables import Submission
+from dynabench.scoring.queries import OPEN, SCORED
 from dynabench.scoring.tables import Evaluation, Record, Score
 
 
@@ -50,17 +51,28 @@ def stamps(versions: Sequence[int]) -> Select[Any]:
 def scores(
     versions: Sequence[int], metrics: Sequence[str]
 ) -> Select[int, int, str, float, float | None, float | None, int, bytes | None]:
-    """Whole scores of finished evaluations, with replicates: the largest read of a board, 4 kB a row."""
+    """Whole scores of evaluations (`SCORED`), with replicates: the largest read of a board, 4 kB a row."""
     return (
         select(
             Evaluation.submission_id, Evaluation.version_id, Score.metric, Score.value, Score.low, Score.high, Score.n,
             Score.replicates,
         )
         .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state == "done")
+        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED))
         .where(Score.slice == "", Score.metric.in_(metrics))
         .execution_options(**PACKED)
     )  # fmt: skip
+
+
+def going() -> Select[int, int]:
+    """Submission and dataset version of evaluations that go on, in the order of their turns: the open ones alone."""
+    found = select(Evaluation.submission_id, Evaluation.version_id).where(Evaluation.state.in_(OPEN))
+    return found.order_by(Evaluation.id)
+
+
+def perturbing(versions: Sequence[int]) -> Select[int, str]:
+    """Perturbed copies of these versions that are being made: some ranges of the twins' index."""
+    return select(Twin.version_id, Twin.axis).where(Twin.version_id.in_(versions), Twin.state == "reading")
 
 
 def slices(
@@ -71,7 +83,7 @@ def slices(
         select(Evaluation.version_id, Score.metric, Score.slice, Score.value, Score.low, Score.high, Score.n)
         .join(Score, Score.evaluation_id == Evaluation.id)
         .where(Evaluation.submission_id == submission, Evaluation.version_id.in_(versions))
-        .where(Evaluation.state == "done", Score.slice != "", Score.metric.in_(metrics))
+        .where(Evaluation.state.in_(SCORED), Score.slice != "", Score.metric.in_(metrics))
         .order_by(Evaluation.version_id, Score.slice, Score.metric)
     )
 
@@ -81,7 +93,7 @@ def signed(versions: Sequence[int]) -> Select[int, int, str]:
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Record.signature)
         .join(Record, Record.evaluation_id == Evaluation.id)
-        .where(Evaluation.version_id.in_(versions), Evaluation.state == "done", Record.signature != "")
+        .where(Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED), Record.signature != "")
     )
 
 

@@ -12,8 +12,10 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.leaderboards.board import Board, Column, Entry, Floats
+from dynabench.leaderboards.board import Board, Entry, Floats
 from dynabench.leaderboards.weights import Weights
+from dynabench.scoring.measures import Measure
+from dynabench.stats.averages import shares
 from dynabench.stats.dynascore import dynascore, exchange, guarded_dynascore, guarded_exchange
 from dynabench.stats.ranks import RankInterval, rank_intervals
 
@@ -54,12 +56,24 @@ class Ranking:
     weights: Weights
     rows: tuple[Row, ...]
 
+    @property
+    def unmeasured(self) -> tuple[Measure, ...]:
+        """Metrics other than the primary one that are weighed and that no row has on any weighed dataset, so that
+        nobody can be ranked."""
+        data = [at for at, each in enumerate(self.board.datasets) if self.weights.datasets[each.name]]
+        there = np.asarray(self.board.there[data].any(axis=0)).tolist()
+        return tuple(
+            each
+            for each, known in zip(self.board.metrics, there, strict=True)
+            if not known and self.weights.metrics[each.name] and each.name != self.board.primary
+        )
+
 
 def ranking(board: Board, weights: Weights) -> Ranking:
     """The board as `weights` say."""
-    shares = _shares([weights.datasets[each.name] for each in board.datasets])
+    share = _shares(board, weights)
     needed = [weights.metrics[each.name] > 0 or each.name == board.primary for each in board.metrics]
-    means, drawn = _means(board, shares)
+    means, drawn = _means(board, share)
     whole = np.isfinite(means[:, needed]).all(1) & bool(board.datasets)
     scores = np.full(len(means), np.nan)
     ranks: list[RankInterval | None] = [None] * len(means)
@@ -71,28 +85,45 @@ def ranking(board: Board, weights: Weights) -> Ranking:
             ranks[place] = each
     low, high = np.quantile(drawn, ENDS, axis=-1) if len(means) else (means, means)
     rows = [
-        _row(board, weights, place, Cell(_told(scores[place]), *map(_told, bounds[:, place])), ranks[place], shares,
+        _row(board, weights, place, Cell(_told(scores[place]), *map(_told, bounds[:, place])), ranks[place], share,
              [Cell(*map(_told, three)) for three in zip(means[place], low[place], high[place], strict=True)])
         for place in range(len(means))
     ]  # fmt: skip
     return Ranking(board, weights, tuple(sorted(rows, key=_order)))
 
 
-def _shares(steps: Sequence[int]) -> Floats:
-    """Weights of datasets, which sum to 1."""
-    taken = np.array(steps, float)
-    return taken / taken.sum() if taken.any() else taken
+def _shares(board: Board, weights: Weights) -> Floats:
+    """How much each dataset weighs in each metric (D, K), by `stats.averages.shares`: only datasets on which some row
+    of the board has the metric count in it, so that one whose copies are not perturbed yet unranks nobody."""
+    found = np.zeros((len(board.datasets), len(board.metrics)))
+    steps = {each.name: float(weights.datasets[each.name]) for each in board.datasets}
+    if not any(steps.values()):
+        return found
+    has = {
+        each.name: {metric.name: 1.0 for metric, known in zip(board.metrics, board.there[at], strict=True) if known}
+        for at, each in enumerate(board.datasets)
+    }
+    share = shares({"any": has}, steps)
+    for k, metric in enumerate(board.metrics):
+        for d, data in enumerate(board.datasets):
+            found[d, k] = share.get(metric.name, {}).get(data.name, 0.0)
+    return found
 
 
-def _means(board: Board, shares: Floats) -> tuple[Floats, NDArray[np.float32]]:
-    """Each model's metrics over the weighted datasets: (M, K), and their replicates (M, K, B)."""
-    some = np.flatnonzero(shares > 0)
+def _means(board: Board, share: Floats) -> tuple[Floats, NDArray[np.float32]]:
+    """Each model's metrics over the weighted datasets: (M, K), and their replicates (M, K, B); NaN where one lacks."""
     values, all_drawn = board.values, board.of.replicates
-    means = np.zeros((len(values), len(board.metrics)))
+    means = np.where(share.any(0), 0.0, np.nan) * np.ones((len(values), 1))
     drawn = np.zeros((len(all_drawn), *all_drawn.shape[2:]), np.float32)
-    for at in some:
-        means += shares[at] * values[:, at]
-        drawn += np.float32(shares[at]) * all_drawn[:, at]
+    for at, row in enumerate(share):
+        if row.all():
+            means += row * values[:, at]
+            drawn += row.astype(np.float32)[:, None] * all_drawn[:, at]
+            continue
+        for k in np.flatnonzero(row):
+            means[:, k] += row[k] * values[:, at, k]
+            drawn[:, k] += np.float32(row[k]) * all_drawn[:, at, k]
+    drawn[:, ~share.any(0)] = np.nan
     return means, drawn[board.places]
 
 
@@ -110,11 +141,11 @@ def _row(
     place: int,
     score: Cell,
     rank: RankInterval | None,
-    shares: Floats,
+    share: Floats,
     cells: Sequence[Cell],
 ) -> Row:
     entry, at = board.entries[place], board.places[place]
-    used = shares > 0
+    used = share.any(1)
     signed = board.of.signatures[at] != ""
     ranked = rank is not None and rank.low is not None
     return Row(
@@ -130,26 +161,53 @@ def _row(
 
 
 def lacking(board: Board, weights: Weights, place: int) -> str:
-    """Why a submission is not ranked: what it has no score of, in a sentence."""
+    """Why a submission is not ranked: what it has no score of, whether that is coming, and what ranks it without."""
     if not board.datasets:
         return "No dataset of this task is ready to be scored on."
-    entry, values = board.entries[place], board.values[place]
+    values = board.values[place]
     data = [at for at, each in enumerate(board.datasets) if weights.datasets[each.name]]
     metrics = [at for at, each in enumerate(board.metrics) if weights.metrics[each.name] or each.name == board.primary]
+    if held := [board.datasets[at].title for at in data if _untold(board, place, at)]:
+        where = ", ".join(held)
+        return f"Held back on {where}: not significantly better than an earlier try. Give that the weight 0 to rank it."
     gone = ~np.isfinite(values)
     without = [board.metrics[at] for at in metrics if gone[data, at].all()]
     if without and len(without) < len(metrics):
-        what = ", ".join(each.title.lower() for each in without)
-        if entry.kind == "predictions" and any(each.cost for each in without):
-            return f"A file of predictions has no {what}; give these the weight 0 to rank it."
-        return f"It has no {what}; give these the weight 0 to rank it."
-    missing = [board.datasets[at] for at in data if gone[at, metrics].any()]
-    return _without(entry, missing)
+        return _lacks(board, place, without, data)
+    missing = [at for at in data if (gone & board.there)[at, metrics].any()]
+    return _without(board, place, missing or data)
 
 
-def _without(entry: Entry, missing: Sequence[Column]) -> str:
-    names = ", ".join(each.title for each in missing)
-    if not entry.inside and any(each.hidden for each in missing):
+def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[int]) -> str:
+    """That a row has some metrics on no dataset."""
+    entry, what = board.entries[place], ", ".join(each.title.lower() for each in metrics)
+    rank = "give this the weight 0 to rank it" if len(metrics) == 1 else "give these the weight 0 to rank it"
+    if entry.kind == "predictions":
+        return f"A file of predictions has no {what}; {rank}."
+    versions = [board.datasets[at].version for at in data]
+    if (ahead := board.coming.ahead(entry.id, versions)) is not None:
+        return f"{what.capitalize()} is being measured: {_queued(ahead)}. Until then, {rank}."
+    if any((version, each.name) in board.coming.copies for version in versions for each in metrics):
+        return f"It has no {what} yet, since the perturbed copies are still being made; until then, {rank}."
+    return f"It has no {what}; {rank}."
+
+
+def _queued(ahead: int) -> str:
+    return f"place {ahead} in the queue" if ahead else "its turn is now"
+
+
+def _untold(board: Board, place: int, dataset: int) -> bool:
+    """Whether a row is held back on a dataset without another's scores in the place of its own."""
+    return board.held(place, dataset) and not np.isfinite(board.values[place, dataset, 0])
+
+
+def _without(board: Board, place: int, missing: Sequence[int]) -> str:
+    """That a row has no score on some datasets."""
+    entry, data = board.entries[place], [board.datasets[at] for at in missing]
+    names = ", ".join(each.title for each in data)
+    if (ahead := board.coming.ahead(entry.id, [each.version for each in data])) is not None:
+        return f"Being scored on {names}: {_queued(ahead)}."
+    if not entry.inside and any(each.hidden for each in data):
         return f"It runs outside, so it is not evaluated on hidden data: no score on {names}."
     return f"Not yet scored on {names}."
 

@@ -31,6 +31,12 @@ class Asked:
         return weights.query(weights.differing(self.ranking.weights, self.usual))
 
     @property
+    def without(self) -> str:
+        """The same with the weight 0 for metrics that nobody has."""
+        chosen = dict(self.ranking.weights.metrics) | dict.fromkeys((each.name for each in self.ranking.unmeasured), 0)
+        return weights.query(weights.flat(**(self.ranking.weights.document() | {"metrics": chosen})))
+
+    @property
     def whole(self) -> str:
         """The same with all weights, for where the defaults are others."""
         return weights.query(weights.flat(**self.ranking.weights.document()))

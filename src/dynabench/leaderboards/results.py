@@ -16,18 +16,24 @@ from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
 
 Right = NDArray[np.float32]
-"""(rows,) the score of each row of a dataset, NaN where there is no answer."""
-HALF = 0.5
-"""A row's score from which on its answer counts as right, for metrics with shares such as the overlap of words."""
+"""(rows,) 1 where a row was answered right, 0 where wrong, NaN where that is not known."""
 
 
 def right(settings: Settings, evaluation: int, rows: int) -> Right:
-    """How right each of a dataset's `rows` was answered; NaN where that is not known."""
-    found = np.full(rows, np.nan, np.float32)
-    known = row_scores.read(settings, evaluation)
-    if known is not None and len(known) == rows:
-        found[:] = known
+    """Which of a dataset's `rows` were answered right by the task's rule (`Fooled.right`)."""
+    found: Right = _known(settings, evaluation, rows)[1]
     return found
+
+
+def scores(settings: Settings, evaluation: int, rows: int) -> NDArray[np.float32]:
+    """What the primary metric says of each of a dataset's `rows`; NaN where that is not known."""
+    found: NDArray[np.float32] = _known(settings, evaluation, rows)[0]
+    return found
+
+
+def _known(settings: Settings, evaluation: int, rows: int) -> row_scores.RowScores:
+    known = row_scores.read(settings, evaluation)
+    return known if known is not None and known.shape[1] == rows else np.full((2, rows), np.nan, np.float32)
 
 
 def answers(settings: Settings, shards: Iterable[Shard], places: Sequence[int]) -> dict[int, dict[str, Any]]:

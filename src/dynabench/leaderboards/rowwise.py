@@ -79,8 +79,12 @@ def reader(session: Session, settings: Settings, first: Entrant, second: Entrant
     """What `comparing.compared` asks for both entrants' results row by row."""
 
     def of(data: Data) -> tuple[Right, Right] | None:
-        pair = _pair(settings, shards(session, [first.id, second.id], data), data, first, second)
-        return pair if pair is not None and not all(np.isnan(each).all() for each in pair) else None
+        of = shards(session, [first.id, second.id], data)
+        if first.id not in of or second.id not in of:
+            return None
+        one, other = (of[each.id][0].evaluation_id for each in (first, second))
+        pair = results.scores(settings, one, data.rows), results.scores(settings, other, data.rows)
+        return pair if not all(np.isnan(each).all() for each in pair) else None
 
     return of
 
@@ -160,7 +164,7 @@ def _shown(
     names = {each.name: each.label for each in (*config.context, *config.input)}
     inputs = tuple((names.get(name, name), _text(value)) for name, value in row.inputs.items())
     reference = words(config, row.answers[0]) if row.answers else ()
-    a, b = (Said(words(config, of), bool(right[place] >= results.HALF)) for of, right in zip(said, pair, strict=True))
+    a, b = (Said(words(config, of), bool(right[place] == 1)) for of, right in zip(said, pair, strict=True))
     return Shown(place, row.uid, inputs, reference, row.tags, a, b)
 
 
@@ -204,5 +208,5 @@ def shared(
         right = _right(settings, of[each.id], data)[:ROWS]
         if right.size and not np.isnan(right).any():
             chosen.append(each)
-            fooled.append(right < results.HALF)
+            fooled.append(right == 0)
     return (tuple(chosen), transfer(np.stack(fooled))) if len(chosen) > 1 else None

@@ -221,7 +221,9 @@ async def read_best(request: Request, task: str, name: Name, viewer: Viewer, lim
         items = [
             {"entrant": entrant(each.entrant), "score": cell(each.cell), "tied": each.tied} for each in best.leaders
         ]
-        slices = [{"tag": tag, "value": value, "rows": n} for tag, value, n in best.slices]
+        slices = [
+            {"tag": tag, "value": of.value, "low": of.low, "high": of.high, "rows": of.n} for tag, of in best.slices
+        ]
         told = {"dataset": name, "metric": best.metric.name, "items": items, "others": best.others, "slices": slices}
         return view_schemas.BestOut.model_validate(told)
 

@@ -8,6 +8,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission
 from dynabench.rounds.tables import Round
+from dynabench.scoring.queries import SCORED
 from dynabench.scoring.tables import Evaluation, Score, Shard
 
 ENTERED = ("ready", "withdrawn")
@@ -19,20 +20,15 @@ def submissions(task_id: str) -> Select[Submission]:
     return select(Submission).where(*mine).order_by(Submission.id)
 
 
-def ledger(task_id: str) -> Select[Submission]:
-    """All that was ever scored for a task, oldest first, as its submitters entered it: one index range."""
-    mine = (Submission.task_id == task_id, Submission.state.in_(ENTERED))
-    return select(Submission).where(*mine).order_by(Submission.created_at, Submission.id)
-
-
 def tasks_of(model: str) -> Select[str]:
     """The tasks for which a model of this name was entered: reads all submissions, some thousand at most."""
     return select(Submission.task_id).where(Submission.model == model).distinct().order_by(Submission.task_id)
 
 
 def tries(person_id: int, task_id: str) -> Select[int]:
-    """How many submissions somebody has in a task's ledger that were scored: one index range."""
-    mine = (Submission.person_id == person_id, Submission.task_id == task_id, Submission.state.in_(ENTERED))
+    """How many scored submissions, but for anonymous ones, somebody has in a task's ledger: one index range."""
+    of = (Submission.person_id == person_id, Submission.task_id == task_id, Submission.visibility != "anonymous")
+    mine = (*of, Submission.state.in_(ENTERED))
     return select(func.count()).select_from(Submission).where(*mine)
 
 
@@ -57,7 +53,7 @@ def scores(
     return (
         select(Evaluation.submission_id, Evaluation.version_id, Score)
         .join(Score, Score.evaluation_id == Evaluation.id)
-        .where(*wanted, whole, Evaluation.state == "done")
+        .where(*wanted, whole, Evaluation.state.in_(SCORED))
         .order_by(Score.id)
         .execution_options(**PACKED)
     )

@@ -61,8 +61,7 @@ async def evaluation_scores(request: Request, id: Id, viewer: Viewer) -> schemas
 async def evaluation_record(request: Request, id: Id, viewer: Viewer) -> schemas.RecordOut:
     """What is needed to run it again, signed. `dynabench evaluate verify` checks it."""
     found = await _db(request).aread(service.record, viewer, id)
-    key = records.public_key(request.app.state.settings)
-    return schemas.RecordOut(document=found.document, signature=found.signature, key=key)
+    return schemas.RecordOut(document=found.document, signature=found.signature, key=found.document["key"])
 
 
 @router.get("/evaluations/{id}/examples")
@@ -97,8 +96,9 @@ async def retry_evaluation(request: Request, id: Id, person: Member) -> schemas.
 
 @router.get("/key")
 async def signing_key(request: Request) -> schemas.KeyOut:
-    """The public key that records are signed with."""
-    return schemas.KeyOut(key=records.public_key(request.app.state.settings))
+    """The public key that records are signed with, and those that earlier ones were signed with."""
+    key, *older = records.public_keys(request.app.state.settings)
+    return schemas.KeyOut(key=key, older=older)
 
 
 async def _done(request: Request, act: Any, person: Any, id: int) -> schemas.EvaluationOut:

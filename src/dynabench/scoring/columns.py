@@ -53,16 +53,21 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     return found
 
 
-def is_right(field: Field, said: Any, accepted: Sequence[Any]) -> bool:
-    """Whether an answer is one of those that count as right."""
+def is_exact(field: Field, said: Any, accepted: Sequence[Any]) -> bool:
+    """Whether an answer is the same as one of those that are accepted."""
     return any(same(field, said, each) for each in accepted)
 
 
 def same(field: Field, first: Any, second: Any) -> bool:
-    """Whether two answers are the same; of marked texts, whether their words are."""
+    """Whether two answers are the same; of marked texts, whether the words of all of them are."""
     if isinstance(field, Spans):
-        return answer_words(text_of(first)) == answer_words(text_of(second))
+        return _marked(first) == _marked(second)
     return field.same(first, second)
+
+
+def _marked(answer: Any) -> list[list[str]]:
+    parts = answer if isinstance(answer, list) else [answer]
+    return [words for each in parts if (words := answer_words(text_of(each)))]
 
 
 def text_of(answer: Any) -> str:

@@ -35,7 +35,7 @@ GIB, MIB = 2**30, 2**20
 
 def measured(run: Running, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Costs as `scored.keep` takes them; none where they were measured before, or of a file of predictions."""
-    if run.source.predictions or jobs.database().read(_known, run.evaluation):
+    if run.source.predictions or jobs.database().read(known, run.evaluation):
         return []
     card = catalog.entry(run.source.model, run.source.version).card
     assert card is not None
@@ -103,7 +103,8 @@ def _cut(rows: Sequence[Inputs], size: int) -> Iterator[Sequence[Inputs]]:
         yield rows[start : start + size]
 
 
-def _known(session: Session, evaluation: int) -> bool:
+def known(session: Session, evaluation: int) -> bool:
+    """Whether an evaluation's costs were measured."""
     return session.scalar(queries.score_of(evaluation, "size", "")) is not None
 
 

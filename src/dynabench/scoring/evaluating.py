@@ -117,7 +117,7 @@ def _begin(settings: Settings, job_id: str, evaluation: int) -> Result:
     plan = jobs.database().read(_plan, job_id, evaluation)
     for digest in {piece["digest"] for piece in plan["pieces"]}:
         _same_rows(settings, digest)
-    if not plan["source"]["predictions"]:
+    if plan["asks"]:
         try:
             catalog.entry(plan["source"]["model"], plan["source"]["version"])
         except errors.NotFound:
@@ -150,10 +150,13 @@ def _plan(session: Session, job_id: str, evaluation: int) -> Result:
     rate = answered / seconds if answered and seconds else None
     done = session.scalars(queries.shards(evaluation)).all()
     predictions = submission.kind == "predictions"
+    rows = sum(part.rows for part in parts)
+    stored_already = sum(shard.rows for shard in done) == rows and costs.known(session, evaluation)
     return {
         "pieces": [planning.described(piece) for piece in planning.pieces(parts, done, rate)],
         "planned": {part.name: part.digest for part in parts},
-        "rows": sum(part.rows for part in parts),
+        "rows": rows,
+        "asks": not (predictions or stored_already),
         "source": vars(Source(submission.id, submission.model, submission.version, predictions)),
     }
 

@@ -8,11 +8,12 @@ from typing import Any
 from dynabench.datasets import stored
 from dynabench.scoring import answers
 from dynabench.scoring.asking import Stopped
-from dynabench.scoring.columns import is_right
+from dynabench.scoring.columns import is_exact
 from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Field
+from dynabench.tasks.fooling import Fooled
 
 
 @dataclass
@@ -29,8 +30,13 @@ class Gathered:
     places: dict[str, list[int]] = field(default_factory=dict)
 
     def hits(self) -> list[bool]:
-        """Of each row whether the answer is right."""
-        return [is_right(self.answer, said, right) for said, right in zip(self.said, self.right, strict=True)]
+        """Of each row whether the answer is the same as an accepted one: what accuracy and exact match count."""
+        return [is_exact(self.answer, said, right) for said, right in zip(self.said, self.right, strict=True)]
+
+    def right_by(self, rule: Fooled) -> list[bool]:
+        """Of each row whether the answer is right by the task's rule (`Fooled.right`)."""
+        both = zip(self.said, self.right, strict=True)
+        return [rule.right(said, accepted, self.answer) for said, accepted in both]
 
 
 def answer_field(config: TaskConfig, settings: Settings, shard: Shard) -> Field:

@@ -52,8 +52,8 @@ async def retry(request: Request, id: Id, person: Member) -> Response:
 
 @router.get("/.well-known/dynabench-key", name="signing_key_file")
 async def key(request: Request) -> Response:
-    """The public key that records are signed with, in base64."""
-    return Response(records.public_key(request.app.state.settings) + "\n", media_type="text/plain")
+    """The public keys that records are signed with, in base64, one a line: the present one first, then older ones."""
+    return Response("\n".join([*records.public_keys(request.app.state.settings), ""]), media_type="text/plain")
 
 
 async def _act(request: Request, act: Any, person: Person, id: int) -> Response:

@@ -3,11 +3,14 @@
 from sqlalchemy import Select, and_, func, or_, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.db import PACKED
 from dynabench.registry.tables import Submission
 from dynabench.scoring.tables import Evaluation, Score, Shard
 
 OPEN = ("queued", "checking", "running", "scoring")
 """States of an evaluation that goes on."""
+SCORED = ("done", *OPEN)
+"""States in which scores count: an evaluation that is run again keeps those of its last run until it has new ones."""
 
 
 def missing(submission: int | None = None, dataset: int | None = None) -> Select[Submission, DatasetVersion]:
@@ -32,6 +35,12 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
     return found if dataset is None else found.where(Dataset.id == dataset)
 
 
+def version(task: str, dataset: str, number: int) -> Select[DatasetVersion]:
+    """A version of a dataset by its number."""
+    of = (Dataset.task_id == task, Dataset.name == dataset, DatasetVersion.number == number)
+    return select(DatasetVersion).join(Dataset, Dataset.id == DatasetVersion.dataset_id).where(*of)
+
+
 def of_version(version: int) -> Select[Evaluation]:
     """All evaluations on a version."""
     return select(Evaluation).where(Evaluation.version_id == version)
@@ -53,6 +62,26 @@ def going(submission: int) -> Select[Evaluation]:
 def scored_metrics() -> Select[str, int]:
     """Metrics that made scores, each with the earliest of its versions that did."""
     return select(Score.metric, func.min(Score.version)).group_by(Score.metric)
+
+
+def entered(task: str) -> Select[int, int | None, str]:
+    """Submissions of a task that were ready once, with submitter and visibility, oldest first: one index range."""
+    of = (Submission.task_id == task, Submission.state.in_(("ready", "withdrawn")))
+    found = select(Submission.id, Submission.person_id, Submission.visibility).where(*of)
+    return found.order_by(Submission.created_at, Submission.id)
+
+
+def told(task: str, versions: list[int], metric: str) -> Select[int, int, float, bytes | None]:
+    """What those submissions scored in one metric on some versions, with replicates: one probe for each pair."""
+    of = (Submission.task_id == task, Submission.state.in_(("ready", "withdrawn")))
+    return (
+        select(Evaluation.submission_id, Evaluation.version_id, Score.value, Score.replicates)
+        .join(Score, Score.evaluation_id == Evaluation.id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(*of, Evaluation.version_id.in_(versions), Evaluation.state.in_(SCORED))
+        .where(Score.metric == metric, Score.slice == "")
+        .execution_options(**PACKED)
+    )
 
 
 def twins(version: int) -> Select[Twin]:

@@ -27,13 +27,13 @@ from dynabench.settings import Settings
 
 FORMAT = "dynabench-record-1"
 LIBRARIES = ("numpy", "torch", "transformers", "peft", "onnxruntime", "safetensors", "tokenizers")
-KEY = "signing-key"
+KEY, OLDER = "signing-key", "signing-keys-older"
 
 
 def keep(session: Session, settings: Settings, evaluation: int) -> None:
     """Sign what the evaluation's shards and scores say now; an earlier record gives way."""
     session.flush()
-    document = _document(session, evaluation)
+    document = _document(session, evaluation) | {"key": public_keys(settings)[0]}
     record = session.get(Record, evaluation) or Record(evaluation_id=evaluation)
     record.document, record.signature, record.made_at = document, sign(settings, document), now()
     session.add(record)
@@ -44,9 +44,24 @@ def sign(settings: Settings, document: dict[str, Any]) -> str:
     return base64.b64encode(_private(settings).sign(canonical(document))).decode()
 
 
-def public_key(settings: Settings) -> str:
-    """The key that signatures are checked with, 32 bytes in base64."""
-    return base64.b64encode(_private(settings).public_key().public_bytes_raw()).decode()
+def public_keys(settings: Settings) -> list[str]:
+    """The keys that signatures are checked with, 32 bytes in base64 each: that of new ones first, then earlier ones,
+    newest first."""
+    older = settings.folder / OLDER
+    earlier = older.read_text().split() if older.exists() else []
+    return [_public(_private(settings)), *earlier[::-1]]
+
+
+def rotate(settings: Settings) -> str:
+    """Sign with a new key from now on, and forget the old private one; its public half stays in `public_keys`, so that
+    old records still hold. The new public key."""
+    old, made = _public(_private(settings)), Ed25519PrivateKey.generate()
+    with (settings.folder / OLDER).open("a") as file:
+        file.write(f"{old}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    _written(settings.folder / KEY, made).replace(settings.folder / KEY)
+    return _public(made)
 
 
 def verified(document: dict[str, Any], signature: str, key: str) -> bool:
@@ -65,24 +80,36 @@ def canonical(document: dict[str, Any]) -> bytes:
 
 
 def _private(settings: Settings) -> Ed25519PrivateKey:
-    return _read(settings.folder / KEY)
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path) -> Ed25519PrivateKey:
     """The deployment's key, made at first use; of two processes that make it at once, one's stays."""
+    path = settings.folder / KEY
     if not path.exists():
-        waiting = path.with_name(f".{KEY}-{os.getpid()}")
-        waiting.touch(mode=0o600)
-        waiting.write_bytes(Ed25519PrivateKey.generate().private_bytes_raw())
+        waiting = _written(path, Ed25519PrivateKey.generate())
         with suppress(FileExistsError):
             os.link(waiting, path)
         waiting.unlink()
+    state = path.stat()
+    return _read(path, state.st_mtime_ns, state.st_ino)
+
+
+def _written(path: Path, key: Ed25519PrivateKey) -> Path:
+    waiting = path.with_name(f".{KEY}-{os.getpid()}")
+    waiting.touch(mode=0o600)
+    waiting.write_bytes(key.private_bytes_raw())
+    return waiting
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int, file: int) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()
 
 
 def _document(session: Session, evaluation: int) -> dict[str, Any]:
     found, submission, of, dataset = planning.whole(session, evaluation)
+    told, hidden = of.told_digest(dataset.visibility), dataset.visibility == "hidden"
     shards = session.scalars(queries.shards(evaluation)).all()
     scores = session.scalars(queries.scores(evaluation)).all()
     return {
@@ -92,15 +119,17 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "model": {"name": submission.model, "version": submission.version, "kind": submission.kind},
         "dataset": _dataset(dataset, of),
         "attempt": found.attempt,
+        "answered_at": max(each.done_at for each in shards).isoformat(),
+        "asked": any(found.started_at is None or each.done_at >= found.started_at for each in shards),
         "rows": found.rows_done,
-        "seeds": {"replicates": of.digest, "sample": of.digest},
+        "seeds": {"replicates": told, "sample": told},
         "batch_size": costs.BATCH,
         "repeats": costs.REPEATS,
         "machine": hardware(),
         "python": platform.python_version(),
         "libraries": {name: known for name in LIBRARIES if (known := _version(name))},
         "code": __version__,
-        "shards": [_shard(each) for each in shards],
+        "shards": [_shard(each, hidden) for each in shards],
         "scores": [_score(each) for each in scores if not each.slice],
         "made_at": now().isoformat(),
     }
@@ -110,14 +139,16 @@ def _dataset(dataset: Dataset, version: DatasetVersion) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "version": version.number,
-        "digest": version.digest,
+        "digest": version.told_digest(dataset.visibility),
         "rows": version.rows,
         "visibility": dataset.visibility,
     }
 
 
-def _shard(shard: Shard) -> dict[str, Any]:
-    return {name: getattr(shard, name) for name in ("part", "number", "first", "rows", "digest")}
+def _shard(shard: Shard, hidden: bool) -> dict[str, Any]:
+    """Without the digest of what was answered to hidden rows: few answers can be guessed."""
+    told = ("part", "number", "first", "rows", *(() if hidden else ("digest",)))
+    return {name: getattr(shard, name) for name in told}
 
 
 def _score(score: Score) -> dict[str, Any]:

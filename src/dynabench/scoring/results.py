@@ -12,9 +12,8 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.rounds import service as rounds
-from dynabench.scoring import answers, queries, service
+from dynabench.scoring import answers, queries, row_scores, service
 from dynabench.scoring.asking import Stopped
-from dynabench.scoring.columns import is_right
 from dynabench.scoring.gathering import answer_field
 from dynabench.scoring.planning import ROWS
 from dynabench.scoring.service import Seen
@@ -83,13 +82,16 @@ def _page(
     settings: Settings, seen: Seen, shards: Sequence[Shard], field: Field, first: int, limit: int, wrong: bool, tag: str
 ) -> Page:
     rows = stored.read(settings, seen.version.digest, first)
+    right = row_scores.read(settings, seen.evaluation.id)
+    if right is None or right.shape[1] != seen.version.rows:
+        raise Stopped("answers_gone")
     items: list[Result] = []
     number = first
     for said in islice(_answers(settings, shards, first), LOOKED_AT):
         row = next(rows, None)
         if row is None or row.uid != said.uid:
             raise Stopped("dataset_changed")
-        result = _result(seen, field, row, said, number)
+        result = _result(seen, field, row, said, number, bool(right[1, number]))
         if (not wrong or not result.right) and (not tag or tag in row.tags):
             items.append(result)
         number += 1
@@ -105,9 +107,8 @@ def _answers(settings: Settings, shards: Sequence[Shard], first: int) -> Any:
             yield from islice(answers.read(path), max(0, first - shard.first), None)
 
 
-def _result(seen: Seen, field: Field, row: Stored, said: answers.Answer, number: int) -> Result:
+def _result(seen: Seen, field: Field, row: Stored, said: answers.Answer, number: int, right: bool) -> Result:
     answer = said.answer.get(field.name)
-    right = is_right(field, answer, [each[field.name] for each in row.answers if field.name in each])
     if seen.shows != "rows":
         return Result(number, row.uid, right, {}, (), None, None, ())
     accepted = tuple(each.get(field.name) for each in row.answers)

@@ -1,4 +1,4 @@
-"""How right each row was answered: made with the scores, kept in a file of its own for each evaluation.
+"""How each row was answered: made with the scores, kept in a file of its own for each evaluation.
 
 Views that compare models row by row read these files instead of scoring again; scoring anew writes them anew. What may
 be told of them is their readers' business.
@@ -17,15 +17,21 @@ from dynabench.scoring.columns import SQUAD, Metric, metric
 from dynabench.scoring.gathering import Gathered
 from dynabench.settings import Settings
 from dynabench.tasks.fields import Spans
+from dynabench.tasks.fooling import Fooled
 
 RowScores = NDArray[np.float32]
-"""(n,) from 0, wrong, to 1, right."""
+"""(2, n): what the primary metric says of each row, from 0 to 1, and 1 where its answer is right by the task's rule."""
 KEPT = 200
 """Files that are kept in memory, the last that were read."""
 
 
-def of(primary: str, rows: Gathered) -> RowScores:
-    """The primary metric's score of each row where it is a mean over rows (word F1 of spans), else 1 where right."""
+def of(primary: str, rule: Fooled, rows: Gathered) -> RowScores:
+    """The primary metric's score of each row where it is a mean over rows (word F1 of spans), else 1 where it is the
+    same as an accepted one; and whether it is right."""
+    return np.stack([_scores(primary, rows), np.array(rows.right_by(rule), np.float32)])
+
+
+def _scores(primary: str, rows: Gathered) -> NDArray[np.float32]:
     if isinstance(rows.answer, Spans) and primary in SQUAD and rows.said:
         try:
             return _means(metric(primary, rows.answer, rows.said, rows.right))
@@ -34,7 +40,7 @@ def of(primary: str, rows: Gathered) -> RowScores:
     return np.array(rows.hits(), np.float32)
 
 
-def _means(chosen: Metric) -> RowScores:
+def _means(chosen: Metric) -> NDArray[np.float32]:
     module = chosen.module
     state = module.state(chosen.columns, **module.options)
     if not isinstance(state, Sums):
@@ -68,8 +74,8 @@ def read(settings: Settings, evaluation: int) -> RowScores | None:
 @lru_cache(maxsize=KEPT)
 def _read(at: Path, changed: int, file: int) -> RowScores:
     found: RowScores = np.load(at, allow_pickle=False)
-    if found.ndim != 1 or found.dtype != np.float32:
-        raise ValueError(f"{at} holds something else than one score for each row")
+    if found.ndim != 2 or len(found) != 2 or found.dtype != np.float32:
+        raise ValueError(f"{at} holds something else than two numbers for each row")
     found.flags.writeable = False
     return found
 

@@ -94,7 +94,8 @@ class ResultPage(BaseModel):
 
 
 class KeyOut(BaseModel):
-    """The deployment's public key: Ed25519, 32 bytes in base64."""
+    """The deployment's public key: Ed25519, 32 bytes in base64; `older` ones, newest first, sign nothing any more."""
 
     algorithm: str = "Ed25519"
     key: str
+    older: list[str]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from dynabench.datasets.tables import SMALLEST_SLICE
+from dynabench.datasets.tables import slice_told
 from dynabench.db import Database, now
 from dynabench.evaluate.replicating import replicated
 from dynabench.rounds import service as rounds
@@ -50,7 +50,7 @@ class Work:
 
     config: TaskConfig
     digest: str
-    hidden: bool
+    visibility: str
     parts: Mapping[str, Gathered]
 
 
@@ -58,11 +58,11 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
     """All scores of an evaluation whose rows are answered; those of single rows are kept on the way (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
     rows = work.parts[planning.ROWS]
-    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, rows))
+    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, work.config.fooled, rows))
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
-    found += slices(names, rows, SMALLEST_SLICE if work.hidden else 1)
+    found += slices(names, rows, work.visibility)
     for axis in (part for part in work.parts if part != planning.ROWS):
         found += perturbed(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:
@@ -104,7 +104,7 @@ def calibration(rows: Gathered, digest: str) -> list[Made]:
     return [_with_interval("calibration_error", value, replicated(module, columns, digest)[key], len(sure))]
 
 
-def slices(names: Sequence[str], rows: Gathered, smallest: int) -> Iterator[Made]:
+def slices(names: Sequence[str], rows: Gathered, visibility: str) -> Iterator[Made]:
     """Of the rows with one tag: how many are right with Wilson's interval, and of marked or written texts the metrics.
 
     A slice with one label has no F1 over classes: what counts there is how often that label is found.
@@ -113,7 +113,8 @@ def slices(names: Sequence[str], rows: Gathered, smallest: int) -> Iterator[Made
     by_size = sorted(rows.places.items(), key=lambda each: -len(each[1]))
     labels = isinstance(rows.answer, Choice)
     right = "accuracy" if labels else "exact_match"
-    for tag, places in [each for each in by_size if len(each[1]) >= smallest][:SLICES]:
+    told = [each for each in by_size if slice_told(visibility, len(each[1]), len(hits))]
+    for tag, places in told[:SLICES]:
         rate = wilson(int(hits[places].sum()), len(places))
         yield Made(right, float(rate.value or 0), rate.low, rate.high, len(places), slice=tag[:200])
         for name in names:
@@ -191,7 +192,7 @@ def _work(session: Session, settings: Settings, evaluation: int) -> Work:
         for part in parts
         if sum(shard.rows for shard in done[part.name]) == part.rows
     }
-    return Work(config, version.digest, dataset.visibility == "hidden", gathered)
+    return Work(config, version.digest, dataset.visibility, gathered)
 
 
 def _with_interval(name: str, value: float, drawn: NDArray[np.float64], n: int) -> Made:

@@ -5,18 +5,19 @@ submitter learns row by row what was right, and nobody what the rows are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import SMALLEST_SLICE, Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.db import now
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
-from dynabench.scoring import queries, queueing
+from dynabench.scoring import queries, queueing, released
+from dynabench.scoring.measures import measure
 from dynabench.scoring.tables import Evaluation, Record, Score
 
 CODES = {
@@ -43,7 +44,8 @@ class Seen:
     """An evaluation as one viewer sees it. `log` and `reason` are empty where they may not be read.
 
     `place` is how many are before it, `expected` when it should be done, both None where nobody can tell.
-    `shows` says what of its rows may be seen: `rows`, `right` (whether each answer is right) or nothing.
+    `shows` says what of its rows may be seen: `rows`, `right` (whether each answer is right) or nothing. `held`: the
+    ladder tells none of its scores (`released`).
     """
 
     evaluation: Evaluation
@@ -58,6 +60,7 @@ class Seen:
     log: str = ""
     advice: str = ""
     shows: str = ""
+    held: bool = False
 
     @property
     def going(self) -> bool:
@@ -86,10 +89,11 @@ def one(session: Session, viewer: Person | None, id: int) -> Seen:
     if row is None or not sees(session, viewer, row[1]):
         raise errors.NotFound("There is no such evaluation.")
     seen = _seen(viewer, row[0], row[1], row[2], row[3])
+    seen = replace(seen, held=_held(session, seen))
     if not seen.going:
         return seen
     place, expected = _expected(session, seen.evaluation)
-    return Seen(**{**seen.__dict__, "place": place, "expected": expected})
+    return replace(seen, place=place, expected=expected)
 
 
 def listed(
@@ -116,18 +120,28 @@ def listed(
 
 def scores(session: Session, viewer: Person | None, id: int) -> tuple[Seen, Sequence[Score]]:
     """The scores of an evaluation that `viewer` may see; small slices are left out where the dataset is hidden, also
-    those that were scored before it was."""
+    those that were scored before it was. Of one that the ladder holds back there are the costs alone."""
     seen, found = one(session, viewer, id), session.scalars(queries.scores(id)).all()
-    hidden = seen.dataset.visibility == "hidden"
-    return seen, [each for each in found if not (hidden and each.slice and each.n < SMALLEST_SLICE)]
+    visibility, rows = seen.dataset.visibility, seen.version.rows
+    if seen.held:
+        return seen, [each for each in found if measure(each.metric).cost]
+    return seen, [each for each in found if not each.slice or slice_told(visibility, each.n, rows)]
 
 
 def record(session: Session, viewer: Person | None, id: int) -> Record:
-    """The signed record; `NotFound` until there is one. An anonymous submission's names its model, so it is its own."""
+    """The signed record; `NotFound` until there is one. An anonymous submission's names its model, so it is its own.
+
+    Raises `Forbidden` while the ladder holds its scores back, and where it was signed before the dataset was hidden.
+    """
     seen = one(session, viewer, id)
     found = session.get(Record, id)
     if found is None or (seen.submission.visibility == "anonymous" and not seen.mine):
         raise errors.NotFound("There is no record of this evaluation to be shown.")
+    if seen.dataset.visibility == "hidden" and found.document["dataset"]["visibility"] != "hidden":
+        raise errors.Forbidden("This record was signed before the dataset was hidden, and says too much of its rows.")
+    if seen.held:
+        raise errors.Forbidden("The scores in this record are held back: the dataset is hidden, and an earlier try is "
+                               "as good.")  # fmt: skip
     return found
 
 
@@ -189,6 +203,16 @@ def _seen(
         advice=CODES.get(evaluation.code, "") if evaluation.code else "",
         shows=shows if evaluation.state == "done" else "",
     )
+
+
+def _held(session: Session, seen: Seen) -> bool:
+    if seen.dataset.visibility != "hidden":
+        return False
+    if seen.evaluation.state not in queries.SCORED:  # scores of a run before the one that failed, which no ladder knows
+        return True
+    primary = measure(rounds.newest_config(session, seen.dataset.task_id).metrics.primary)
+    told = released.told(session, seen.dataset.task_id, {seen.version.id: seen.version.rows}, primary)
+    return (seen.submission.id, seen.version.id) in told
 
 
 def _expected(session: Session, evaluation: Evaluation) -> tuple[int, datetime | None]:

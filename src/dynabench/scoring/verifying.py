@@ -1,7 +1,7 @@
 """Records checked where they are read: the signature anywhere, the scores again where model and rows are at hand."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from dynabench.db import Database
 from dynabench.errors import Invalid, NotFound
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
-from dynabench.scoring import columns, records
+from dynabench.scoring import columns, queries, records
 from dynabench.scoring.asking import Asked, Limits
 from dynabench.scoring.gathering import Gathered
 from dynabench.scoring.measures import version_of
@@ -70,7 +70,18 @@ def own(settings: Settings, evaluation: int) -> Signed:
         database.close()
     if found is None:
         raise NotFound(f"There is no record of an evaluation {evaluation} here.")
-    return Signed(found.document, found.signature, records.public_key(settings))
+    return trusted(found.document, found.signature, records.public_keys(settings))
+
+
+def trusted(document: dict[str, Any], signature: str, keys: Sequence[str]) -> Signed:
+    """A record under the key that it names, if that is one of the server's `keys`, else under the present one."""
+    return Signed(document, signature, document["key"] if document.get("key") in keys else keys[0])
+
+
+def outdated(document: dict[str, Any]) -> list[tuple[str, int, int]]:
+    """Metrics of a record whose version is another one here, with both versions: their values are not compared."""
+    both = [(each["metric"], each["version"], version_of(each["metric"])) for each in document["scores"]]
+    return [each for each in both if each[1] != each[2]]
 
 
 def again(settings: Settings, document: dict[str, Any], tolerance: float = TOLERANCE) -> Iterator[Compared]:
@@ -79,10 +90,8 @@ def again(settings: Settings, document: dict[str, Any], tolerance: float = TOLER
     Runs where this version of the model and the rows of this digest are; raises `NotFound` where they are not, and
     `Stopped` as an evaluation does. What was measured of time and memory is not compared.
     """
-    model, digest = document["model"], document["dataset"]["digest"]
+    model, digest = document["model"], _rows(settings, document["task"], document["dataset"])
     entry = catalog.entry(model["name"], model["version"])
-    if not stored.path(settings, digest).is_file():
-        raise NotFound(f"The rows of {document['dataset']['name']} ({digest[:16]}) are not here.")
     config = _config(settings, document["task"])
     field = next(each for each in config.answer if entry.card and each.name == entry.card.answer)
     limits = Limits(settings.evaluation_memory_mb, settings.evaluation_answer_seconds)
@@ -117,6 +126,21 @@ def _batches(settings: Settings, digest: str) -> Iterator[list[stored.Stored]]:
             batch = []
     if batch:
         yield batch
+
+
+def _rows(settings: Settings, task: str, of: dict[str, Any]) -> str:
+    """The digest of a recorded dataset's rows, of which a record says a commitment where they are hidden."""
+    digest = of["digest"]
+    if of["visibility"] == "hidden":
+        database = Database(settings.url)
+        try:
+            version = database.read(lambda s: s.scalar(queries.version(task, of["name"], of["version"])))
+        finally:
+            database.close()
+        digest = version.digest if version and version.told_digest("hidden") == digest else ""
+    if not digest or not stored.path(settings, digest).is_file():
+        raise NotFound(f"The rows of {of['name']} ({of['digest'][:16]}) are not here.")
+    return str(digest)
 
 
 def _config(settings: Settings, task: str) -> TaskConfig:

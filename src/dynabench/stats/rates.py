@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+FEW = 30
+"""Rows below which a share says little: its interval is then some 35 points wide at worst."""
 
 
 @dataclass(frozen=True, slots=True)

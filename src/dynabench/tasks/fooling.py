@@ -23,6 +23,23 @@ class Fooled(Section):
     fields: list[Name] = Setting([], description="Answer fields that count; all of them when empty.")
     threshold: float = Setting(0.4, gt=0, le=1, description="f1_below: fooled when the word F1 is lower than this.")
 
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field) -> bool:
+        """Whether an answer counts as right wherever answers are called right or wrong: some accepted answer is one by
+        which the model would not be fooled, or which it is itself (no answer, where there is none)."""
+        fools = RULES[self.rule]
+        return any(predicted == each or not fools(predicted, each, field, self) for each in accepted)
+
+    @property
+    def right_in_words(self) -> str:
+        """When an answer counts as right, in a sentence."""
+        return {
+            "differs": "An answer is right if it is the same as one that is accepted.",
+            "f1_below": f"An answer is right if the F1 of its words and those of an accepted one is {self.threshold:g} "
+            "or more.",
+            "not_in": "An answer is right if it has the words of an accepted one, leaving case, articles and "
+            "punctuation aside.",
+        }[self.rule]
+
 
 def differs(predicted: Any, claimed: Any, field: Field, config: Fooled) -> bool:
     """The model's answer is not the claimed one."""

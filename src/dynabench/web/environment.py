@@ -15,6 +15,7 @@ from jinja2 import (
     StrictUndefined,
 )
 
+from dynabench.stats.rates import FEW
 from dynabench.web import filters
 from dynabench.web.marks import marks
 from dynabench.web.static import address
@@ -35,7 +36,7 @@ def environment() -> Environment:
     env.install_gettext_callables(  # type: ignore[attr-defined]
         translations.gettext, translations.ngettext, newstyle=True, pgettext=translations.pgettext
     )
-    env.globals.update(static=address, marks=marks)
+    env.globals.update(static=address, marks=marks, few=FEW)
     env.filters.update(
         number=filters.number,
         percent=filters.percent,

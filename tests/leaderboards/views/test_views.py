@@ -147,10 +147,17 @@ def test_a_datasets_best_models_and_hardest_slices(client):
     found = client.get(f"{TASK}/datasets/first/best").json()
     assert found["items"][0]["entrant"]["label"] == "model-0"
     assert [each["tied"] for each in found["items"]] == [True, False, False]
-    assert {each["tag"] for each in found["slices"]} == {"even", "rare"}
+    slices = {each["tag"]: each for each in found["slices"]}
+    assert set(slices) == {"even", "rare"}
+    assert all(each["low"] < each["value"] < each["high"] for each in slices.values())
+    assert [slices[tag]["rows"] for tag in ("even", "rare")] == [60, 7]
     part = client.get("/tasks/sentiment/datasets/first/best", headers={"HX-Request": "true"}).text
     assert "model-0" in part
     assert "<html" not in part
+    for address in ("/tasks/sentiment/datasets/first/best", "/models/model-0/scores", "/evaluations/1"):
+        page = client.get(address, headers={"HX-Request": "true"}).text
+        shown = page.count("few rows")
+        assert shown == page.count(">rare<") > 0, (address, "small slices are marked, and no others")
 
 
 def test_a_models_scores_stand_on_its_page_with_errors_by_tag(client):

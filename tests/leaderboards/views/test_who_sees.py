@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 from starlette.routing import compile_path
 
-from dynabench.datasets.tables import Dataset
+from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.leaderboards import view_api, view_files, view_pages
 from dynabench.registry.tables import ModelListing, Submission
 from dynabench.scoring.tables import Evaluation, Score
@@ -71,6 +71,46 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
     assert set(slices["hushed"]) == {"even"}
 
 
+@pytest.mark.parametrize(("n", "told"), [(29, False), (30, True), (90, True), (91, False), (119, False), (120, True)])
+def test_no_slice_of_a_hidden_dataset_says_how_its_few_other_rows_were_answered(client, database, n, told):
+    def resize(session):
+        for each in session.scalars(select(Score).where(Score.slice == "even")):
+            each.n = n
+
+    database.write(resize)
+    for name, shown in (("hushed", told), ("second", True)):
+        found = client.get(f"/api/v1/tasks/sentiment/datasets/{name}/best").json()["slices"]
+        assert ("even" in {each["tag"] for each in found}) is shown, name
+    number = database.read(lambda s: s.scalars(select(Evaluation.id).join(DatasetVersion).join(
+        Dataset, Dataset.id == DatasetVersion.dataset_id).where(Dataset.name == "hushed")).first())  # fmt: skip
+    scores = client.get(f"/api/v1/evaluations/{number}/scores").json()["items"]
+    assert ("even" in {each["slice"] for each in scores}) is told
+
+
+def test_the_digest_of_hidden_rows_is_told_nowhere_so_that_no_guess_can_be_confirmed(client, database, person):
+    both = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
+    versions = database.read(
+        lambda session: {of.name: (v.digest, v.told_digest(of.visibility)) for of, v in session.execute(both)}
+    )
+    secret, told = versions["hushed"]
+    first, second = ids(client)["model-0"], ids(client)["model-1"]
+    board = "/api/v1/tasks/sentiment/leaderboard"
+    more = [f"{board}/file?format={form}" for form in ("json", "csv")] + [f"{board}/paperswithcode"]
+    more += [f"{board}/rows/{first}", f"{board}/rows/{first}/card", "/tasks/sentiment/leaderboard"]
+    seen = ""
+    for address in addresses(first, second) + more:
+        text = client.get(address).text
+        assert secret[:12] not in text, address
+        seen += text
+    assert told in seen, "the board says by which state of the rows it was made"
+    assert versions["first"][0] in seen, "rows that all may have are named by their own digest"
+    ada = person("ada")
+    slug = ada.post("/api/v1/tasks/sentiment/snapshots", json={"title": ""}).json()["slug"]
+    kept = client.get(f"/api/v1/snapshots/{slug}").text + client.get(f"/snapshots/{slug}").text
+    assert secret[:12] not in kept
+    assert told in kept
+
+
 def test_a_private_submission_is_there_for_its_submitter_and_admins_alone(client, owner, person, change):
     ada, bob = person("ada"), person("bob")
     number = ids(client)["model-1"]
@@ -99,7 +139,7 @@ def test_an_anonymous_submission_has_scores_without_its_name(client, person, cha
         assert answer.status_code in (200, 403, 404), address
         assert "masked" not in answer.text, address
     assert client.get("/api/v1/models/masked/scores").status_code == 404
-    assert ada.get("/api/v1/models/masked/scores").json()["items"][0]["tries"] == 1
+    assert ada.get("/api/v1/models/masked/scores").json()["items"][0]["tries"] is None
 
 
 def test_a_withdrawn_submission_leaves_the_boards_and_keeps_its_scores(client, change):

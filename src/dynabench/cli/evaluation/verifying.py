@@ -22,7 +22,8 @@ def found(score: str, server: str) -> Signed:
     try:
         with Client(server) as client:
             told = client.request("GET", f"/evaluations/{score}/record")
-            return Signed(told["document"], told["signature"], client.request("GET", "/key")["key"])
+            keys = client.request("GET", "/key")
+            return verifying.trusted(told["document"], told["signature"], [keys["key"], *keys["older"]])
     except (ApiError, OSError) as error:
         raise ValueError(f"{server} gives no record of {score}: {error}") from None
 
@@ -38,6 +39,8 @@ def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> 
         "model": f"{document['model']['name']}@{document['model']['version']}",
         "dataset": document["dataset"],
         "made_at": document["made_at"],
+        "answered_at": document["answered_at"],
+        "asked": document["asked"],
     }
     if not again:
         return made
@@ -45,7 +48,8 @@ def verify(score: str, server: str, key: str, again: bool, tolerance: float) -> 
         compared = list(verifying.again(get_settings(), document, tolerance))
     except (Problem, Stopped) as error:
         raise ValueError(f"It cannot be run again here: {error}") from None
-    return made | {"tolerance": tolerance, "scores": [vars(each) for each in compared]}
+    other = [{"metric": name, "recorded": old, "here": new} for name, old, new in verifying.outdated(document)]
+    return made | {"tolerance": tolerance, "scores": [vars(each) for each in compared], "other_versions": other}
 
 
 def _told(function: Callable[..., Signed], *given: Any) -> Signed:

@@ -113,6 +113,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("salt", sa.String(length=64), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("slices", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),

@@ -6,14 +6,21 @@ const THRESHOLD = 1e-4;
 const NOISE = 1e-12;
 const FLOOR = 0.01;
 
-/** Each model's metrics over the weighted datasets: rows (M, D, K) and steps (D) to rows (M, K); NaN where one lacks. */
+/**
+ * Each model's metrics over the weighted datasets: rows (M, D, K) and steps (D) to rows (M, K); NaN where one lacks. In
+ * a metric only datasets count on which some row has it, as in `dynabench.stats.averages.shares`.
+ */
 export function averaged(rows, steps) {
-  const total = steps.reduce((sum, step) => sum + step, 0);
-  const used = steps.flatMap((step, at) => (step ? [[at, step / total]] : []));
-  return rows.map((row) => (row[0] ?? []).map((_, metric) => {
-    let sum = 0;
-    for (const [at, share] of used) sum += share * (row[at][metric] ?? NaN);
-    return used.length ? sum : NaN;
+  const used = steps.flatMap((step, at) => (step ? [at] : []));
+  const parts = (rows[0]?.[0] ?? []).map((_, metric) => {
+    const held = used.filter((at) => rows.some((row) => Number.isFinite(row[at][metric] ?? NaN)));
+    const total = held.reduce((sum, at) => sum + steps[at], 0);
+    return held.map((at) => [at, steps[at] / total]);
+  });
+  return rows.map((row) => parts.map((part, metric) => {
+    let sum = part.length ? 0 : NaN;
+    for (const [at, share] of part) sum += share * (row[at][metric] ?? NaN);
+    return sum;
   }));
 }
 
