@@ -3,13 +3,16 @@
     python scripts/chaos.py [--evaluations 200] [--minutes 10] [--seed 1]
 
 Runs in a folder of its own. The evaluations are those of copies of a shipped model on generated reviews; each is done
-in shards of a few seconds. Prints a line of figures as JSON; the exit status is 1 if one evaluation did not end well,
-one shard is missing or stands twice, or one evaluation that was begun stood still for more than a minute.
+in shards of a few seconds. Further copies come before all are done until the minutes are over, however quick the
+machine is. Prints the figures as JSON and as a row of `docs/explanation/reliability.md`; the exit status is 1 if one
+evaluation did not end well, one shard is missing or stands twice, or one evaluation that was begun stood still for more
+than a minute.
 """
 
 import argparse
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -38,6 +41,8 @@ from dynabench.settings import Settings
 from dynabench.tasks import builtin
 
 MODEL, TASK, DATASETS, ROWS = "sentiment-ngram", "sentiment", 10, 1000
+LOW = 50
+"""Evaluations that are left when further ones are queued."""
 STUCK = 60.0
 """Seconds without a step forward after which an evaluation that was begun counts as stuck."""
 
@@ -47,10 +52,15 @@ def furnish(settings: Settings, database: Database, evaluations: int) -> None:
     [task] = [each for each in builtin() if each.config.id == TASK]
     database.write(rounds.save_task, None, task.source)
     versions = [_dataset(settings, database, number) for number in range(DATASETS)]
-    for number in range(-(-evaluations // DATASETS)):
-        database.write(_submission, _copy(settings, number))
-    made = database.write(queueing.queue, {})
+    made = sum(feed(settings, database, number) for number in range(-(-evaluations // DATASETS)))
     print(f"{made} evaluations on {len(versions)} datasets of {ROWS} rows", file=sys.stderr)
+
+
+def feed(settings: Settings, database: Database, number: int) -> int:
+    """Submit one more copy of the model; how many evaluations that queues."""
+    folder = _copy(settings, number)
+    submission = database.write(_submission, folder)
+    return database.write(queueing.queue, {"submission": submission})
 
 
 def _dataset(settings: Settings, database: Database, number: int) -> int:
@@ -84,14 +94,15 @@ def _copy(settings: Settings, number: int) -> Path:
     return folder
 
 
-def _submission(session: Session, folder: Path) -> None:
+def _submission(session: Session, folder: Path) -> int:
     card = spec.card(folder)
-    session.add(
-        Submission(
-            task_id=TASK, kind="installed", name=card.name, model=card.name, version=card.version, inside=True,
-            state="ready", card={"size_bytes": card.size_bytes},
-        )
+    made = Submission(
+        task_id=TASK, kind="installed", name=card.name, model=card.name, version=card.version, inside=True,
+        state="ready", card={"size_bytes": card.size_bytes},
     )  # fmt: skip
+    session.add(made)
+    session.flush()
+    return made.id
 
 
 def going(session: Session) -> dict[int, tuple[Any, ...]]:
@@ -124,8 +135,9 @@ def outcome(session: Session) -> dict[str, int]:
 
 
 def run(settings: Settings, database: Database, minutes: float, rng: random.Random, log: Path) -> dict[str, Any]:
-    """Kill and start the worker until the time is over, then let it finish; figures."""
+    """Kill and start the worker and queue more until the time is over, then let it finish; figures."""
     begun, kills, stillest = time.monotonic(), 0, 0.0
+    copies = database.read(lambda session: session.scalar(select(func.count()).select_from(Submission))) or 0
     worker, moved = _worker(settings, log), {}
     kill_at = begun + rng.uniform(1, 6)
     while database.read(left):
@@ -134,7 +146,12 @@ def run(settings: Settings, database: Database, minutes: float, rng: random.Rand
         seen = database.read(going)
         moved = {id: moved[id] if id in moved and moved[id][0] == at else (at, moment) for id, at in seen.items()}
         stillest = max([stillest, *(moment - since for _, since in moved.values())])
-        if moment >= kill_at and moment - begun < 60 * minutes:
+        if moment - begun >= 60 * minutes:
+            continue
+        if database.read(left) < LOW:
+            feed(settings, database, copies)
+            copies += 1
+        if moment >= kill_at:
             worker.send_signal(signal.SIGKILL)
             worker.wait()
             kills += 1
@@ -144,6 +161,22 @@ def run(settings: Settings, database: Database, minutes: float, rng: random.Rand
     worker.kill()
     worker.wait()
     return {"kills": kills, "seconds": round(took), "longest_still": round(stillest, 1)} | database.read(outcome)
+
+
+def row(found: dict[str, Any]) -> str:
+    """The figures as a row of the table in the documentation."""
+    cells = (
+        f"{now():%Y-%m-%d}",
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.0f}",
+        found["kills"],
+        f"{found.get('state_done', 0)} of {found['evaluations']}",
+        found["shards"],
+        found["wrong_shards"],
+        found["scores_twice"],
+        f"{found['longest_still']:.0f} s",
+        f"{found['seconds']} s",
+    )
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def _worker(settings: Settings, log: Path) -> subprocess.Popen[bytes]:
@@ -168,6 +201,7 @@ def main() -> None:
         found = run(settings, database, asked.minutes, random.Random(asked.seed), Path(folder) / "worker.log")
         database.close()
         print(json.dumps(found | {"at": now().isoformat(timespec="seconds")}))
+        print(row(found))
         fine = (
             found.get("state_done") == found["evaluations"] and not found["wrong_shards"] and not found["scores_twice"]
         )

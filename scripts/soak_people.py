@@ -9,6 +9,8 @@ from collections import Counter
 
 import httpx2
 
+from dynabench.resending import Resending
+
 WORDS = "nobody somebody never always three seven slowly indoors outside sleeps sings before after rain market".split()
 FIELDS = {"nli": "hypothesis", "sentiment": "statement"}
 PASSWORD = "a long enough passphrase"
@@ -31,7 +33,7 @@ class Annotator(threading.Thread):
     def __init__(self, base: str, name: str, stop: threading.Event) -> None:
         super().__init__(daemon=True)
         self.name, self.stop, self.random = name, stop, random.Random(name)
-        self.api = httpx2.Client(base_url=f"{base}/api/v1", timeout=30, trust_env=False)
+        self.api = httpx2.Client(base_url=f"{base}/api/v1", timeout=30, transport=Resending())
         self.page = httpx2.Client(base_url=base, timeout=30, trust_env=False)
         self.acknowledged: dict[int, str] = {}
         self.seen: Counter[str] = Counter()

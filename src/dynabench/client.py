@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import httpx2
 
+from dynabench.resending import Resending
 from dynabench.submitting import Submitting
 
 Json = dict[str, Any]
@@ -26,11 +27,14 @@ class ApiError(Exception):
 
 
 class Client(Submitting):
-    """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key."""
+    """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key.
+
+    What gets no answer because the server has closed the connection is sent once more, where that does no harm.
+    """
 
     def __init__(self, url: str = "http://127.0.0.1:8000", token: str = "", timeout: float = 30.0) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self.http = httpx2.Client(base_url=url, headers=headers, timeout=timeout)
+        self.http = httpx2.Client(base_url=url, headers=headers, timeout=timeout, transport=Resending())
 
     def __enter__(self) -> "Client":
         return self

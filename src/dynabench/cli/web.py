@@ -2,11 +2,18 @@
 
 import socket
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dynabench.settings import get_settings
+from dynabench.settings import Settings, get_settings
+
+if TYPE_CHECKING:
+    import uvicorn
+
+KEEP_ALIVE = 75
+"""Seconds that an idle connection stays open: longer than clients and proxies keep one, which is a minute at most.
+Whoever closes first must be the one who sends, or a request is lost now and then."""
 
 app = typer.Typer(help="Run the web process alone.")
 
@@ -20,22 +27,30 @@ def web(
     import uvicorn
 
     from dynabench import heap, logs
-    from dynabench.app import create_app
     from dynabench.migrations import upgrade
 
     heap.one_arena()
     settings = get_settings()
     logs.configure(settings.log_format)
     upgrade(settings)
-    config = uvicorn.Config(
+    uvicorn.Server(config(settings)).run(sockets=_sockets(fd, health) if fd >= 0 else None)
+
+
+def config(settings: Settings) -> "uvicorn.Config":
+    """How the application is served."""
+    import uvicorn
+
+    from dynabench.app import create_app
+
+    return uvicorn.Config(
         create_app(settings),
         host=settings.host,
         port=settings.port,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=5,
+        timeout_keep_alive=KEEP_ALIVE,
     )
-    uvicorn.Server(config).run(sockets=_sockets(fd, health) if fd >= 0 else None)
 
 
 def _sockets(fd: int, health: str) -> list[socket.socket]:

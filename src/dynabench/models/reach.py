@@ -17,6 +17,8 @@ AT_ONCE = 128
 """Calls of one model under way at most; more wait here, within their time."""
 TRIPS = 3
 """Consecutive time-outs after which a model is left alone for a moment."""
+IDLE = 60.0
+"""Seconds that an idle connection is kept, fewer than the host keeps it."""
 PAUSE = 2.0
 """Seconds that such a model, or a host that cannot be reached, is left alone before one call tries it again."""
 MARGIN = 0.15
@@ -85,7 +87,7 @@ class Reach:
         self.states: dict[Key, State] = {}
         self._targets: dict[str, Target] = {}
         self._away_until = 0.0
-        limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=60)
+        limits = httpx.Limits(max_connections=512, max_keepalive_connections=128, keepalive_expiry=IDLE)
         uds = url.removeprefix("unix:") if url.startswith("unix:") else None
         self._http = httpx.AsyncClient(
             base_url="http://host" if uds else url,

@@ -20,6 +20,8 @@ GROUPS = (
     ("output.dense",),
 )
 """The linear layers of a block; those of a group have one input."""
+SHORT = 40
+"""Pieces of a row up to which attention is computed for all heads at once."""
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
@@ -40,7 +42,7 @@ class Places:
 
     def grid(self, states: Tensor) -> Tensor:
         """States (N, width) as (rows, longest, width)."""
-        states = states if self.spread is None else states[self.spread]
+        states = states if self.spread is None else states.index_select(0, self.spread)
         return states.view(self.rows, self.longest, -1)
 
 
@@ -86,14 +88,28 @@ class Body:
         return states
 
     def _attention(self, joined: Tensor, places: Places) -> Tensor:
-        grid = places.grid(joined.float()).view(places.rows, places.longest, 3, self._heads, -1)
+        grid = places.grid(joined).float().view(places.rows, places.longest, 3, self._heads, -1)
         query, key, value = grid.permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=places.mask)
+        seen = _attend(query, key, value, places.mask)
         flat = seen.transpose(1, 2).reshape(places.rows * places.longest, -1)
-        return flat if places.gather is None else flat[places.gather]
+        return flat if places.gather is None else flat.index_select(0, places.gather)
 
     def _norm(self, states: Tensor, norm: tuple[Tensor, Tensor]) -> Tensor:
         return functional.layer_norm(states, states.shape[-1:], *norm, self._epsilon)
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Attention (rows, heads, T, width) of states of that shape; for short rows all heads in one product.
+
+    torch's fused kernel multiplies head by head, which takes up to a third longer where each is small.
+    """
+    rows, heads, longest, width = query.shape
+    if longest > SHORT or not torch.is_inference_mode_enabled():
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    query, key, value = (states.reshape(rows * heads, longest, width) for states in (query, key, value))
+    added = query.new_zeros(()) if mask is None else mask.expand(rows, heads, longest, longest).flatten(0, 1)
+    odds = torch.baddbmm(added, query, key.transpose(1, 2), alpha=width**-0.5)
+    return torch.bmm(odds.softmax(-1), value).view(rows, heads, longest, width)
 
 
 def deltas(lora: Lora, layers: int) -> list[Deltas]:

@@ -12,12 +12,16 @@ import torch
 from torch import Tensor
 
 from dynabench.models.backends.body import Places
-from dynabench.models.backends.pieces import PAD, Pieces
+from dynabench.models.backends.pieces import CLS, PAD, Pieces
 
 MOST = 256
 """Pieces of a pass, unless one input alone has more; larger passes are no faster for each piece."""
 LEAST = 48
 """Pieces below which a pass is not worth a thread of its own: reading the weights costs as much."""
+ROW = 64
+"""Pieces of an input that is only there to fill a pass."""
+WIDEST = 320
+"""Pieces up to which every size of a pass is prepared: only an input that has more by itself goes beyond."""
 APART = -1e9
 """Added to attention's logits of what is not there."""
 
@@ -40,6 +44,10 @@ def size(pieces: int) -> int:
     """The size of a pass for so many pieces: at most a quarter more from 32 on."""
     step = 8 if pieces <= 64 else 16 if pieces <= 256 else 64
     return -(-pieces // step) * step
+
+
+SIZES = tuple(sorted({size(pieces) for pieces in range(1, WIDEST + 1)}, reverse=True))
+"""The sizes that are prepared, largest first."""
 
 
 def together(order: Sequence[int], batch: Sequence[Pieces], threads: int = 1) -> Iterator[list[int]]:
@@ -80,6 +88,12 @@ def of(batch: Sequence[Pieces]) -> Pass:
     longest = total if len(batch) == 1 else max(lengths)
     there = torch.arange(longest) < torch.tensor(lengths).unsqueeze(1)
     return Pass(ids, positions, types, _places(there, total), there.long())
+
+
+def blank(pieces: int) -> list[Pieces]:
+    """Inputs of so many pieces together that say nothing."""
+    lengths = [min(ROW, pieces - start) for start in range(0, pieces, ROW)]
+    return [Pieces((CLS,) * length, (0,) * length, (), ()) for length in lengths]
 
 
 def _places(there: Tensor, total: int) -> Places:

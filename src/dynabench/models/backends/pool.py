@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -97,6 +98,31 @@ class Pool:
         rows = (row for _, part in parts for row in part)
         by_row = dict(zip(rows, (one for logits in found for one in logits), strict=True))
         return [by_row[row] for row in range(len(batch))]
+
+    def prepare(self, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Compute a pass of each size, so that all code and buffers are made now and the process grows no more.
+
+        The largest come first, on every core, since smaller ones fit into what they leave. Gives way to calls after
+        each pass, and ends when it is no longer `wanted`.
+        """
+        precisions = (self.precision,) if self.exact else (self.precision, AGAIN)
+        for key, precision, size in product(self._unlike(), precisions, passes.SIZES):
+            with self._turns.patient():
+                if not wanted() or key not in self._members:
+                    return
+                work = (*self._with(key, precision), self._members[key].head, passes.blank(size))
+                times = runtime.cores() if size == passes.SIZES[0] else 1
+                list(self._threads.map(lambda work: _pass(*work), [work] * times))
+
+    def _unlike(self) -> list[str]:
+        """One adapter of each shape: what was made for one serves all others of its shape."""
+        shapes = {
+            tuple(
+                delta and (delta.down.shape, delta.up.shape) for layer in member.deltas[EXACT] for delta in layer
+            ): key
+            for key, member in list(self._members.items())
+        }
+        return list(shapes.values())
 
     def _parts(self, rows: list[int], batch: Sequence[Pieces]) -> Iterator[list[int]]:
         return passes.together(sorted(rows, key=lambda row: len(batch[row])), batch, runtime.cores())

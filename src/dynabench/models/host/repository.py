@@ -73,9 +73,12 @@ class Repository:
         await asyncio.to_thread(self._warm)
 
     def _warm(self) -> None:
-        """Import what only explanations on demand need, so that the first of them need not wait for it."""
-        if any(slot.entry.card and kinds.kind(slot.entry.card.kind).shared == "encoder" for slot in self.slots()):
+        """Import and make what models over the encoder will need, so that no call waits for it, nor memory grows."""
+        loaded = [slot.entry.card for slot in self.slots() if slot.entry.card and slot.model is not None]
+        if any(kinds.kind(card.kind).shared == "encoder" for card in loaded):
             importlib.import_module("captum.attr")
+            pool = importlib.import_module("dynabench.models.backends.pool")
+            pool.shared_pool().prepare(lambda: bool(self._slots))
 
     async def load(self, name: str) -> None:
         """Load every version of a model that the folders hold now; raises `NotFound`, or `Unavailable` if broken."""

@@ -38,7 +38,13 @@ def serve(
     if token and not url.startswith("unix:"):
         app = guard.Guard(app, token)
     config = uvicorn.Config(
-        app, log_level=log_level, access_log=False, lifespan="on", backlog=BACKLOG, timeout_keep_alive=75
+        app,
+        log_level=log_level,
+        access_log=False,
+        proxy_headers=False,
+        lifespan="on",
+        backlog=BACKLOG,
+        timeout_keep_alive=75,
     )
     try:
         uvicorn.Server(config).run(sockets=[bound])
