@@ -102,7 +102,7 @@ def _checked(name: str, revision: str) -> Settings:
 
 def _api(settings: Settings) -> Any:
     from huggingface_hub import HfApi
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # logs are read by people, afterwards
     return HfApi(endpoint=settings.hub_url.rstrip("/"), token=False)

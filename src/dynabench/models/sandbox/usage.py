@@ -10,8 +10,10 @@ from dynabench.models.sandbox.limits import MIB, Options
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LIBRARIES = 256 * MIB
 """Bytes of libraries, which processes share with us, that are not counted."""
-STARVED = ("MemoryError", "not enough memory", "can't allocate memory", "Cannot allocate memory", "bad_alloc")
-STARVED += ("memory allocation of", "Failed to allocate memory")
+STARVED = (
+    "MemoryError", "not enough memory", "can't allocate memory", "Cannot allocate memory", "bad_alloc",
+    "memory allocation of", "Failed to allocate memory",
+)  # fmt: skip
 RESET_PEAK = "5"
 """What `/proc/self/clear_refs` takes to forget the largest memory so far."""
 FILES = 10_000

@@ -60,7 +60,7 @@ def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path
 
 def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Mapping[str, Any], **more: Any) -> Path:
     said = {} if "gguf" in given and "architecture" in given else _config(source)
-    options = {"architecture": given.get("architecture") or _architecture(said)}
+    options: dict[str, Any] = {"architecture": given.get("architecture") or _architecture(said)}
     field = config.answer[0]
     own = [str(label) for _, label in sorted((said.get("id2label") or {}).items(), key=lambda pair: str(pair[0]))]
     if isinstance(field, Choice) and options["architecture"] == "text-classification":
