@@ -1,10 +1,13 @@
 """A model builder at a platform that really runs: every way in that the how-to names, through to scores."""
 
 import json
+import re
+import shutil
 import threading
 from http.server import ThreadingHTTPServer
 from types import SimpleNamespace
 
+import httpx2
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -107,10 +110,50 @@ def test_a_hub_id_is_submitted_by_the_command_and_scored(site, hub):
     assert yaml.safe_load((entry.folder / "model.yaml").read_text())["options"]["revision"] == COMMIT
     verified = run("evaluate", "verify", str(id), "--server", site.base, "--again")
     assert "accuracy" in verified
-    again = submit(site, NAME, status=1)
-    assert again["code"] == "duplicate"
     none = submit(site, "some/nothing", status=1)
     assert "Fetching" not in said["log"]
     assert (none["code"], "no model some/nothing" in none["reason"]) == ("not_found", True)
-    pickles = submit(site, "some/pickles", status=1)
-    assert (pickles["code"], "safetensors" in pickles["reason"]) == ("refused", True)
+
+
+def test_a_hub_id_is_submitted_on_the_page_too(site):
+    with httpx2.Client(base_url=site.base, follow_redirects=True) as browser:
+        _send(browser, "/login", "/login", username="mia", password=PASSWORD)
+        fields = {"kind": "hub", "name": "pickled", "hub": "some/pickles", "visibility": "private"}
+        page = _send(browser, "/tasks/sentiment/submit?kind=hub", "/tasks/sentiment/submit", **fields)
+        until(lambda: "safetensors" in browser.get(page.url.path).text, 60)
+
+
+def _send(browser, page, to, **fields):
+    token = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', browser.get(page).text)[1]
+    sent = browser.post(to, data=fields, headers={"X-CSRF-Token": token})
+    assert sent.status_code == 200, sent.text[:500]
+    return sent
+
+
+def test_what_the_how_to_says_works_as_it_is_written(site, tmp_path):
+    folder = tmp_path / "my-model"
+    shutil.copytree(catalog.entry("sentiment-ngram").folder, folder)
+    assert "can be a target" in run("model", "check", str(folder), "--task", "sentiment")
+    said = submit(site, str(folder), "--name", "my-model")
+    assert (said["state"], said["kind"]) == ("ready", "adapter"), said
+    id, scores = evaluated(site, said["id"])
+    assert scores["accuracy"] == 1
+
+    signed = tmp_path / "record.json"
+    signed.write_text(json.dumps(site.client.request("GET", f"/evaluations/{id}/record")))
+    key = site.client.request("GET", "/key")["key"]
+    assert "accuracy" in run("evaluate", "verify", str(id), "--server", site.base, "--again")
+    run("evaluate", "verify", str(signed), "--key", key)
+    signed.write_text(signed.read_text().replace(said["version"], "0" * len(said["version"])))
+    run("evaluate", "verify", str(signed), "--key", key, status=1)
+
+    entered = json.loads(run("model", "enter", "sentiment-ngram", "--task", "sentiment", "--json"))
+    run("model", "enter", "sentiment-ngram", "--task", "sentiment", status=1)
+    assert evaluated(site, entered["submission"])[1]["accuracy"] == 1
+
+    lines = [{"uid": row.uid, **row.answers[0]} for row in statements(30)]
+    (tmp_path / "dev.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    files = {"films": str(tmp_path / "dev.jsonl")}
+    made_of = site.client.submit("sentiment", "predictions", "mine", files=files, visibility="private")
+    until(lambda: site.client.submission(made_of["id"])["state"] == "ready", 60)
+    assert evaluated(site, made_of["id"])[1]["accuracy"] == 1
