@@ -91,7 +91,7 @@ def _prices(protocol: str, given: dict[str, Any], wrong: dict[str, str]) -> dict
             found[name] = math.nan
         if not 0 <= found[name] <= 1e6:
             wrong[name] = "Give an amount of money, such as 0.15."
-        elif name not in kinds.kind(protocol).schema().model_fields if protocol in PROTOCOLS else False:
+        elif protocol in PROTOCOLS and name not in kinds.kind(protocol).schema().model_fields:
             wrong[name] = "Only a chat model charges by tokens; say what a call costs."
     if found.get("spend_per_day") is not None and not any(found.get(name) for name in PRICES[:3]):
         wrong.setdefault("spend_per_day", "Without a price nothing is ever spent: say what calls cost.")

@@ -133,7 +133,7 @@ def _send(browser, page, to, **fields):
 def test_what_the_how_to_says_works_as_it_is_written(site, tmp_path):
     folder = tmp_path / "my-model"
     shutil.copytree(catalog.entry("sentiment-ngram").folder, folder)
-    assert "can be a target" in run("model", "check", str(folder), "--task", "sentiment")
+    assert "passes for sentiment" in run("model", "check", str(folder), "--task", "sentiment")
     said = submit(site, str(folder), "--name", "my-model")
     assert (said["state"], said["kind"]) == ("ready", "adapter"), said
     id, scores = evaluated(site, said["id"])
