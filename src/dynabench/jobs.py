@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, select, text, update
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.db import Base, Database, now
 from dynabench.settings import Settings
+from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
@@ -36,6 +38,9 @@ WORKFLOWS = {
     "evaluate": "dynabench.scoring.evaluating:evaluate",
 }
 
+
+COMPUTING = ("import_data", "perturb_dataset", "check_submission", "read_dataset")
+"""Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("datasets", "registry", "scoring"))
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
@@ -185,6 +190,19 @@ def _loaded(where: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def _in_turn(kind: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The job's function; of one that computes, in its turn beside others."""
+    if kind not in COMPUTING:
+        return function
+
+    @wraps(function)
+    def run(payload: Any) -> Any:
+        with TURNS.shared():
+            return function(payload)
+
+    return run
+
+
 def _keep(keepers: list[Callable[[Database, Settings], None]], database: Database, settings: Settings) -> None:
     """Call each; one that fails keeps no other and no job from its turn."""
     for each in keepers:
@@ -214,7 +232,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     DBOS(config=config)
     workflows: dict[str, Any] = {}
     for kind, where in WORKFLOWS.items():
-        workflows[kind] = DBOS.workflow(name=kind)(_loaded(where))
+        workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
     DBOS.launch()
     at_once = {QUEUE: 2, QUEUES["evaluate"]: settings.evaluations_at_once}
     queues = {

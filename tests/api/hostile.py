@@ -100,5 +100,7 @@ BODIES = {
     ("POST", "/api/v1/tasks/nli/submissions"): (
         b'{"kind": "none", "name": "a"}', b'{"kind": "hub", "name": "a\\u0000b"}', b'{"kind": "hub", "name": 7}',
         b'{"kind": "predictions", "name": "a", "files": {"first": 7}}', b'{"kind": "hub", "name": "\\ud800"}',
-        b'{"kind": "endpoint", "name": "a", "url": "file:///etc/passwd"}'),
+        b'{"kind": "endpoint", "name": "a", "url": "file:///etc/passwd"}',
+        b'{"kind": "endpoint", "name": "a", "price_in": NaN}', b'{"kind": "endpoint", "name": "a", "price_in": -1}',
+        b'{"kind": "endpoint", "name": "a", "spend_per_day": 1e400}'),
 }  # fmt: skip

@@ -17,6 +17,8 @@ from dynabench.tasks import builtin
 from tests.conftest import PASSWORD
 from tests.registry.sending import HUB, SENT, empty_zip, ready, send
 
+PAID = {"kind": "endpoint", "protocol": "oip", "url": "https://example.org", "model": "m"}
+
 
 def test_a_submission_waits_for_its_check_which_is_asked_for_in_the_same_transaction(ada, database):
     made = send(ada, licence="MIT", languages="en, de-CH", parameters="22,000,000", readme="# Mine")
@@ -49,6 +51,8 @@ def test_a_submission_waits_for_its_check_which_is_asked_for_in_the_same_transac
         ({"kind": "endpoint", "protocol": "oip", "url": "https://169.254.169.254/x", "model": "m"}, "url"),
         ({"kind": "endpoint", "protocol": "oip", "url": "https://example.org"}, "model"),
         ({"kind": "endpoint", "protocol": "oip", "url": "https://a.org", "model": "m", "token": "a b"}, "token"),
+        (PAID | {"price_in": 0.1}, "price_in"),
+        (PAID | {"spend_per_day": 5}, "spend_per_day"),
         ({"kind": "predictions"}, "files"),
     ],
 )
@@ -57,6 +61,22 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_kept(ada, database, s
     assert answer.status_code == 422, answer.text
     assert list(answer.json()["fields"]) == [field]
     assert database.read(lambda s: s.scalars(select(Submission)).all()) == []
+
+
+def test_what_an_endpoint_costs_is_kept_as_amounts(ada, person, browser, database):
+    send(ada, **PAID | {"protocol": "openai", "price_in": 0.15, "price_out": 0.6, "spend_per_day": 5})
+    eve = browser()
+    eve.join("eve")
+    said = PAID | {"name": "other", "price_per_call": "0.01"}
+    wrong = eve.submit("/tasks/nli/submit", page="/settings", **said | {"price_per_call": "a lot"})
+    assert (wrong.status_code, "Give an amount of money" in wrong.text) == (422, True)
+    assert 'value="a lot"' in wrong.text
+    assert eve.submit("/tasks/nli/submit", page="/settings", **said).status_code == 303
+    kept = database.read(lambda s: [each.source for each in s.scalars(select(Submission).order_by(Submission.id))])
+    assert {name: kept[0][name] for name in ("price_in", "price_out", "spend_per_day")} == {
+        "price_in": 0.15, "price_out": 0.6, "spend_per_day": 5.0
+    }  # fmt: skip
+    assert kept[1]["price_per_call"] == 0.01
 
 
 def test_a_name_belongs_to_whoever_used_it_first(ada, bob):

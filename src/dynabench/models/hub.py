@@ -4,7 +4,6 @@ The only address that is called is the setting `DYNABENCH_HUB_URL` (which may se
 sent, no code is fetched.
 """
 
-import os
 import re
 from fnmatch import fnmatch
 from pathlib import Path
@@ -103,8 +102,9 @@ def _checked(name: str, revision: str) -> Settings:
 
 def _api(settings: Settings) -> Any:
     from huggingface_hub import HfApi
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    disable_progress_bars()  # logs are read by people, afterwards
     return HfApi(endpoint=settings.hub_url.rstrip("/"), token=False)
 
 

@@ -59,7 +59,7 @@ def run(
     for thread in threads:
         thread.start()
     with contextlib.suppress(BrokenPipeError):
-        process.stdin.write(json.dumps(given).encode())
+        process.stdin.write(json.dumps(given | {"memory": limits.memory}).encode())
         process.stdin.close()
     ended.code, ended.reason = _watch(process, limits, lambda: heard(ended.step), stopped)
     for thread in threads:

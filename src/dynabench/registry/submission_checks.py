@@ -14,6 +14,7 @@ from dynabench import errors, jobs
 from dynabench.accounts import notices
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
+from dynabench.models.sandbox import usage
 from dynabench.registry import apart, predictions, submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.apart import Ended, Limits
 from dynabench.registry.tables import Submission
@@ -206,6 +207,8 @@ def _why(given: dict[str, Any], ended: Ended) -> tuple[str, str]:
     if first["name"] == "found":
         fields = "fields" in first["details"]
         code = "refused" if fields else STATUSES.get(first["details"].get("status", 0), "not_found")
+    if usage.starved(str(first["told"])):
+        code = "out_of_memory"
     lines = str(first["told"]).splitlines() or [""]
     return code, UNSTORABLE.sub("\ufffd", f"{first['name']}: {lines[0]}")[:2000]
 

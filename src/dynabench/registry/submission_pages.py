@@ -15,7 +15,7 @@ from dynabench.db import Database
 from dynabench.registry import submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.api import Name, found
 from dynabench.registry.submission_api import LAST, Id
-from dynabench.registry.submission_sources import PIPELINES
+from dynabench.registry.submission_sources import PIPELINES, PRICES
 from dynabench.registry.submissions import Draft
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 KINDS = ("hub", "endpoint", "archive", "adapter", "predictions")
 SHOWN = 50
 LIMITS = {"readme": submissions.README, "prompt": 8000}
-SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline")
+SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
 GIVEN = ("name", "visibility", "readme", *submission_cards.SAID, *SOURCE)
 
 

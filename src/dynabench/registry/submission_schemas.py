@@ -9,6 +9,7 @@ from dynabench.registry.schemas import Strict
 from dynabench.registry.submissions import README, Seen
 
 Short = Annotated[str, Field(max_length=200)]
+Price = Annotated[float | None, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Line = Annotated[str, Field(max_length=600)]
 
 
@@ -16,8 +17,9 @@ class SubmissionIn(Strict):
     """A model to be evaluated. `kind` says where it comes from, and so which other members are needed:
 
     `hub`: `hub` (owner/name) and, if need be, `revision`. `endpoint`: `protocol`, `url`, `model`, and where they apply
-    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown). `archive` and `adapter`: `file`,
-    the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
+    `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown), and what it costs: `price_in` and
+    `price_out` (a million tokens), `price_per_call`, and `spend_per_day`, past which no call is made. `archive` and
+    `adapter`: `file`, the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
     """
 
     kind: Literal["hub", "endpoint", "archive", "adapter", "predictions"]
@@ -36,6 +38,10 @@ class SubmissionIn(Strict):
     model: Short = ""
     prompt: Annotated[str, Field(max_length=8000)] = ""
     pipeline: Short = ""
+    price_in: Price = None
+    price_out: Price = None
+    price_per_call: Price = None
+    spend_per_day: Price = None
     token: Line = ""
     file: Short = ""
     files: Annotated[dict[Short, Short], Field(default_factory=dict, max_length=200)]

@@ -1,5 +1,6 @@
 """Where each kind of submission comes from: what a request must say, and what of it is kept."""
 
+import math
 import re
 from typing import Any
 
@@ -13,6 +14,8 @@ from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
 REVISION = re.compile(r"[\w.-][\w./-]{0,99}")
+PROTOCOLS = ("oip", "torchserve", "huggingface", "openai")
+PRICES = ("price_in", "price_out", "price_per_call", "spend_per_day")
 PIPELINES = ("text-classification", "question-answering", "text-generation", "zero-shot-classification")
 
 
@@ -46,8 +49,9 @@ def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, 
 
 def _endpoint(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
     protocol, url = str(given.get("protocol", "")), str(given.get("url", "")).strip().rstrip("/")
-    wrong, host, options = {}, "", {}
-    if protocol not in ("oip", "torchserve", "huggingface", "openai"):
+    wrong: dict[str, str] = {}
+    host, options = "", dict[str, Any]()
+    if protocol not in PROTOCOLS:
         wrong["protocol"] = "Choose what the server speaks: oip, torchserve, huggingface or openai."
     try:
         host, _ = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
@@ -58,6 +62,7 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
         if text := str(given.get(name, "")).strip():
             options[name] = text[:most]
+    options |= _prices(protocol, given, wrong)
     if options.get("pipeline") and options["pipeline"] not in PIPELINES:
         wrong["pipeline"] = f"Choose one of {', '.join(PIPELINES)}."
     if wrong:
@@ -73,7 +78,27 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     return source
 
 
-def _fitting(protocol: str, options: dict[str, str]) -> dict[str, str]:
+def _prices(protocol: str, given: dict[str, Any], wrong: dict[str, str]) -> dict[str, float]:
+    """What calls and tokens cost, as numbers; what is none of these, or not charged by this protocol, is `wrong`."""
+    found = {}
+    for name in PRICES:
+        text = str(given.get(name) if given.get(name) is not None else "").strip()
+        if not text:
+            continue
+        try:
+            found[name] = float(text)
+        except ValueError:
+            found[name] = math.nan
+        if not 0 <= found[name] <= 1e6:
+            wrong[name] = "Give an amount of money, such as 0.15."
+        elif protocol in PROTOCOLS and name not in kinds.kind(protocol).schema().model_fields:
+            wrong[name] = "Only a chat model charges by tokens; say what a call costs."
+    if found.get("spend_per_day") is not None and not any(found.get(name) for name in PRICES[:3]):
+        wrong.setdefault("spend_per_day", "Without a price nothing is ever spent: say what calls cost.")
+    return found
+
+
+def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
     """Those options that a protocol has."""
     return {name: value for name, value in options.items() if name in kinds.kind(protocol).schema().model_fields}
 

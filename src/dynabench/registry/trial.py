@@ -14,6 +14,7 @@ from dynabench.errors import Invalid, Problem
 from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
+from dynabench.models.sandbox import usage
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
@@ -51,7 +52,8 @@ def _said(source: dict[str, Any]) -> dict[str, str]:
 
 def _served(folder: Path, source: dict[str, Any], readme: str) -> Path:
     """With what its submitter said; its address is nobody else's business."""
-    options = {name: source[name] for name in ("prompt", "pipeline", "token") if source.get(name)}
+    said = ("prompt", "pipeline", "token", "price_in", "price_out", "price_per_call", "spend_per_day")
+    options = {name: source[name] for name in said if source.get(name)}
     _rewrite(folder, options=options, summary="Served by whoever submitted it.")
     (folder / spec.README).write_text(
         readme or f"# {folder.name}\n\nServed by whoever submitted it.\n", encoding="utf-8"
@@ -115,6 +117,7 @@ def _fields(error: Exception) -> dict[str, Any]:
 def main(out: IO[str]) -> None:
     """Do what the standard input asks for."""
     given = json.load(sys.stdin)
+    usage.bound(given["memory"])
     config = TaskConfig.parse(given["config"])
 
     def say(name: str) -> None:

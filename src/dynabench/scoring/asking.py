@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from dynabench.models.protocol import Inputs, Output
+from dynabench.models.sandbox import usage
 from dynabench.models.sandbox.usage import family, resident
 from dynabench.scoring import child
 
@@ -68,19 +69,26 @@ class Asked:
         self._peak = 0
         self.opened = ""
 
-    def ask(self, rows: Sequence[Inputs], batch: int, forget: bool = False) -> Said:
-        """Answers to the rows, `batch` at a time; `forget` measures the peak memory anew. Raises `Stopped`."""
+    def ask(self, rows: Sequence[Inputs], batch: int, forget: bool = False, single: bool = False) -> Said:
+        """Answers to the rows, `batch` at a time; `forget` measures the peak memory anew, `single` asks one process
+        even on a cluster. Raises `Stopped`."""
         self._start()
         self._peak = 0
-        request = {"rows": [dict(row) for row in rows], "batch": batch, "forget": forget}
+        request = {"rows": [dict(row) for row in rows], "batch": batch, "forget": forget, "single": single}
         told = self._exchange(request, self._limits.answer_seconds * len(rows))
         self._log.extend(str(line)[:WIDTH] for line in told["log"] if line not in self._log)
         outputs = [Output(o["answer"], o["probabilities"], _cost(o["cost"])) for o in told["outputs"]]
-        return Said(outputs, told["seconds"], max(self._peak, told["peak"]))
+        return Said(outputs, told["seconds"], told["peak"] if told["elsewhere"] else max(self._peak, told["peak"]))
 
     def open(self) -> None:
         """Start the process and wait until the model is loaded; raises `Stopped`."""
         self._start()
+
+    @property
+    def process(self) -> int:
+        """The number of its process, which must be running."""
+        assert self._process is not None
+        return self._process.pid
 
     def log(self) -> str:
         """The last lines that the model wrote."""
@@ -102,7 +110,8 @@ class Asked:
         if self._process is not None:
             return
         self._why = ""
-        command = [sys.executable, "-m", "dynabench.scoring.child", str(self._folder)]
+        memory = str(self._limits.memory_mb * 2**20)
+        command = [sys.executable, "-m", "dynabench.scoring.child", str(self._folder), memory]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         threading.Thread(target=self._read_log, args=(self._process,), daemon=True).start()
@@ -162,6 +171,8 @@ class Asked:
             return Stopped("out_of_memory", self._why)
         if code == -signal.SIGKILL:
             return Stopped("out_of_memory", "The system killed the process, most likely because memory ran out.")
+        if code == -signal.SIGABRT and usage.starved(self.log()):
+            return Stopped("out_of_memory", "It asked for more memory than it may have.")
         return Stopped("crashed", f"The process ended with status {code}.")
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:

@@ -14,23 +14,23 @@ from typing import Any, BinaryIO
 import orjson
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.models.protocol import Output
+from dynabench.models.sandbox import usage
 
 EVERY = 0.5
 """Seconds between two looks at whether the worker lives."""
-RESET_PEAK = "5"
-"""What `/proc/self/clear_refs` takes to forget the largest memory so far; see proc(5)."""
 
 ENDED = {"out of memory": "out_of_memory", "memory ran out": "out_of_memory", "longer than": "time"}
 """What the sandbox says of a process that had to be ended."""
 
 
-def main(folder: str) -> None:
-    """Open the model, say so, and answer until the input ends."""
+def main(folder: str, memory: int) -> None:
+    """Open the model, say so, and answer until the input ends, with so many bytes of memory."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
-        model = _opened(Path(folder))
+        model = _opened(Path(folder), memory)
     except Exception as error:
         send(answers, _told(error))
         return
@@ -57,37 +57,46 @@ def receive(stream: BinaryIO) -> Any:
     return orjson.loads(stream.read(int.from_bytes(head, "big"))) if len(head) == 4 else None
 
 
-def _opened(folder: Path) -> Any:
+def _opened(folder: Path, memory: int) -> Any:
     from dynabench import heap
-    from dynabench.models import catalog
+    from dynabench.models import catalog, spec
     from dynabench.settings import get_settings
 
     settings = get_settings()
-    if settings.ray:
+    if settings.ray and spec.card(folder).inside:  # what others serve has its limits and its cache here
         from dynabench.models.cluster import connection
         from dynabench.models.cluster.everywhere import Everywhere
 
         return Everywhere(folder, connection.connect(settings), processors=settings.ray_processors)
+    usage.bound(memory)
     heap.keep_freed()
     return catalog.open_model(folder, bulk=True)
 
 
 def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory."""
+    """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory; of a model
+    on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
     from dynabench.models import validity
 
-    rows, size = request["rows"], request["batch"]
+    rows, size, elsewhere = request["rows"], request["batch"], hasattr(model, "one")
+    ask = model.one if elsewhere and request.get("single") else model.predict
     if request.get("forget"):
-        _forget_peak()
+        (model if elsewhere else usage).forget_peak()
     outputs, seconds = [], []
     for start in range(0, len(rows), size):
         batch, begun = rows[start : start + size], time.perf_counter()
-        found = model.predict(batch)
+        found = ask(batch)
         seconds.append(time.perf_counter() - begun)
         outputs += validity.checked(model.card, batch, found)
-    said = [{"answer": o.answer, "probabilities": o.probabilities, "cost": o.extras.get("cost")} for o in outputs]
+    said = [{"answer": o.answer, "probabilities": o.probabilities, "cost": _price(o)} for o in outputs]
     log = model.log() if callable(getattr(model, "log", None)) else []
-    return {"outputs": said, "seconds": seconds, "peak": _peak(), "log": list(log)}
+    peak = (model if elsewhere else usage).peak()
+    return {"outputs": said, "seconds": seconds, "peak": peak, "elsewhere": elsewhere, "log": list(log)}
+
+
+def _price(output: Output) -> float | None:
+    """What an answer cost, now or when it was asked for first: what a crash makes us look up again counts once."""
+    return output.extras.get("cost", output.extras.get("price"))
 
 
 def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
@@ -99,25 +108,11 @@ def _told(error: Exception, inside: bool = True) -> dict[str, Any]:
     code = next((code for kind, code in codes.items() if isinstance(error, kind)), "crashed")
     if code == "unreachable" and inside:  # a process of the model's own, which ended
         code = next((code for words, code in ENDED.items() if words in str(error)), "crashed")
-    if isinstance(error, MemoryError) or "MemoryError" in str(error) or type(error).__name__ == "OutOfMemoryError":
+    if isinstance(error, MemoryError) or usage.starved(str(error)) or type(error).__name__ == "OutOfMemoryError":
         code = "out_of_memory"
+    if isinstance(error, Invalid) and "ray" in error.fields:
+        code = "cluster"
     return {"code": code, "reason": f"{error}"[:2000] or type(error).__name__}
-
-
-def _peak() -> int:
-    """Bytes of the most memory that this process held since `_forget_peak`; 0 where the system does not tell."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
-
-
-def _forget_peak() -> None:
-    try:
-        Path("/proc/self/clear_refs").write_text(RESET_PEAK)
-    except OSError:
-        return
 
 
 def _end_with(parent: int) -> None:
@@ -127,4 +122,4 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

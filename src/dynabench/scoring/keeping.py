@@ -1,4 +1,4 @@
-"""What a worker sees to from time to time: evaluations whose job the engine gave up."""
+"""What a worker sees to from time to time: evaluations whose job was given up, and those that may spend again."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -6,16 +6,27 @@ from sqlalchemy.orm import Session
 from dynabench import jobs
 from dynabench.accounts import notices
 from dynabench.db import Database, now
-from dynabench.scoring import planning, queries, service
+from dynabench.scoring import planning, queries, queueing, service
 from dynabench.scoring.tables import Evaluation
 from dynabench.settings import Settings
+
+DAYS = 60
+"""Attempts after which an evaluation that its limit keeps from ending is left alone."""
 
 
 def tidy(database: Database, settings: Settings) -> None:
     """End evaluations that no job works on any more, so that none looks as if it went on for ever."""
+    database.write(_another_day)
     going = dict(database.read(_going))
     for job in jobs.given_up(database, settings, list(going)):
         database.write(_lost, going[job], job)
+
+
+def _another_day(session: Session) -> None:
+    """Go on with what ended at a limit on spending of a day before (UTC); what was answered then is not paid twice."""
+    today = now().replace(hour=0, minute=0, second=0, microsecond=0)
+    for found in session.scalars(queries.spent_before(today, DAYS)):
+        queueing.reopen(session, found)
 
 
 def _going(session: Session) -> list[tuple[str, int]]:

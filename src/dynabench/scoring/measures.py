@@ -44,7 +44,9 @@ KNOWN = {
         Measure("latency_p50", "Median latency", "lower", "ms", 1.0, cost=True),
         Measure("latency_p95", "Latency, 95th percentile", "lower", "ms", 1.0, cost=True),
         Measure("size", "Size", "lower", "MiB", 1.0, cost=True),
+        Measure("others", "Machine's load by others while measured", "lower", cost=True),
         Measure("price", "Price of 1,000 examples", "lower", "", 1.0, cost=True),
+        Measure("spent", "Price of all its answers", "lower", "", 1.0, cost=True),
     )
 }
 

@@ -1,5 +1,7 @@
 """Every select about evaluations."""
 
+from datetime import datetime
+
 from sqlalchemy import Select, and_, func, or_, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
@@ -137,6 +139,16 @@ def scores(evaluation: int) -> Select[Score]:
 def score_of(evaluation: int, metric: str, part: str) -> Select[Score]:
     """One score."""
     return select(Score).where(Score.evaluation_id == evaluation, Score.metric == metric, Score.slice == part)
+
+
+def spent_before(day: datetime, attempts: int) -> Select[Evaluation]:
+    """Evaluations of submissions that are still there which ended before `day` at a limit on spending: by an index."""
+    return (
+        select(Evaluation)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(Evaluation.state == "failed", Evaluation.code == "spending", Evaluation.ended_at < day)
+        .where(Evaluation.attempt < attempts, Submission.state == "ready", Submission.withdrawn_at.is_(None))
+    )
 
 
 def before(evaluation: Evaluation) -> Select[int]:

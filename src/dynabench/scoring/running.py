@@ -22,8 +22,8 @@ from dynabench.scoring import answers, planning, queries
 from dynabench.scoring.asking import Asked, Limits, Stopped
 from dynabench.scoring.planning import Piece
 from dynabench.scoring.tables import Evaluation, Shard
-from dynabench.scoring.turns import TURNS
 from dynabench.settings import Settings
+from dynabench.turns import TURNS
 
 BATCH = 256
 """Rows that a model is given at a time: enough to sort by length, few enough to be watched."""

@@ -67,6 +67,8 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
         found += perturbed(axis, work.config.metrics.primary, rows, work.parts[axis], work.digest)
     if rows.costs:
         found.append(Made("price", 1000 * float(np.mean(rows.costs)), None, None, len(rows.costs)))
+        paid = [cost for part in work.parts.values() for cost in part.costs]
+        found.append(Made("spent", float(np.sum(paid)), None, None, len(paid)))
     return found
 
 

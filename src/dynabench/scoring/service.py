@@ -27,7 +27,9 @@ CODES = {
     "wrong_output": "The model returned something that is no answer. `dynabench model check` says what is wrong.",
     "unreachable": "The endpoint did not answer. See that it is up, then run the evaluation again.",
     "refused": "The model refused an input, or cannot be opened here. `dynabench model check` says why.",
-    "spending": "The limit on what the endpoint may cost a day is reached. Run the evaluation again tomorrow.",
+    "cluster": "The cluster that models run on does not answer. The operator has to see to it; then run it again.",
+    "spending": "The limit on what the endpoint may cost a day is reached. It goes on tomorrow (UTC) with "
+    "what is left; no row is paid for twice.",
     "crashed": "The model's process ended without a word. The end of the log may say why.",
     "cancelled": "Somebody cancelled it. It can be run again.",
     "dataset_changed": "The dataset's file is not what was recorded of it. The operator has to restore it.",

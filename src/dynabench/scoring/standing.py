@@ -21,7 +21,7 @@ class Standing:
     """One evaluation. Of a hidden dataset only its state, share and code are known: no reason, no log, no rows.
 
     `place` is how many end before one that waits, `finish` when it may be done by the pace of the last ones; None
-    where nothing is known.
+    where nothing is known. `spent` is what the answers of one that is done cost, None where they have no price.
     """
 
     id: int
@@ -36,11 +36,12 @@ class Standing:
     rows: int | None
     place: int | None
     finish: datetime | None
+    spent: float | None
 
 
 def standing(session: Session, submission_id: int) -> list[Standing]:
     """The submission's evaluations by dataset."""
-    pace = _pace(session)
+    pace, spent = _pace(session), dict(session.execute(submission_queries.spent(submission_id)).all())
     found = []
     for each, version, dataset in session.execute(submission_queries.of(submission_id)):
         hidden = dataset.visibility == "hidden"
@@ -51,7 +52,7 @@ def standing(session: Session, submission_id: int) -> list[Standing]:
         found.append(
             Standing(
                 each.id, dataset.title or dataset.name, version.number, hidden, each.state, share, each.code, *said,
-                rows, place, finish,
+                rows, place, finish, spent.get(each.id),
             )
         )  # fmt: skip
     return found

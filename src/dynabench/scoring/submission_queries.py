@@ -6,7 +6,7 @@ from sqlalchemy import Select, and_, func, or_, select
 
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.scoring import queries
-from dynabench.scoring.tables import Evaluation
+from dynabench.scoring.tables import Evaluation, Score
 
 OPEN = queries.OPEN
 
@@ -20,6 +20,13 @@ def of(submission_id: int) -> Select[Evaluation, DatasetVersion, Dataset]:
         .where(Evaluation.submission_id == submission_id)
         .order_by(Dataset.name, DatasetVersion.number)
     )
+
+
+def spent(submission_id: int) -> Select[int, float]:
+    """What the answers of a submission's evaluations cost, by evaluation: one score each, by their unique index."""
+    mine = Evaluation.submission_id == submission_id
+    found = select(Score.evaluation_id, Score.value).join(Evaluation, Evaluation.id == Score.evaluation_id)
+    return found.where(mine, Score.metric == "spent", Score.slice == "")
 
 
 def ahead(created_at: datetime, id: int) -> Select[int, int | None]:

@@ -68,13 +68,13 @@ def shallow(layers: int = 2, **more: Any) -> BertConfig:
     return BertConfig.from_pretrained(encoder.find(), num_hidden_layers=layers, **none, **more)
 
 
-def sentiment(folder: Path, data: Path) -> Path:
+def sentiment(folder: Path, data: Path, count: int = 960, layers: int = 2) -> Path:
     """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
-    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:960]
+    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:count]
     named = {"id2label": dict(enumerate(SENTIMENT)), "label2id": {name: at for at, name in enumerate(SENTIMENT)}}
     read = tokenizer()
     torch.manual_seed(0)
-    model = BertForSequenceClassification.from_pretrained(encoder.find(), config=shallow(**named))
+    model = BertForSequenceClassification.from_pretrained(encoder.find(), config=shallow(layers, **named))
 
     def batches() -> Iterator[dict[str, Any]]:
         for start in range(0, len(found), 32):
@@ -84,6 +84,15 @@ def sentiment(folder: Path, data: Path) -> Path:
 
     trained(model, batches, 7e-4).save_pretrained(folder)
     read.save_pretrained(folder)
+    return described(folder, "text-classification", inputs=["text"], answer="label", labels=list(SENTIMENT))
+
+
+def wide(folder: Path) -> Path:
+    """One layer with random weights, so wide that each token takes it 240 kB."""
+    torch.manual_seed(0)
+    config = shallow(1, intermediate_size=60_000, num_labels=2, id2label=dict(enumerate(SENTIMENT)))
+    BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
     return described(folder, "text-classification", inputs=["text"], answer="label", labels=list(SENTIMENT))
 
 

@@ -23,6 +23,7 @@ class Hub(DatasetHub):
 
     asked: list[str] = []  # noqa: RUF012
     files: dict[str, bytes] = {}  # noqa: RUF012
+    name = NAME
     main = COMMIT
 
     def answer(self, head):
@@ -46,7 +47,7 @@ class Hub(DatasetHub):
         held = {"model.bin": b"x"} if name == "some/pickles" else self.files
         revision = parts[5] if len(parts) > 5 else "main"
         known = {"main": self.main, "": self.main, COMMIT: COMMIT, LATER: LATER}
-        if name not in (NAME, "some/pickles") or revision not in known:
+        if name not in (self.name, "some/pickles") or revision not in known:
             self.send(b"", head, {"X-Error-Code": "RevisionNotFound"}, 404)
             return
         if len(parts) > 4 and parts[4] == "tree":

@@ -45,6 +45,10 @@ def submit(
     protocol: Annotated[str, typer.Option(help="Of an address: oip, torchserve, huggingface or openai.")] = "oip",
     remote: Annotated[str, typer.Option("--model", help="Of an address: the model's name there.")] = "",
     prompt: Annotated[str, typer.Option(help="Of a chat model: its prompt.")] = "",
+    price_in: Annotated[float, typer.Option(help="Of a chat model: what a million tokens of a prompt cost.")] = 0.0,
+    price_out: Annotated[float, typer.Option(help="Of a chat model: what a million tokens of an answer cost.")] = 0.0,
+    price: Annotated[float, typer.Option(help="Of an address: what a call costs.")] = 0.0,
+    spend: Annotated[float, typer.Option(help="Of an address: what may be spent a day; 0 for no limit.")] = 0.0,
     secret: Annotated[str, typer.Option(envvar="DYNABENCH_ENDPOINT_TOKEN", help="Of an address: its token.")] = "",
     wait: Annotated[bool, typer.Option(help="Wait until its check has ended.")] = True,
     as_json: AsJson = False,
@@ -57,6 +61,8 @@ def submit(
         if model.startswith(("http://", "https://")):
             kind, called = "endpoint", remote
             said |= {"url": model, "protocol": protocol, "model": remote, "prompt": prompt, "token": secret}
+            prices = {"price_in": price_in, "price_out": price_out, "price_per_call": price, "spend_per_day": spend}
+            said |= {each: amount for each, amount in prices.items() if amount}
         elif Path(model).exists():
             said["file"], kind, called = _packed(Path(model), Path(scratch))
         else:

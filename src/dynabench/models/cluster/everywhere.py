@@ -6,6 +6,7 @@ from typing import Any
 
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Attributable, Attribution, Inputs, Output
+from dynabench.models.sandbox import usage
 
 SHARD = 256
 """Inputs that a worker is given at a time: enough to sort by length, few enough to share out evenly."""
@@ -20,6 +21,14 @@ class Asker:
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
         return self._model.predict(batch)
+
+    def peak(self) -> int:
+        """Bytes of the most memory that it held since `forget_peak`."""
+        return usage.peak()
+
+    def forget_peak(self) -> None:
+        """Measure that anew."""
+        usage.forget_peak()
 
 
 class Everywhere:
@@ -48,6 +57,19 @@ class Everywhere:
         pool = ActorPool(self._actors)
         said = pool.map(lambda actor, shard: actor.predict.remote(shard), shards)
         return [output for part in said for output in part]
+
+    def one(self, batch: Sequence[Inputs]) -> list[Output]:
+        """The outputs of a single actor: what one process can do."""
+        found: list[Output] = self._ray.get(self._actors[0].predict.remote(list(batch)))
+        return found
+
+    def peak(self) -> int:
+        """Bytes of the most memory that this actor held since `forget_peak`."""
+        return int(self._ray.get(self._actors[0].peak.remote()))
+
+    def forget_peak(self) -> None:
+        """Measure that anew."""
+        self._ray.get(self._actors[0].forget_peak.remote())
 
     def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
         """Explained in this process: one input is nothing to share out."""

@@ -51,7 +51,9 @@ def limit(limits: dict[str, int]) -> None:
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (most, most))
+        _, given = resource.getrlimit(kind)
+        bound = most if given == resource.RLIM_INFINITY else min(most, given)  # of whoever started us, for good
+        resource.setrlimit(kind, (bound, bound))
 
 
 def plain(value: Any) -> Any:

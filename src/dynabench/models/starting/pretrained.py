@@ -58,14 +58,16 @@ def from_folder(source: Path, name: str, config: TaskConfig, into: Path) -> Path
     return folder
 
 
-def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Mapping[str, Any], **more: str) -> Path:
+def _write(source: Path, name: str, config: TaskConfig, folder: Path, given: Mapping[str, Any], **more: Any) -> Path:
     said = {} if "gguf" in given and "architecture" in given else _config(source)
-    options = {"architecture": given.get("architecture") or _architecture(said)}
+    options: dict[str, Any] = {"architecture": given.get("architecture") or _architecture(said)}
     field = config.answer[0]
     own = [str(label) for _, label in sorted((said.get("id2label") or {}).items(), key=lambda pair: str(pair[0]))]
     if isinstance(field, Choice) and options["architecture"] == "text-classification":
         options |= {"labels": mapped} if (mapped := guessed(own, field.values)) else {}
     options |= given
+    if isinstance(field, Choice) and (said_of := _answered(own, field.values, options.get("labels") or {})):
+        more["labels"] = said_of
     told = described.facts(name, config, "transformers", options, data=["unknown"], **more)
     try:
         spec.Spec.model_validate(told)
@@ -111,6 +113,13 @@ def guessed(own: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
     if found and len(left[0]) == len(left[1]) == 1:
         found[left[0][0]] = left[1][0]
     return {label: meant for label, meant in found.items() if _fold(label) != _fold(meant)}
+
+
+def _answered(own: Sequence[str], wanted: Sequence[str], said: Mapping[str, str]) -> list[str]:
+    """The task's labels that the model can say, where each of its own means one: two ways of three are enough."""
+    by_name = {_fold(label): label for label in wanted}
+    meant = [said.get(label) or by_name.get(_fold(label)) for label in own]
+    return [] if None in meant else [label for label in wanted if label in meant]
 
 
 def _fold(label: str) -> str:

@@ -3,7 +3,7 @@
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,8 @@ log = logging.getLogger("dynabench.served")
 SECONDS = 10.0
 """How long a call may take, with its retries, where `model.yaml` does not say."""
 VERSION = "remote_version"
+PRICE = "price"
+"""Of an answer from the cache: what it once cost. `cost` is what was paid just now."""
 
 
 class EndpointOptions(BaseModel):
@@ -126,7 +128,7 @@ class Served(Alone):
             answered = [self._asked([batch[index] for index in parts[0]])]
         else:
             rows = [[batch[index] for index in part] for part in parts]
-            answered = list(self._threads.map(self._asked, rows))
+            answered = self._side_by_side(rows)
         for part, outputs in zip(parts, answered, strict=True):
             found.update(zip(part, outputs, strict=True))
         return [found[index] for index in range(len(batch))]
@@ -162,10 +164,22 @@ class Served(Alone):
                     bill.cost = 0.0
                 raise
 
+    def _side_by_side(self, parts: list[list[Inputs]]) -> list[list[Output]]:
+        """Outputs of each request. Where one fails, those under way still end, since they are paid for and kept."""
+        calls = [self._threads.submit(self._asked, part) for part in parts]
+        if any(call.exception() for call in wait(calls, return_when=FIRST_EXCEPTION).done):
+            for call in calls:
+                call.cancel()
+        wait(calls)
+        for error in (call.exception() for call in calls if not call.cancelled()):
+            if error is not None:
+                raise error
+        return [call.result() for call in calls]
+
     def _asked(self, batch: Sequence[Inputs]) -> list[Output]:
         outputs = validity.checked(self.card, batch, self.ask(batch))
         for inputs, output in zip(batch, outputs, strict=True):
             if self._cache is not None:
-                kept = {name: value for name, value in output.extras.items() if name != "cost"}
+                kept = {PRICE if name == "cost" else name: value for name, value in output.extras.items()}
                 self._cache.put(self.card.version, inputs, replace(output, extras=kept))
         return outputs

@@ -1,11 +1,14 @@
 """Who may compute now: many side by side, or one alone, so that what is measured is not somebody else's load."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EVERY = 0.5
 """Seconds between two looks at whether a turn is still wanted."""
+PATIENCE = 30.0
+"""Seconds that others are held up while somebody waits to be alone; then they have a moment, and it waits again."""
 
 
 class Turns:
@@ -34,19 +37,28 @@ class Turns:
     def alone(self, wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
         """With nobody beside."""
         with self._changed:
-            self._waiting += 1
-            try:
-                self._wait(lambda: not self._alone and not self._sharing, wanted)
-                self._alone = True
-            finally:
-                self._waiting -= 1
-                self._changed.notify_all()
+            while not self._alone_soon(wanted):
+                self._changed.wait(EVERY)
         try:
             yield
         finally:
             with self._changed:
                 self._alone = False
                 self._changed.notify_all()
+
+    def _alone_soon(self, wanted: Callable[[], None]) -> bool:
+        """Take the turn of one that is alone; False where a long job goes on and others have waited long enough."""
+        until = time.monotonic() + PATIENCE
+        self._waiting += 1
+        try:
+            self._wait(lambda: not (self._alone or self._sharing) or time.monotonic() > until, wanted)
+            if self._alone or self._sharing:
+                return False
+            self._alone = True
+            return True
+        finally:
+            self._waiting -= 1
+            self._changed.notify_all()
 
     def _wait(self, free: Callable[[], bool], wanted: Callable[[], None]) -> None:
         while not self._changed.wait_for(free, EVERY):

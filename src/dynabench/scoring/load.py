@@ -1,0 +1,45 @@
+"""How busy others kept this machine while something was measured, by `/proc/stat` and `/proc/<pid>/stat` of proc(5)."""
+
+import os
+import time
+from pathlib import Path
+
+from dynabench.models.sandbox.usage import family
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Load:
+    """Processor time of this machine since it was made, less what a process and its descendants took of it."""
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._begun, self._all, self._own = time.monotonic(), _busy(), _taken(process)
+
+    def others(self) -> float:
+        """Share of the machine's processors that others took, 0 to 1; 0 where the system does not tell."""
+        seconds = (time.monotonic() - self._begun) * (os.cpu_count() or 1)
+        taken = (_busy() - self._all) - (_taken(self._process) - self._own)
+        return min(max(taken / TICKS / max(seconds, 1e-9), 0.0), 1.0)
+
+
+def _busy() -> int:
+    """Ticks of all processors that were not idle."""
+    try:
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0
+    return sum(int(word) for at, word in enumerate(words[:8]) if at not in (3, 4))  # idle, and waiting for disks
+
+
+def _taken(process: int) -> int:
+    """Ticks that a process and its descendants took, those included that have ended."""
+    return sum(_ticks(each) for each in family(process))
+
+
+def _ticks(process: int) -> int:
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return sum(int(word) for word in words[11:15])

@@ -1,0 +1,51 @@
+"""Models that are asked over a wire, ask one another, or run in the sandbox: evaluated to their scores."""
+
+import pytest
+from sqlalchemy import select
+
+from dynabench.datasets.stored import Stored
+from dynabench.models import catalog
+from dynabench.scoring import answers, planning
+from dynabench.scoring.tables import Score
+from dynabench.settings import get_settings
+from tests.models.contract import models_ensemble, models_handler, models_oip, models_torchserve
+from tests.scoring.conftest import by_hand, place, statements
+
+__all__ = ["by_hand", "place"]
+MAKERS = [made.MAKERS[0] for made in (models_ensemble, models_handler, models_oip, models_torchserve)]
+PAIRS = [
+    Stored(f"p{n}", {"premise": "It rains.", "hypothesis": f"It rains {n} drops."}, ({"label": "neutral"},))
+    for n in range(9)
+]
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
+def test_an_evaluation_says_what_the_model_answers_here(
+    maker, place, by_hand, settings, database, monkeypatch, request
+):
+    given = [request.getfixturevalue(maker.given)] if maker.given else []
+    monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+    get_settings.cache_clear()
+    here, rows = place(maker.task), statements(9) if maker.task == "sentiment" else PAIRS
+    models = settings.folder / "models"
+    models.mkdir()
+    with maker.make(models, *given) as folder:
+        card = catalog.entry(folder.name).card
+        here.dataset("few", rows)
+        here.submit(folder.name, inside=card.inside)
+        assert here.queue(submission=1) == 1
+        by_hand(1)
+        model = catalog.open_model(folder)
+        expected = [each.answer for each in model.predict([row.inputs for row in rows])]
+        if close := getattr(model, "close", None):
+            close()
+    assert here.evaluation(1).state == "done"
+    said = [each.answer for each in answers.read(answers.path(settings, 1, planning.ROWS, 0))]
+    assert said == expected
+    with database._reads() as session:
+        found = {each.metric: each for each in session.scalars(select(Score).where(Score.slice == ""))}
+    right = [answer == row.answers[0] for answer, row in zip(said, rows, strict=True)]
+    assert found["accuracy"].value == pytest.approx(sum(right) / 9)
+    assert found["throughput"].value > 0
+    assert ("memory" in found) == card.inside, "of what others serve nobody knows the memory"

@@ -1,0 +1,67 @@
+"""Evaluations whose models run on Ray: by one setting, with the answers of a process here."""
+
+import psutil
+import pytest
+from sqlalchemy import select
+
+from dynabench.scoring import answers, planning, queueing
+from dynabench.scoring.tables import Evaluation, Score, Shard
+from tests.jobs.conftest import Worker, until
+from tests.scoring.conftest import owner_of, place, statements
+
+pytest.importorskip("ray", reason="Ray is an extra")
+__all__ = ["owner_of", "place"]
+
+
+@pytest.fixture
+def worker(settings, tmp_path):
+    made = Worker(settings, tmp_path / "worker.log")
+    yield made
+    if made.process and made.process.poll() is None:
+        made.end()
+
+
+def said(settings, database, evaluation):
+    """All answers of an evaluation, and in how many shards they are."""
+    with database._reads() as session:
+        shards = session.scalars(select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.first)).all()
+    files = [answers.path(settings, evaluation, planning.ROWS, each.number) for each in shards]
+    return [each.answer for file in files for each in answers.read(file)], len(shards)
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_ray_gives_the_answers_of_this_machine_and_outlives_its_workers(place, worker, database, settings):
+    here = place()
+    here.dataset("films", statements(600))
+    own, theirs = here.submit("sentiment-ngram"), here.submit("sentiment-ngram")
+    here.queue(submission=own)
+    worker.start()
+    assert here.ended(1).state == "done", worker.said()
+    worker.end()
+
+    here.queue(submission=theirs)
+    worker.env |= {"DYNABENCH_RAY": "127.0.0.1:1", "DYNABENCH_RAY_PROCESSORS": "0.5"}
+    worker.start()
+    lost = here.ended(2)
+    assert (lost.state, lost.code) == ("failed", "cluster"), (lost.reason, worker.said())
+    assert "Nothing answers at the Ray cluster's address" in lost.reason
+    worker.end()
+
+    worker.env["DYNABENCH_RAY"] = "local"
+    database.write(lambda session: queueing.reopen(session, session.get_one(Evaluation, 2)))
+    worker.start()
+    until(lambda: actors(worker)).kill()
+    assert here.ended(2).state == "done", (here.evaluation(2).reason, worker.said())
+    expected, shards = said(settings, database, 1)
+    assert shards == 3
+    assert said(settings, database, 2) == (expected, shards)
+    with database._reads() as session:
+        found = {each.metric: each.value for each in session.scalars(select(Score).where(Score.evaluation_id == 2))}
+    assert 0 < found["memory"] < 4, "of one process there, not of all of Ray"
+    until(lambda: not actors(worker))
+
+
+def actors(worker):
+    """A process of Ray that holds the model, if there is one."""
+    below = psutil.Process(worker.process.pid).children(recursive=True)
+    return next((each for each in below if "ray::Asker" in " ".join(each.cmdline())), None)

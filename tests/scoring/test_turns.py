@@ -1,0 +1,63 @@
+"""Who computes beside whom, and how busy others keep the machine."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from dynabench import jobs, turns
+from dynabench.scoring import load
+from dynabench.scoring.load import Load
+from dynabench.turns import Turns
+from tests.jobs.conftest import until
+
+
+def test_who_wants_to_be_alone_waits_for_a_long_job_and_others_are_not_kept_for_long(monkeypatch):
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    monkeypatch.setattr(turns, "EVERY", 0.05)
+    here, ended, order = Turns(), threading.Event(), []
+
+    def long_job():
+        with here.shared():
+            ended.wait(20)
+        order.append("long")
+
+    def measure():
+        with here.alone():
+            order.append("alone")
+
+    threads = [threading.Thread(target=each) for each in (long_job, measure)]
+    for thread in threads:
+        thread.start()
+    until(lambda: here._sharing and here._waiting)
+    with here.shared():
+        order.append("beside")
+    ended.set()
+    for thread in threads:
+        thread.join(20)
+    assert order[0] == "beside", "it got its turn while one waited to be alone"
+    assert sorted(order) == ["alone", "beside", "long"]
+
+
+@pytest.mark.parametrize("kind", ["read_dataset", "perturb_dataset", "check_submission", "import_data"])
+def test_jobs_that_compute_run_in_turn_with_what_is_measured(kind):
+    assert kind in jobs.WORKFLOWS
+    seen = []
+    run = jobs._in_turn(kind, lambda payload: seen.append(turns.TURNS._sharing) or payload)
+    assert run({"a": 1}) == {"a": 1}
+    assert seen == [1]
+    assert turns.TURNS._sharing == 0
+
+
+def test_what_others_compute_is_told_apart_from_what_is_measured():
+    commands = [[sys.executable, "-c", f"import time\nwhile True: {what}"] for what in ("pass", "time.sleep(1)")]
+    busy, idle = (subprocess.Popen(command) for command in commands)
+    try:
+        measured, beside = Load(busy.pid), Load(idle.pid)
+        until(lambda: load._taken(busy.pid) > 50)
+        assert 0 <= measured.others() < beside.others() <= 1
+    finally:
+        for each in (busy, idle):
+            each.kill()
+            each.wait()
