@@ -11,7 +11,6 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
 from dynabench.datasets import library, stored
@@ -22,6 +21,7 @@ from dynabench.db import Database
 from dynabench.leaderboards import snapshots
 from dynabench.leaderboards.tables import Snapshot
 from dynabench.models.client import Host
+from dynabench.notices import service as notices
 from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
-from dynabench.accounts import notices
+from dynabench.notices import service as notices
 from dynabench.db import Database
 from dynabench.registry import submission_files, submission_queries
 from dynabench.registry.tables import Submission
@@ -42,7 +42,8 @@ def _lost(session: Session, id: int, job: str) -> None:
         return
     made.state, made.code, made.reason = "failed", "crashed", LOST
     if made.person_id:
-        notices.tell(session, made.person_id, "submission", f"{made.name} did not pass its check: {LOST}")
+        text = f"{made.name} did not pass its check: {LOST}"
+        notices.tell(session, made.person_id, "submission", text, link=f"/submissions/{made.id}")
 
 
 def _old(place: Path) -> set[str]:
