@@ -22,7 +22,7 @@ from dynabench.settings import Settings
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
 QUEUES = {"evaluate": "evaluations", "send_mail": "deliveries", "call_webhook": "deliveries"}
-"""Kinds that wait in queues of their own, so that nothing waits behind hundreds of them, or they behind hours of work."""
+"""Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
 

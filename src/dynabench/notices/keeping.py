@@ -12,10 +12,10 @@ from dynabench.settings import Settings
 
 def tidy(database: Database, settings: Settings) -> None:
     """Enqueue anew what no job works on any more; forget what was sent more than `webhooks.KEPT` ago."""
-    mails = dict(database.read(lambda session: session.execute(queries.mails_under_way()).tuples().all()))
+    mails = dict(database.read(lambda session: session.execute(queries.mails_under_way()).all()))
     for job in jobs.given_up(database, settings, list(mails)):
         database.write(mailing.again, mails[job])
-    calls = dict(database.read(lambda session: session.execute(queries.calls_under_way()).tuples().all()))
+    calls = dict(database.read(lambda session: session.execute(queries.calls_under_way()).all()))
     for job in jobs.given_up(database, settings, list(calls)):
         database.write(_call_again, calls[job])
     database.write(_forget_old)

@@ -42,7 +42,9 @@ def verification(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessa
 
 def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Notice]) -> EmailMessage:
     """What somebody was told, in one mail, with a link to have no more of them."""
-    items = [Item((each.outside or each.text)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told]
+    items = [
+        Item((each.outside or each.text)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told
+    ]
     subject = items[0].text if len(items) == 1 else f"{len(items)} notices from Dynabench"
     token = links.make(settings.key, links.UNSUBSCRIBE, wish.person_id, wish.address)
     choices = f"{settings.site}/settings/notifications"

@@ -12,7 +12,7 @@ from dynabench.accounts.notices import KINDS
 from dynabench.accounts.rules import clean_email, email_problem
 from dynabench.accounts.tables import Notice
 from dynabench.db import now
-from dynabench.notices import links, mailing, queries, webhooks
+from dynabench.notices import links, mailing, webhooks
 from dynabench.notices.tables import CHANNELS, Hook, Mailing, Wish
 
 ALWAYS_SHOWN = ("warning", "ban", "lifted", "webhook")
@@ -128,7 +128,7 @@ def _addressed(session: Session, key: bytes, purpose: str, token: str) -> Wish:
 
 
 def forget(session: Session, person_id: int) -> None:
-    """Before an account is deleted: no address, no mail under way, no webhook of theirs; those of tasks are nobody's."""
+    """Before an account is deleted: its address, mails and webhooks go; the webhooks of tasks that it made stay."""
     tables: tuple[Any, ...] = (Wish, Mailing, Hook)
     for table in tables:
         session.execute(delete(table).where(table.person_id == person_id))

@@ -75,7 +75,7 @@ def enqueue(session: Session, delivery: Delivery) -> None:
 def listed(session: Session, holder: Holder) -> list[tuple[Hook, Try | None]]:
     """The holder's webhooks, each with its latest try."""
     hooks = session.scalars(queries.hooks(*holder.ids)).all()
-    last = dict(session.execute(queries.last_tries([each.id for each in hooks])).tuples().all())
+    last = dict(session.execute(queries.last_tries([each.id for each in hooks])).all())
     return [(each, last.get(each.id)) for each in hooks]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
-from dynabench.notices import service as notices
 from dynabench.db import Database
+from dynabench.notices import service as notices
 from dynabench.registry import submission_files, submission_queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import waiting

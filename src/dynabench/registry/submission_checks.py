@@ -11,9 +11,9 @@ from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
-from dynabench.notices import service as notices
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
+from dynabench.notices import service as notices
 from dynabench.registry import apart, predictions, submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.apart import Ended, Limits
 from dynabench.registry.tables import Submission
