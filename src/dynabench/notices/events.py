@@ -25,7 +25,7 @@ class Data(BaseModel):
 class NoticeCreated(Data):
     """You were told something, of a kind that you want at webhooks."""
 
-    notice: int
+    notice: int = Field(examples=[41])
     kind: str = Field(description="Such as `evaluation`, `submission` or `role`.", examples=["evaluation"])
     text: str = Field(examples=["The evaluation of tiny-bert on ANLI round 3 is done."])
     page: Page = ""
@@ -62,7 +62,7 @@ class SnapshotTaken(Data):
     task: Task
     snapshot: str = Field(examples=["nli-20261122-1f2e3d4c"])
     title: str = Field(examples=["As submitted"])
-    digest: str = Field(description="SHA-256 of its document.")
+    digest: str = Field(description="SHA-256 of its document.", examples=["9f86d081884c7d65" * 4])
     page: Page = ""
 
 
@@ -93,7 +93,7 @@ TASK_EVENTS: dict[str, type[Data]] = {
     "round.closed": RoundClosed,
 }
 """What webhooks of tasks may want."""
-EVENTS = {NOTICE: NoticeCreated, **TASK_EVENTS, TEST: Tested}
+EVENTS: dict[str, type[Data]] = {NOTICE: NoticeCreated, **TASK_EVENTS, TEST: Tested}
 
 D = TypeVar("D", bound=Data)
 
@@ -123,8 +123,11 @@ def _describe(router: APIRouter, name: str, kind: type[Data]) -> None:
     ) -> None:
         """Answer with any status from 200 to 299 within 15 seconds."""
 
+    data = {field: each.examples[0] if each.examples else each.default for field, each in kind.model_fields.items()}
+    example = {"type": name, "timestamp": "2026-11-22T09:30:00Z", "data": data}
+    more = {"requestBody": {"content": {"application/json": {"example": example}}}}
     about = (kind.__doc__ or "").strip()
-    router.post(name, name=name, summary=about, operation_id=name, tags=["webhooks"])(receive)
+    router.post(name, name=name, summary=about, operation_id=name, tags=["webhooks"], openapi_extra=more)(receive)
 
 
 documented = APIRouter()

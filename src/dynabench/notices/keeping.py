@@ -1,6 +1,6 @@
 """What a worker sees to from time to time: mails and calls whose job was given up, and logs that are old."""
 
-from sqlalchemy import delete
+from sqlalchemy import Select, delete
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
@@ -12,13 +12,17 @@ from dynabench.settings import Settings
 
 def tidy(database: Database, settings: Settings) -> None:
     """Enqueue anew what no job works on any more; forget what was sent more than `webhooks.KEPT` ago."""
-    mails = dict(database.read(lambda session: session.execute(queries.mails_under_way()).all()))
+    mails = database.read(_under_way, queries.mails_under_way())
     for job in jobs.given_up(database, settings, list(mails)):
         database.write(mailing.again, mails[job])
-    calls = dict(database.read(lambda session: session.execute(queries.calls_under_way()).all()))
+    calls = database.read(_under_way, queries.calls_under_way())
     for job in jobs.given_up(database, settings, list(calls)):
         database.write(_call_again, calls[job])
     database.write(_forget_old)
+
+
+def _under_way(session: Session, found: Select[str | None, int]) -> dict[str, int]:
+    return {job: id for job, id in session.execute(found) if job}
 
 
 def _call_again(session: Session, id: int) -> None:

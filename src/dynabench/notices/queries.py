@@ -55,12 +55,12 @@ def last_tries(hook_ids: Sequence[int]) -> Select[int, Try]:
     return select(Delivery.hook_id, Try).join(Delivery, Delivery.id == Try.delivery_id).where(Try.id.in_(newest))
 
 
-def mails_under_way() -> Select[str, int]:
+def mails_under_way() -> Select[str | None, int]:
     """Job and number of mails that are not over."""
     return select(Mailing.job_id, Mailing.id).where(Mailing.state.in_(("gathering", "sending")))
 
 
-def calls_under_way() -> Select[str, int]:
+def calls_under_way() -> Select[str | None, int]:
     """Job and number of deliveries that are not over."""
     return select(Delivery.job_id, Delivery.id).where(Delivery.state == "waiting")
 

@@ -49,7 +49,7 @@ class Wishes(BaseModel):
         """As the person sees it."""
         channels = {kind: [c for c in CHANNELS if service.wants(wish, kind, c)] for kind in KINDS}
         return cls(
-            channels=channels,  # type: ignore[arg-type]
+            channels=channels,
             address=wish.address,
             verified=wish.verified_at is not None,
             problem=wish.problem,
