@@ -45,7 +45,7 @@ class Inbox:
             return "451 gone"
         if self.answers:
             return self.answers.pop(0)
-        self.encrypted.append(session.ssl is not None)
+        self.encrypted.append(server.transport.get_extra_info("cipher") is not None)
         read = message_from_bytes(bytes(envelope.content or b""), policy=policy.default)
         self.taken.append(read)  # type: ignore[arg-type]
         return "250 OK"

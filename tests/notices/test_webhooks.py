@@ -115,7 +115,8 @@ def test_a_redirect_is_not_followed_and_counts_as_a_failure(ada, receiver, work)
 @pytest.mark.parametrize(
     "url",
     ["http://example.org/x", "https://10.0.0.1/x", "https://[::1]/", "https://169.254.169.254/latest",
-     "ftp://example.org", "https://a:b@example.org/", "https://example.org/#x", "", "x" * 600, "https://exa mple.org", "javascript:alert(1)"],
+     "ftp://example.org", "https://a:b@example.org/", "https://example.org/#x", "", "x" * 600, "https://exa mple.org",
+     "javascript:alert(1)"],
 )  # fmt: skip
 def test_addresses_that_are_not_called_are_refused_with_the_reason(ada, url):
     answer = ada.post(MINE, json={"url": url})
