@@ -110,7 +110,7 @@ def test_what_is_told_within_a_minute_comes_in_one_mail(ada, database, inbox, wo
 
 
 def test_no_header_can_be_injected(ada, database, inbox, work):
-    tell(database, ada, "Done\r\nBcc: eve@example.org\r\n\r\nBody\u2028X-Evil: 1\x00" + "long " * 100)
+    tell(database, ada, "Done\r\nBcc: eve@example.org\r\n\r\nBody\u2028X-Evil: 1\x1f" + "long " * 100)
     work()
     [mail] = inbox.taken
     assert mail["Bcc"] is None
