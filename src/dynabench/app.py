@@ -22,10 +22,12 @@ from dynabench.accounts import auth
 from dynabench.cards.calculator import Calculator
 from dynabench.db import Database
 from dynabench.middleware import BodyLimit, CleanAddress, Frame
+from dynabench.notices import events
 from dynabench.settings import Settings, get_settings
 
 FEATURES = (
     "accounts",
+    "notices",
     "rounds",
     "collection",
     "validation",
@@ -63,6 +65,8 @@ PROBLEM = {
 }
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
+    {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
+    {"name": "webhooks", "description": "What webhooks get, signed as Standard Webhooks says."},
     {"name": "rounds", "description": "Tasks, rounds, contexts and figures."},
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
@@ -152,6 +156,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        webhooks=events.documented,
         dependencies=[Depends(security.protect)],
         responses={"default": PROBLEM, 422: PROBLEM},
         middleware=[

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, select, text, update
+from sqlalchemy import ForeignKey, Index, String, or_, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.db import Base, Database, now
@@ -23,8 +23,9 @@ from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations"}
-"""Kinds that wait in a queue of their own, so that nothing else waits behind hundreds of them."""
+QUEUES = {"evaluate": "evaluations", "send_mail": "deliveries", "call_webhook": "deliveries"}
+"""Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
+DELIVERIES_AT_ONCE = 8
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
 
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
@@ -36,19 +37,21 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
+    "send_mail": "dynabench.notices.durable:send_mail",
+    "call_webhook": "dynabench.notices.durable:call_webhook",
 }
 
 
 COMPUTING = ("import_data", "perturb_dataset", "check_submission", "read_dataset")
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("datasets", "registry", "scoring"))
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "datasets", "registry", "scoring"))
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
 
 
 class Job(Base):
-    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine.
+    """A job that somebody asked for; `sent_at` is when the worker handed it to the engine, not before `due_at`.
 
     `done` is what its steps have added up so far, written in the same transaction as what they did: a step that was
     committed and is run again after a crash finds itself there.
@@ -62,6 +65,7 @@ class Job(Base):
     done: Mapped[dict[str, Any] | None]
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id"))
     created_at: Mapped[datetime] = mapped_column(default=now)
+    due_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
 
     __table_args__ = (
@@ -74,11 +78,13 @@ class Job(Base):
     )
 
 
-def enqueue(session: Session, kind: str, payload: dict[str, Any], person_id: int | None = None) -> Job:
-    """Ask for a job in this transaction; it starts once the transaction is committed."""
+def enqueue(
+    session: Session, kind: str, payload: dict[str, Any], person_id: int | None = None, due_at: datetime | None = None
+) -> Job:
+    """Ask for a job in this transaction; it starts once the transaction is committed, and not before `due_at`."""
     if kind not in WORKFLOWS:
         raise KeyError(kind)
-    job = Job(id=str(uuid.uuid4()), kind=kind, payload=payload, person_id=person_id)
+    job = Job(id=str(uuid.uuid4()), kind=kind, payload=payload, person_id=person_id, due_at=due_at)
     session.add(job)
     return job
 
@@ -167,7 +173,9 @@ def database() -> Database:
 
 def _unsent(session: Session) -> list[Job]:
     known = Job.kind.in_(WORKFLOWS)  # what another version of the code asked for waits for its worker
-    return list(session.scalars(select(Job).where(Job.sent_at.is_(None), known).order_by(Job.created_at).limit(100)))
+    due = or_(Job.due_at.is_(None), Job.due_at <= now())
+    waiting = select(Job).where(Job.sent_at.is_(None), known, due)
+    return list(session.scalars(waiting.order_by(Job.created_at).limit(100)))
 
 
 def _mark_sent(session: Session, ids: list[str]) -> None:
@@ -234,7 +242,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     for kind, where in WORKFLOWS.items():
         workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
     DBOS.launch()
-    at_once = {QUEUE: 2, QUEUES["evaluate"]: settings.evaluations_at_once}
+    at_once = {QUEUE: 2, "evaluations": settings.evaluations_at_once, "deliveries": DELIVERIES_AT_ONCE}
     queues = {
         name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
         for name, number in at_once.items()

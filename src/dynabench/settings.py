@@ -47,6 +47,18 @@ class Settings(BaseSettings):
     private_endpoints: str = Field(
         "", description="Hosts and networks that models may be served from though they are not public, by commas."
     )
+    webhook_hosts: str = Field(
+        "", description="Hosts and networks that webhooks may be at though they are not public, by commas."
+    )
+    public_url: str = Field("", description="Address at which people reach the pages; mail needs it for its links.")
+    smtp_host: str = Field("", description="Mail server that notices go out through; empty means no mail.")
+    smtp_port: int = Field(587, ge=1, le=65535, description="Port of the mail server.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls", description="How the connection to the mail server is encrypted."
+    )
+    smtp_user: str = Field("", description="Name at the mail server; empty means no log-in.")
+    smtp_password: str = Field("", description="Password at the mail server.")
+    smtp_sender: str = Field("", description="Sender of mails: an address, or a name and one in angle brackets.")
     spending_per_day: float = Field(0.0, ge=0, description="What served models may cost a day in all; 0 for no limit.")
     answer_seconds: float = Field(2.0, description="How long an annotator waits for a model before being told.")
     reservation_seconds: int = Field(600, description="How long a validator keeps the place of an item handed out.")
@@ -96,6 +108,16 @@ class Settings(BaseSettings):
             path = Path(tempfile.gettempdir()) / f"dynabench-{os.getuid()}" / f"{digest}.sock"
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return path
+
+    @property
+    def site(self) -> str:
+        """The address of the pages, without a slash at its end."""
+        return self.public_url.rstrip("/")
+
+    @property
+    def mails(self) -> bool:
+        """Whether mail can be sent: there is a server, a sender, and an address for links."""
+        return bool(self.smtp_host and self.smtp_sender and self.public_url)
 
     @cached_property
     def url(self) -> str:

@@ -57,7 +57,8 @@ _API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli
               "tasks/nli/compare/examples?a=1&b=2&dataset=first", "tasks/nli/datasets/films/rows",
               "evaluations/{n}/scores", "evaluations/{n}/record", "evaluations/{n}/examples",
               "tasks/nli/datasets/films/versions/{n}/refused", "tasks/nli/datasets/{name}/twins/{name}",
-              "tasks/nli/datasets/{name}/rows")  # fmt: skip
+              "tasks/nli/datasets/{name}/rows", "mail/unsubscribe/{name}", "me/webhooks/{n}/deliveries",
+              "tasks/nli/webhooks/{n}/deliveries")  # fmt: skip
 ADDRESSES = (
     *(f"{root}{path}" for root in ("/", "/api/v1/") for path in (*_NUMBERED, *_NAMED, *_ASKED)),
     *(f"/api/v1/{path}" for path in _API_ALONE),
@@ -86,7 +87,17 @@ _WEIGHTS = (
 )
 _FILE = (b'{"file": 7}', b'{"file": "a\\u0000b"}', b'{"file": "../../etc/passwd", "name": "another"}',
          b'{"name": "\\ud800", "file": "x"}')  # fmt: skip
+_HOOK = (b'{"url": 7}', b'{"url": "a\\u0000b"}', b'{"url": "file:///etc/passwd"}', b'{"url": "https://[::1]/"}',
+         b'{"url": "https://\\ud800.org"}', b'{"url": "https://example.org", "events": ["x"]}')  # fmt: skip
 BODIES = {
+    ("POST", "/api/v1/me/webhooks"): _HOOK,
+    ("POST", "/api/v1/tasks/nli/webhooks"): (*_HOOK, b'{"url": "https://example.org", "events": "all"}'),
+    ("POST", "/api/v1/me/notifications/address"): (
+        b'{"address": 7}', b'{"address": "x"}', b'{"address": "a@b.org\\r\\nBcc: c@d.org"}',
+        b'{"address": "a\\u0000@b.org"}'),
+    ("PATCH", "/api/v1/me/notifications"): (
+        b'{"channels": 7}', b'{"channels": {"evaluation": "mail"}}', b'{"channels": {"x": []}}',
+        b'{"channels": {"evaluation": ["fax"]}}', b'{"channels": {"a\\u0000": []}}'),
     ("POST", "/api/v1/tasks/nli/snapshots"): _WEIGHTS,
     ("POST", "/api/v1/tasks/nli/forks"): _WEIGHTS,
     ("POST", "/api/v1/tasks/nli/datasets"): _FILE,

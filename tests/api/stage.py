@@ -11,13 +11,15 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts import notices
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.leaderboards import snapshots
 from dynabench.leaderboards.tables import Snapshot
 from dynabench.models.client import Host
+from dynabench.notices import links
+from dynabench.notices import service as notices
+from dynabench.notices.tables import Delivery, Hook, Wish
 from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
@@ -100,6 +102,11 @@ class Stage:
             known["job"] = self.scene.data_job
         if "/twins" in path:
             known |= {"name": "small", "axis": "robustness"}
+        if "/webhooks" in path:
+            known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
+            return path.format(**(known | {"act": "off"}))
+        if "{token}" in path:
+            known["token"] = self.mail_link(links.VERIFY if "/verify/" in path else links.UNSUBSCRIBE)
         if "/submissions/{id}" in path:
             known |= {"id": self.submission(), "act": "cancel"}
             return path.format(**known)
@@ -185,6 +192,31 @@ class Stage:
         self.database.write(notices.tell, person_id, "warning", "Mind your step.")
         newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
         return self.database.read(lambda session: session.scalars(newest).first()) or 0
+
+    def webhook(self, role: str, task: str | None) -> tuple[int, int]:
+        """A webhook of the task or of this person, with a message that is given up."""
+        number = self.callers["owner" if task or role == "anon" else role].id
+
+        def make(session: Session) -> tuple[int, int]:
+            hook = Hook(person_id=None if task else number, task_id=task, url="https://example.org/x", salt="0" * 64)
+            session.add(hook)
+            session.flush()
+            sent = Delivery(hook_id=hook.id, event="webhook.test", message=f"msg_{hook.id}", body="{}", state="failed")
+            session.add(sent)
+            session.flush()
+            return hook.id, sent.id
+
+        return self.database.write(make)
+
+    def mail_link(self, purpose: str) -> str:
+        """The token of a link in a mail to the author."""
+        number, address = self.callers["author"].id, "ada@example.org"
+
+        def make(session: Session) -> None:
+            session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
+
+        self.database.write(make)
+        return links.make(self.client.app.state.settings.key, purpose, number, address)
 
     def evaluation(self) -> int:
         """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""

@@ -1,4 +1,7 @@
-"""What people are told on the pages until they have seen it: warnings, bans, what became of their requests."""
+"""What people are told on the pages until they have seen it: warnings, bans, what became of their requests.
+
+It is written by `dynabench.notices.service.tell`.
+"""
 
 from collections.abc import Sequence
 
@@ -10,14 +13,7 @@ from dynabench.accounts.tables import Notice, Person
 from dynabench.db import now
 from dynabench.errors import NotFound
 
-KINDS = ("warning", "ban", "lifted", "role", "submission", "evaluation")
-
-
-def tell(session: Session, person_id: int, kind: str, text: str) -> None:
-    """Show `text` to a person on their next page, and on every one until they dismiss it."""
-    if kind not in KINDS:
-        raise ValueError(kind)
-    session.add(Notice(person_id=person_id, kind=kind, text=text))
+KINDS = ("submission", "evaluation", "dataset", "warning", "ban", "lifted", "webhook")
 
 
 def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:

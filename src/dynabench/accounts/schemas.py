@@ -93,8 +93,9 @@ class NoticeOut(BaseModel):
     """Something that you were told, such as a moderator's warning."""
 
     id: int
-    kind: str = Field(description="`warning`, `ban`, `lifted` or `role`.")
+    kind: str = Field(description="`submission`, `evaluation`, `dataset`, `warning`, `ban`, `lifted` or `webhook`.")
     text: str
+    link: str = Field(description="Path of the page that has more, or nothing.")
     at: datetime
     seen_at: datetime | None
 

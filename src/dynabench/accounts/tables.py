@@ -96,7 +96,11 @@ class Act(Base):
 
 
 class Notice(Base):
-    """Something that a person is told on the pages until they have seen it, such as a moderator's warning."""
+    """Something that a person is told on the pages until they have seen it, such as a moderator's warning.
+
+    `link` is the path of the page that has more. `outside` stands in for `text` in what leaves the platform, where it
+    is not empty. `mailing_id` is the mail that brings it.
+    """
 
     __tablename__ = "notices"
 
@@ -104,6 +108,9 @@ class Notice(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(20))
     text: Mapped[str] = mapped_column(Text)
+    link: Mapped[str] = mapped_column(String(200), default="")
+    outside: Mapped[str] = mapped_column(Text, default="")
+    mailing_id: Mapped[int | None] = mapped_column(Key, index=True)  # SQLite adds no foreign key to a table that is
     at: Mapped[datetime] = mapped_column(default=now)
     seen_at: Mapped[datetime | None]
 

@@ -7,6 +7,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
 from dynabench.leaderboards import snapshots
+from dynabench.notices import service as notices
 from dynabench.registry import service as registry
 from dynabench.registry import submissions
 from dynabench.rounds import people
@@ -33,6 +34,7 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
+    notices.forget(session, person_id)
     registry.forget(session, person_id)
     submissions.forget(session, settings, person_id)
     library.forget(session, person_id)

@@ -2,12 +2,24 @@
 
 from fastapi import APIRouter
 
-from dynabench.console import config, contexts, data, examples, figures, health, log, moderation, people, rounds
+from dynabench.console import (
+    config,
+    contexts,
+    data,
+    examples,
+    figures,
+    health,
+    log,
+    moderation,
+    people,
+    rounds,
+    webhooks,
+)
 
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, log)
+SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, webhooks, log)
 
 for _section in SECTIONS:
     router.include_router(_section.router)

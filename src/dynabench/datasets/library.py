@@ -14,6 +14,8 @@ from dynabench.datasets.library_schemas import Change, Settled
 from dynabench.datasets.stored import Written
 from dynabench.datasets.tables import NAME, Dataset, DatasetVersion
 from dynabench.db import now
+from dynabench.notices import service as notices
+from dynabench.notices import webhooks
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 
@@ -113,6 +115,10 @@ def ready(session: Session, version_id: int, written: Written) -> DatasetVersion
 
 def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> None:
     """Ask for what follows from a version that is ready, in its transaction."""
+    page = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
+    told = {"task": dataset.task_id, "dataset": dataset.name, "title": dataset.title, "visibility": dataset.visibility}
+    webhooks.emit(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
+    _tell(session, dataset, version, f"Version {version.number} of {dataset.title} is ready.")
     twins.ask(session, version)
     jobs.enqueue(session, "queue_evaluations", {"dataset": dataset.id}, version.created_by)
 
@@ -122,7 +128,17 @@ def fail(session: Session, version_id: int, reason: str) -> DatasetVersion:
     version = session.get_one(DatasetVersion, version_id, with_for_update=True)
     if version.state == "reading":
         version.state, version.reason = "failed", reason[:2000]
+        dataset = session.get_one(Dataset, version.dataset_id)
+        text = f"Version {version.number} of {dataset.title} could not be read"
+        _tell(session, dataset, version, f"{text}: {version.reason}"[:500], f"{text}.")
     return version
+
+
+def _tell(session: Session, dataset: Dataset, version: DatasetVersion, text: str, outside: str = "") -> None:
+    """Tell who sent the version; why it failed may quote rows, which leave for no mail."""
+    if version.created_by is not None:
+        link = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
+        notices.tell(session, version.created_by, "dataset", text, link=link, outside=outside)
 
 
 def change(session: Session, person: Person | None, task: str, name: str, wanted: Change) -> str:

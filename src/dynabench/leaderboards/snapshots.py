@@ -21,6 +21,7 @@ from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import files, queries, weights
 from dynabench.leaderboards.ranking import Ranking, ranking
 from dynabench.leaderboards.tables import Fork, Snapshot
+from dynabench.notices import webhooks
 from dynabench.rounds.service import act
 
 A_DAY = 20  # snapshots of one person
@@ -49,6 +50,8 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     session.add(made)
     session.flush()
     act(session, person, "snapshot.taken", task=task, snapshot=slug)
+    told = {"task": task, "snapshot": slug, "title": made.title, "digest": made.digest, "page": f"/snapshots/{slug}"}
+    webhooks.emit(session, task, "snapshot.taken", told)
     return made
 
 

@@ -24,13 +24,17 @@ class Refused(Unavailable):
 
 @dataclass(frozen=True)
 class Allowed:
-    """What the operator allows beyond public addresses: hosts as they are named, with a port or not, and networks."""
+    """What the operator allows beyond public addresses: hosts as they are named, with a port or not, and networks.
+
+    `setting` is where they say so.
+    """
 
     names: frozenset[str] = frozenset()
     networks: tuple[Network, ...] = member(default=())
+    setting: str = SETTING
 
     @classmethod
-    def read(cls, text: str) -> "Allowed":
+    def read(cls, text: str, setting: str = SETTING) -> "Allowed":
         """From `name, name:port, 10.0.0.0/8`; raises `Invalid` for what is neither a host nor a network."""
         names, networks = set(), []
         for part in filter(None, (part.strip().lower() for part in text.split(","))):
@@ -38,9 +42,9 @@ class Allowed:
                 networks.append(ipaddress.ip_network(part))
             except ValueError:
                 if not re.fullmatch(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?", part):
-                    raise Invalid({SETTING: f"{part!r} is neither a host nor a network such as 10.1.0.0/16."}) from None
+                    raise Invalid({setting: f"{part!r} is neither a host nor a network such as 10.1.0.0/16."}) from None
                 names.add(part)
-        return cls(frozenset(names), tuple(networks))
+        return cls(frozenset(names), tuple(networks), setting)
 
     def names_host(self, host: str, port: int) -> bool:
         """Whether the host is allowed as it is named, or as the literal address that it is."""
@@ -56,10 +60,11 @@ class Allowed:
         return any(address in network for network in self.networks)
 
 
-def checked(url: str, allowed: Allowed | None = None, name: str = "url") -> tuple[str, int]:
+def checked(url: str, allowed: Allowed | None = None, name: str = "url", query: bool = False) -> tuple[str, int]:
     """Host and port of an address as users may name it; raises `Invalid` under `name`.
 
-    With `allowed`, plain http and private literal addresses are refused unless they are in it.
+    With `allowed`, plain http and private literal addresses are refused unless they are in it. Without `query` it has
+    none, because paths are added to it.
     """
     try:
         parts = urlsplit(url)
@@ -70,14 +75,14 @@ def checked(url: str, allowed: Allowed | None = None, name: str = "url") -> tupl
         raise Invalid({name: "An address such as https://models.example.org/v1 is needed."})
     if parts.username is not None or parts.password is not None:
         raise Invalid({name: "An address holds no name or password: put the token into `token`."})
-    if parts.fragment or parts.query:
+    if parts.fragment or (parts.query and not query):
         raise Invalid({name: "An address has no `?` and no `#` here."})
     port = port or (443 if parts.scheme == "https" else 80)
     if allowed is not None and not allowed.names_host(host, port):
         if parts.scheme == "http":
-            raise Invalid({name: f"Plain http is for hosts that the operator names in {SETTING}; use https."})
+            raise Invalid({name: f"Plain http is for hosts that the operator names in {allowed.setting}; use https."})
         if (address := _literal(host)) is not None and not public(address):
-            raise Invalid({name: _private(host)})
+            raise Invalid({name: _private(host, allowed.setting)})
     return host, port
 
 
@@ -91,7 +96,7 @@ def resolved(host: str, port: int, allowed: Allowed, seconds: float) -> list[str
         for text in found:
             address = ipaddress.ip_address(text.partition("%")[0])
             if not public(address) and not allowed.holds(address):
-                raise Refused(_private(host))
+                raise Refused(_private(host, allowed.setting))
     return found
 
 
@@ -129,8 +134,8 @@ def _literal(host: str) -> IP | None:
         return None
 
 
-def _private(host: str) -> str:
+def _private(host: str, setting: str) -> str:
     return (
         f"{host} is no public address, and the platform calls no private ones. "
-        f"If it is meant to, the operator names it in {SETTING}."
+        f"If it is meant to, the operator names it in {setting}."
     )

@@ -70,7 +70,7 @@ class Client:
 
         Raises `Refused`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
         """
-        host, _ = checked(url, self._allowed)
+        host, _ = checked(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
@@ -87,7 +87,7 @@ class Client:
         self, method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int = MOST
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
         """An answer without its body, and its parts as they come; limits and errors as for `call`."""
-        host, _ = checked(url, self._allowed)
+        host, _ = checked(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)

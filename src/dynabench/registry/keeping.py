@@ -12,8 +12,8 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
-from dynabench.accounts import notices
 from dynabench.db import Database
+from dynabench.notices import service as notices
 from dynabench.registry import submission_files, submission_queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import waiting
@@ -55,7 +55,8 @@ def _lost(session: Session, id: int, job: str) -> None:
         return
     made.state, made.code, made.reason = "failed", "crashed", LOST
     if made.person_id:
-        notices.tell(session, made.person_id, "submission", f"{made.name} did not pass its check: {LOST}")
+        text = f"{made.name} did not pass its check: {LOST}"
+        notices.tell(session, made.person_id, "submission", text, link=f"/submissions/{made.id}")
 
 
 def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[str]:

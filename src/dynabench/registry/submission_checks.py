@@ -11,10 +11,10 @@ from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
-from dynabench.accounts import notices
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.sandbox import usage
+from dynabench.notices import service as notices
 from dynabench.registry import apart, predictions, submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.apart import Ended, Limits
 from dynabench.registry.tables import Submission
@@ -189,10 +189,13 @@ def _tell(session: Session, made: Submission) -> None:
     """Let the submitter know where they look next."""
     if made.person_id is None:
         return
+    link, outside = f"/submissions/{made.id}", ""
     if made.state == "ready":
-        notices.tell(session, made.person_id, "submission", f"{made.name} passed its check and is being evaluated.")
+        text = f"{made.name} passed its check and is being evaluated."
     else:
-        notices.tell(session, made.person_id, "submission", f"{made.name} did not pass its check: {made.reason}"[:500])
+        text = f"{made.name} did not pass its check: {made.reason}"[:500]
+        outside = f"{made.name} did not pass its check ({made.code})."
+    notices.tell(session, made.person_id, "submission", text, link=link, outside=outside)
 
 
 def _digests(settings: Settings, given: dict[str, Any]) -> dict[str, str]:

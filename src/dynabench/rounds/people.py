@@ -6,8 +6,8 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.accounts import notices
 from dynabench.accounts.tables import Person
+from dynabench.notices import service as notices
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Ban, Role
 from dynabench.tasks import TaskConfig

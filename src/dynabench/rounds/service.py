@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.models import fit
 from dynabench.models.protocol import Card
+from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
@@ -263,6 +264,7 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
         contexts.add(session, task_id, config, [contexts.Row(1, {})])
     found.state, found.opened_at = "open", now()
     act(session, person, "round.opened", task=task_id, round=number)
+    _announce(session, "round.opened", task_id, number)
     return found
 
 
@@ -277,4 +279,10 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
     if found.state == "open":
         found.state, found.closed_at = "closed", now()
         act(session, person, "round.closed", task=task_id, round=number)
+        _announce(session, "round.closed", task_id, number)
     return found
+
+
+def _announce(session: Session, event: str, task_id: str, number: int) -> None:
+    page = f"/tasks/{task_id}/rounds/{number}"
+    webhooks.emit(session, task_id, event, {"task": task_id, "round": number, "page": page})

@@ -9,7 +9,6 @@ from dbos import error as engine
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
-from dynabench.accounts import notices
 from dynabench.datasets import stored
 from dynabench.db import now
 from dynabench.models import catalog
@@ -193,7 +192,5 @@ def _end(session: Session, job_id: str, evaluation: int, result: Result, log: st
     found.ended_at = now()
     found.reason = "" if hidden else result.get("reason", "")  # of hidden rows nothing is kept that may quote them
     found.log = "" if hidden else log
-    if submission.person_id:
-        text = service.ended_text(found, submission, dataset)
-        notices.tell(session, submission.person_id, "evaluation", text)
+    service.announce(session, found)
     return {"state": found.state, "code": found.code}

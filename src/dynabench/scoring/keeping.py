@@ -4,9 +4,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
-from dynabench.accounts import notices
 from dynabench.db import Database, now
-from dynabench.scoring import planning, queries, queueing, service
+from dynabench.scoring import queries, queueing, service
 from dynabench.scoring.tables import Evaluation
 from dynabench.settings import Settings
 
@@ -39,6 +38,4 @@ def _lost(session: Session, id: int, job: str) -> None:
     if found.job_id != job or found.state not in queries.OPEN:
         return
     found.state, found.code, found.ended_at = "failed", "crashed", now()
-    _, submission, _, dataset = planning.whole(session, id)
-    if submission.person_id:
-        notices.tell(session, submission.person_id, "evaluation", service.ended_text(found, submission, dataset))
+    service.announce(session, found)

@@ -14,6 +14,8 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.db import now
+from dynabench.notices import service as notices
+from dynabench.notices import webhooks
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queries, queueing, released
@@ -154,6 +156,7 @@ def cancel(session: Session, person: Person, id: int) -> None:
         raise errors.Conflict(f"It is over already: {evaluation.state}.")
     evaluation.state, evaluation.code, evaluation.ended_at = "cancelled", "cancelled", now()
     rounds.act(session, person, "evaluation.cancelled", evaluation=id)
+    announce(session, evaluation, person.id)
 
 
 def retry(session: Session, person: Person, id: int) -> None:
@@ -172,8 +175,25 @@ def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset)
     """What the submitter is told when it is over."""
     of = f"{submission.name} on {dataset.title or dataset.name}"
     if evaluation.state == "done":
-        return f"The evaluation of {of} is done: /evaluations/{evaluation.id}"
-    return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)} /evaluations/{evaluation.id}"
+        return f"The evaluation of {of} is done."
+    return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)}"
+
+
+def announce(session: Session, evaluation: Evaluation, by: int | None = None) -> None:
+    """Tell the submitter that it is over, where it is not they who ended it, and the task's webhooks.
+
+    Those learn of private submissions nothing, and of anonymous ones no name.
+    """
+    _, submission, version, dataset = session.execute(queries.whole(evaluation.id)).one()
+    page = f"/evaluations/{evaluation.id}"
+    if submission.person_id not in (None, by):
+        text = ended_text(evaluation, submission, dataset)
+        notices.tell(session, submission.person_id, "evaluation", text, link=page)
+    if submission.visibility != "private":
+        name = submission.name if submission.visibility == "public" else ""
+        told = {"evaluation": evaluation.id, "submission": submission.id, "name": name, "dataset": dataset.name}
+        told |= {"state": evaluation.state, "code": evaluation.code, "version": version.number, "page": page}
+        webhooks.emit(session, dataset.task_id, "evaluation.ended", {"task": dataset.task_id, **told})
 
 
 def _own(session: Session, person: Person, id: int) -> Evaluation:

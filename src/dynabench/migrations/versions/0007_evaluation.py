@@ -218,11 +218,153 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("evaluation_id", "part", "number", name=op.f("pk_shards")),
     )
+
+    op.create_table(
+        "mailings",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("kind", sa.String(length=10), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("reason", sa.String(length=300), nullable=False),
+        sa.Column("job_id", sa.String(length=36), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name=op.f("fk_mailings_person_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_mailings")),
+    )
+    with op.batch_alter_table("mailings", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_mailings_person_id"), ["person_id"], unique=False)
+        batch_op.create_index(
+            "uq_mailings_gathering",
+            ["person_id"],
+            unique=True,
+            sqlite_where=sa.text("state = 'gathering'"),
+            postgresql_where=sa.text("state = 'gathering'"),
+        )
+
+    op.create_table(
+        "notice_wishes",
+        sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("address", sa.String(length=254), nullable=False),
+        sa.Column("verified_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("channels", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
+        sa.Column("problem", sa.String(length=300), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["person_id"], ["people.id"], name=op.f("fk_notice_wishes_person_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("person_id", name=op.f("pk_notice_wishes")),
+    )
+    op.create_table(
+        "webhooks",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("task_id", sa.String(length=60), nullable=True),
+        sa.Column("url", sa.String(length=500), nullable=False),
+        sa.Column("events", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
+        sa.Column("salt", sa.String(length=64), nullable=False),
+        sa.Column("created_by", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("failing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("off_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.String(length=300), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["created_by"], ["people.id"], name=op.f("fk_webhooks_created_by"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name=op.f("fk_webhooks_person_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_webhooks_task_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
+    )
+    with op.batch_alter_table("webhooks", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_webhooks_person_id"), ["person_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_webhooks_task_id"), ["task_id"], unique=False)
+
+    op.create_table(
+        "webhook_deliveries",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("hook_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("event", sa.String(length=40), nullable=False),
+        sa.Column("message", sa.String(length=40), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("job_id", sa.String(length=36), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["hook_id"], ["webhooks.id"], name=op.f("fk_webhook_deliveries_hook_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook_deliveries")),
+        sa.UniqueConstraint("message", name=op.f("uq_webhook_deliveries_message")),
+    )
+    with op.batch_alter_table("webhook_deliveries", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_webhook_deliveries_created_at"), ["created_at"], unique=False)
+        batch_op.create_index("ix_webhook_deliveries_hook", ["hook_id", "id"], unique=False)
+
+    op.create_table(
+        "webhook_tries",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("delivery_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("status", sa.Integer(), nullable=True),
+        sa.Column("ms", sa.Integer(), nullable=False),
+        sa.Column("answer", sa.String(length=300), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["delivery_id"], ["webhook_deliveries.id"], name=op.f("fk_webhook_tries_delivery_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook_tries")),
+    )
+    with op.batch_alter_table("webhook_tries", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_webhook_tries_delivery_id"), ["delivery_id"], unique=False)
+
+    with op.batch_alter_table("jobs", schema=None) as batch_op:
+        batch_op.add_column(sa.Column("due_at", sa.DateTime(timezone=True), nullable=True))
+
+    with op.batch_alter_table("notices", schema=None) as batch_op:
+        batch_op.add_column(sa.Column("link", sa.String(length=200), nullable=False, server_default=""))
+        batch_op.add_column(sa.Column("outside", sa.Text(), nullable=False, server_default=""))
+        batch_op.add_column(
+            sa.Column("mailing_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True)
+        )
+        batch_op.create_index(batch_op.f("ix_notices_mailing_id"), ["mailing_id"], unique=False)
     # ### end Alembic commands ###
 
 
 def downgrade() -> None:
     # ### commands auto generated by Alembic - please adjust! ###
+    with op.batch_alter_table("notices", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_notices_mailing_id"))
+        batch_op.drop_column("mailing_id")
+        batch_op.drop_column("outside")
+        batch_op.drop_column("link")
+
+    with op.batch_alter_table("jobs", schema=None) as batch_op:
+        batch_op.drop_column("due_at")
+
+    with op.batch_alter_table("webhook_tries", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_webhook_tries_delivery_id"))
+
+    op.drop_table("webhook_tries")
+    with op.batch_alter_table("webhook_deliveries", schema=None) as batch_op:
+        batch_op.drop_index("ix_webhook_deliveries_hook")
+        batch_op.drop_index(batch_op.f("ix_webhook_deliveries_created_at"))
+
+    op.drop_table("webhook_deliveries")
+    with op.batch_alter_table("webhooks", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_webhooks_task_id"))
+        batch_op.drop_index(batch_op.f("ix_webhooks_person_id"))
+
+    op.drop_table("webhooks")
+    op.drop_table("notice_wishes")
+    with op.batch_alter_table("mailings", schema=None) as batch_op:
+        batch_op.drop_index(
+            "uq_mailings_gathering",
+            sqlite_where=sa.text("state = 'gathering'"),
+            postgresql_where=sa.text("state = 'gathering'"),
+        )
+        batch_op.drop_index(batch_op.f("ix_mailings_person_id"))
+
+    op.drop_table("mailings")
+
     op.drop_table("shards")
     op.drop_table("scores")
     op.drop_table("records")

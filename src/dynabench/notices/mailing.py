@@ -1,0 +1,119 @@
+"""Mails under way: what somebody is told within a minute goes out in one, tried again until it is taken or given up."""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from email.message import EmailMessage
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.db import Database, now
+from dynabench.notices import letters, post, queries, retrying
+from dynabench.notices.tables import CHANNELS, Mailing, Wish
+from dynabench.settings import Settings
+
+log = logging.getLogger(__name__)
+GATHER = 60.0
+"""Seconds from the first notice of a mail to its sending."""
+
+
+def gather(session: Session, person_id: int) -> Mailing:
+    """The person's mail that notices of the moment go into; it is sent `GATHER` seconds after its first one."""
+    found = session.scalars(queries.gathering(person_id)).first()
+    if found is None:
+        found = Mailing(person_id=person_id)
+        try:
+            with session.begin_nested():
+                session.add(found)
+        except IntegrityError:  # another transaction began one in the meantime
+            return session.scalars(queries.gathering(person_id)).first() or gather(session, person_id)
+        _enqueue(session, found, GATHER)
+    return found
+
+
+def ask(session: Session, person_id: int) -> Mailing:
+    """Send the question whether an address is the person's, at once."""
+    made = Mailing(person_id=person_id, kind="verify", state="sending")
+    session.add(made)
+    session.flush()
+    _enqueue(session, made, 0)
+    return made
+
+
+def again(session: Session, id: int) -> None:
+    """Enqueue a mail anew whose job was given up."""
+    found = session.get(Mailing, id, with_for_update=True)
+    if found is not None and found.state in ("gathering", "sending"):
+        _enqueue(session, found, 0)
+
+
+def _enqueue(session: Session, mailing: Mailing, seconds: float) -> None:
+    due = now() + timedelta(seconds=seconds) if seconds else None
+    mailing.job_id = jobs.enqueue(session, "send_mail", {"mailing": mailing.id}, mailing.person_id, due_at=due).id
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a try went: `sent`, `refused`, `later` or `dropped`, and what the server said."""
+
+    state: str
+    said: str = ""
+
+
+def attempt(database: Database, settings: Settings, id: int, job_id: str) -> dict[str, Any]:
+    """Try once to send a mail; what another job is at is left to it."""
+    letter = database.write(_taken, settings, id, job_id)
+    if letter is None:
+        return {"state": "dropped"}
+    try:
+        post.send(settings, letter)
+        outcome = Outcome("sent")
+    except post.Refused as refused:
+        outcome = Outcome("refused", letters.one_line(str(refused), 300))
+    except post.Later as later:
+        outcome = Outcome("later", letters.one_line(str(later), 300))
+    return {"state": database.write(_ended, id, job_id, outcome), "said": outcome.said}
+
+
+def _taken(session: Session, settings: Settings, id: int, job_id: str) -> EmailMessage | None:
+    """The mail as it is now wanted, closed for more notices; None where it is not wanted or not this job's."""
+    found = session.get(Mailing, id, with_for_update=True)
+    if found is None or found.job_id != job_id or found.state not in ("gathering", "sending"):
+        return None
+    wish = session.get(Wish, found.person_id)
+    letter = _letter(session, settings, found, wish) if wish and wish.address and settings.mails else None
+    found.state = "sending" if letter else "dropped"
+    return letter
+
+
+def _letter(session: Session, settings: Settings, of: Mailing, wish: Wish) -> EmailMessage | None:
+    if of.kind == "verify":
+        return None if wish.verified_at else letters.verification(settings, of, wish)
+    told = session.scalars(queries.notices_in(of.id)).all() if wish.verified_at else []
+    wanted = [each for each in told if "mail" in wish.channels.get(each.kind, CHANNELS)]
+    return letters.notices(settings, of, wish, wanted) if wanted else None
+
+
+def _ended(session: Session, id: int, job_id: str, outcome: Outcome) -> str:
+    """Note how a try went, and ask for the next in the same transaction where there is one."""
+    found = session.get(Mailing, id, with_for_update=True)
+    if found is None or found.job_id != job_id:
+        return "dropped"
+    found.tries, found.reason = found.tries + 1, outcome.said
+    wish = session.get(Wish, found.person_id, with_for_update=True)
+    due = retrying.next_try(found.tries) if outcome.state == "later" else None
+    if outcome.state == "sent":
+        found.state = "sent"
+    elif due:
+        found.job_id = jobs.enqueue(session, "send_mail", {"mailing": id}, found.person_id, due_at=due).id
+    else:
+        found.state = "failed"
+        log.warning("mail %s was given up after %s tries: %s", id, found.tries, outcome.said)
+    if wish and found.state in ("sent", "failed"):
+        wish.problem = outcome.said
+        if outcome.state == "refused":  # no more goes there until somebody confirms it again
+            wish.verified_at = None
+    return found.state
