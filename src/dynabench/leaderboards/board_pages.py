@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
 from dynabench.collection import overview
-from dynabench.leaderboards import exchange, filters, ledger, listing, pictures, reading, weights
+from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports, weights
 from dynabench.leaderboards.ranking import OFFSETS
 from dynabench.leaderboards.reading import Asked
 from dynabench.rounds import service as rounds
@@ -48,10 +48,18 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
         "sizes": filters.SIZES,
         "licences": sorted({each.licence for each in known if each.licence}),
         "languages": sorted({language for each in known for language in each.languages}),
+        "ends": ends(asked),
         "steps": weights.STEPS,
         "at_once": AT_ONCE,
         "data": data(asked),
     }
+
+
+def ends(asked: Asked) -> tuple[float, float]:
+    """The least and the most of what the rows' scores and their limits are: where whiskers end."""
+    scores = [row.score for row in asked.ranking.rows]
+    known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
+    return (min(known), max(known)) if known and min(known) < max(known) else (0.0, 1.0)
 
 
 def data(asked: Asked) -> dict[str, Any]:
@@ -83,7 +91,7 @@ async def leaderboard(request: Request, task: str, viewer: Viewer) -> Response:
         values = head(session, task)
         return values | shown_board(asked, values["config"].name) | {
             "fork": None,
-            "reported": exchange.reported(session, asked.ranking.board),
+            "reported": len(reports.lines(session, asked.ranking.board)),
             "tries": ledger.people(session, viewer, task),
             "saved": listing.forks(session, task).items[:5],
         }  # fmt: skip
