@@ -261,6 +261,7 @@ def test_the_page_has_only_what_the_kind_needs_and_keeps_what_was_written(client
     assert page.status_code == 200
     assert "waits" in page.text
     assert "good" in eve.get("/tasks/nli/submissions").text
+    assert ",nli,hub,good," in eve.get("/api/v1/tasks/nli/submissions?format=csv").text
     gone = eve.submit(f"{sent.headers['location']}/withdraw", page="/settings")
     assert gone.status_code == 303
     assert "Withdrawn on" in eve.get(gone.headers["location"]).text

@@ -59,7 +59,8 @@ def ends(asked: Asked) -> tuple[float, float]:
     """The least and the most of what the rows' scores and their limits are: where whiskers end."""
     scores = [row.score for row in asked.ranking.rows]
     known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
-    return (min(known), max(known)) if known and min(known) < max(known) else (0.0, 1.0)
+    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    return (least, most) if least < most else (least - 1, most + 1)
 
 
 def data(asked: Asked) -> dict[str, Any]:

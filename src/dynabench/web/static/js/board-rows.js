@@ -75,7 +75,7 @@ export class BoardRows {
   /** The whisker of a score moves to where it now stands between the least and the most of all. */
   whisker({ score, whisker }, [value, low, high], [least, most]) {
     if (!whisker) return;
-    const at = (x) => `${(100 * ((x ?? value) - least)) / (most - least || 1)}%`;
+    const at = (x) => (most > least ? `${(100 * ((x ?? value) - least)) / (most - least)}%` : "50%");
     const [, range, dot] = whisker.children;
     range.setAttribute("x1", at(low));
     range.setAttribute("x2", at(high));
