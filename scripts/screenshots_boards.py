@@ -47,6 +47,10 @@ def look(page: Page, shoot: Callable[[Page, str], None]) -> None:
         if page.locator('.lb-table tbody tr [data-c="score"]').filter(has_text=".").count() >= ROWS:
             break
         page.wait_for_timeout(3000)
+    while page.locator(".notice").count():
+        left = page.locator(".notice").count()
+        page.get_by_role("button", name="Understood").first.click()
+        expect(page.locator(".notice")).to_have_count(left - 1)
     for name, path in PAGES:
         page.goto(path)
         shoot(page, name)

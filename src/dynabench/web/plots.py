@@ -10,7 +10,7 @@ DARKEST = 0.55  # opacity of the darkest cell: its number can be read on it, in 
 WIDTH, HEIGHT = 92, 44  # of a cell
 NAMED = 8  # points that are all named
 WIDEST = 180  # of a cell that has room for its column's name
-LETTER = 6.6  # width of a letter of a label
+LETTER = 7.6  # width of a letter of a label
 
 
 def heat(
