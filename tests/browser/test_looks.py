@@ -16,7 +16,8 @@ MEMBERS += [
     "/tasks/nli/submit?kind=predictions",
 ]
 SIDEWAYS = """() => [...document.querySelectorAll(".table-scroll:has(> .stacked)")]
-    .filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.getAttribute("aria-label") ?? each.id)"""
+    .filter((each) => each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.getAttribute("aria-label") ?? each.id)"""
 RULES = "() => axe.run({resultTypes: ['violations']})"
 
 
