@@ -236,6 +236,7 @@ def main() -> None:
             log_in(page, "sofia")
         else:
             look(page, made["sofia"])
+        screenshots_boards.enter(Path(home), made["sofia"])
         screenshots_boards.look(page, lambda page, name: shoot(page, name, BRIEFLY))
         if "boards" in sys.argv[1:]:
             return

@@ -56,6 +56,7 @@ UPLOADS = {
     r"/tasks/[^/]+/submit": 2048 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
+    r"(/api/v1)?/tasks/[^/]+/reported": 3 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
 }

@@ -52,7 +52,7 @@ _NAMED = ("tasks/nli/datasets/{name}", "tasks/nli/datasets/{name}/twins", "tasks
           "models/{name}/scores", "forks/{name}", "snapshots/{name}")  # fmt: skip
 _ASKED = ("tasks/nli/leaderboard", "tasks/nli/compare?a=1&b=2", "tasks/nli/matrix", "tasks/nli/pareto", "datasets",
           "tasks/nli/transfer", "tasks/nli/ledger", "tasks/nli/datasets/small/twins", "tasks/nli/submissions",
-          "tasks/nli/snapshots")  # fmt: skip
+          "tasks/nli/snapshots", "tasks/nli/reported")  # fmt: skip
 _API_ALONE = ("tasks/nli/evaluations", "tasks/nli/leaderboard/ranks", "tasks/nli/leaderboard/file",
               "tasks/nli/compare/examples?a=1&b=2&dataset=first", "tasks/nli/datasets/films/rows",
               "evaluations/{n}/scores", "evaluations/{n}/record", "evaluations/{n}/examples",
@@ -69,7 +69,8 @@ QUERIES = {
     "m.accuracy": _HUGE, "d.first": _HUGE, "m.nothing": ("1",), "form": _HUGE, "fork": _HUGE, "sort": _HUGE,
     "size": _HUGE, "licence": _HUGE, "language": _HUGE, "since": (*_HUGE, "9999-99-99", "0000-00-00"),
     "a": _HUGE, "dataset": _HUGE, "metric": _HUGE, "discount": _HUGE, "x": _HUGE, "tag": _HUGE, "shown": _HUGE,
-    "transformation": _HUGE, "axis": _HUGE, "state": _HUGE, "submission": _HUGE, "q": (*_HUGE, "%25%5C_"),
+    "beside": (*_HUGE, "a/b", "/"), "transformation": _HUGE, "axis": _HUGE, "state": _HUGE, "submission": _HUGE,
+    "q": (*_HUGE, "%25%5C_"),
     "limit": (*_HUGE, "0", "999999"), "format": _HUGE,
 }  # fmt: skip
 RAW = (b"{", b"\xff\xfe{}", b"[]", b"7", b"[" * 50_000, b'{"title": "' + b"x" * 1_500_000 + b'"}')
@@ -100,6 +101,12 @@ BODIES = {
         b'{"channels": {"evaluation": ["fax"]}}', b'{"channels": {"a\\u0000": []}}'),
     ("POST", "/api/v1/tasks/nli/snapshots"): _WEIGHTS,
     ("POST", "/api/v1/tasks/nli/forks"): _WEIGHTS,
+    ("POST", "/api/v1/tasks/nli/reported"): (
+        b'{"source": "https://example.org", "document": {}}', b'{"source": "javascript:a", "document": []}',
+        b'{"source": "https://example.org", "document": "---\\na: &a [*a, *a]\\n---"}',
+        b'{"source": 7, "document": []}',
+        b'{"source": "https://example.org", "document": [{"dataset": "\\u0000", "sota": {"rows": [{"metrics": 7}]}}]}',
+        b'{"source": "https://example.org", "document": ["\\ud800"]}'),
     ("POST", "/api/v1/tasks/nli/datasets"): _FILE,
     ("POST", "/api/v1/tasks/nli/datasets/preview"): _FILE,
     ("POST", "/api/v1/tasks/nli/datasets/films/versions"): _FILE,

@@ -7,6 +7,7 @@ from http.cookiejar import CookieJar
 from typing import Any
 
 import httpx2
+import orjson
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
@@ -14,8 +15,8 @@ from starlette.testclient import TestClient
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
 from dynabench.db import Database
-from dynabench.leaderboards import snapshots
-from dynabench.leaderboards.tables import Snapshot
+from dynabench.leaderboards import reports, snapshots
+from dynabench.leaderboards.tables import Report, Snapshot
 from dynabench.models.client import Host
 from dynabench.notices import links
 from dynabench.notices import service as notices
@@ -123,7 +124,7 @@ class Stage:
         elif "{id}" in path:
             kind = path[: path.index("/{id}")].rpartition("/")[2]
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
-            things |= {"evaluations": lambda _: self.evaluation()}
+            things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
@@ -147,6 +148,17 @@ class Stage:
         def make(session: Session) -> int:
             found = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
             return found or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
+
+        return self.database.write(make)
+
+    def report(self) -> int:
+        """Results of others that were imported, made when first asked for."""
+
+        def make(session: Session) -> int:
+            rows = [{"model_name": "other", "metrics": {"Accuracy": "80"}}]
+            content = orjson.dumps([{"datasets": [{"dataset": "First", "sota": {"rows": rows}}]}])
+            found = session.scalar(select(Report.id))
+            return found or reports.add(session, None, "nli", content, "https://example.org/tables").id
 
         return self.database.write(make)
 

@@ -9,7 +9,15 @@ from tests.web.gallery import AXE
 pytestmark = pytest.mark.browser
 OPEN = ["/", "/login", "/register", "/tasks/nli/create", "/tasks/none/of/this"]
 MEMBERS = ["/tasks/nli", "/tasks/sentiment", "/tasks/nli/people", "/tasks/sentiment/rounds/1", "/settings"]
-MEMBERS += ["/tasks/nli/submissions", "/tasks/nli/submit?kind=endpoint", "/tasks/nli/submit?kind=predictions"]
+MEMBERS += [
+    "/tasks/nli/reported",
+    "/tasks/nli/submissions",
+    "/tasks/nli/submit?kind=endpoint",
+    "/tasks/nli/submit?kind=predictions",
+]
+SIDEWAYS = """() => [...document.querySelectorAll(".table-scroll:has(> .stacked)")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.getAttribute("aria-label") ?? each.id)"""
 RULES = "() => axe.run({resultTypes: ['violations']})"
 
 
@@ -28,6 +36,7 @@ def looks_well(page: Page) -> None:
     for size in (WIDE, PHONE):
         page.set_viewport_size(size)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= size["width"]
+        assert size is WIDE or page.evaluate(SIDEWAYS) == [], (page.url, "tables of scores are cards on phones")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             expect(page.locator("html")).to_have_attribute("data-theme", scheme)

@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from dynabench.db import now
-from dynabench.leaderboards import exchange
 from dynabench.leaderboards.ledger import people
 from dynabench.registry.tables import Submission
 from dynabench.scoring.tables import Score
@@ -152,15 +149,16 @@ def test_results_travel_as_model_index_and_come_back_as_reported_alone(client, i
     assert {each["dataset"]["name"] for each in results} == {"First", "Second"}
     value = client.get(f"{BOARD}/rows/{ids[0]}").json()["datasets"]["first"]["accuracy"]["value"]
     assert results[0]["metrics"][0] == {"type": "accuracy", "name": "Accuracy (%)", "value": round(value, 6)}
-    assert len(exchange.results(card.text)) == 12
     before = client.get(BOARD).json()
     become(ids[3], readme=card.text.replace(f"value: {round(value, 6)}", "value: 123.456"))
-    page = client.get("/tasks/sentiment/leaderboard").text
-    assert "Reported, not measured here" in page
-    assert "123.456" in page
+    told = client.get("/api/v1/tasks/sentiment/reported").json()["items"]
+    assert len(told) == 12
+    assert {each["on"] for each in told} == {"first", "second"}
+    assert "12 results reported elsewhere" in client.get("/tasks/sentiment/leaderboard").text
+    assert "123.456" in client.get("/tasks/sentiment/reported").text
     assert client.get(BOARD).json() == before, "what others report is not ranked"
     become(ids[3], visibility="anonymous")
-    assert "123.456" not in client.get("/tasks/sentiment/leaderboard").text
+    assert "123.456" not in client.get("/tasks/sentiment/reported").text
 
 
 def test_papers_with_code_has_a_table_for_each_dataset(client, ids):
@@ -168,15 +166,3 @@ def test_papers_with_code_has_a_table_for_each_dataset(client, ids):
     assert [each["dataset"] for each in task["datasets"]] == ["First", "Second"]
     assert len(task["datasets"][0]["sota"]["rows"]) == 4
     assert float(task["datasets"][0]["sota"]["rows"][0]["metrics"]["Accuracy"]) > 50
-
-
-@given(st.one_of(st.text(), st.text().map(lambda text: f"---\nmodel-index: {text}\n---\n")))
-def test_any_readme_reports_something_or_nothing(readme):
-    assert all(len(each) == 4 for each in exchange.results(readme))
-
-
-@pytest.mark.parametrize(
-    "matter", ["model-index: 3", "model-index: [{results: [{metrics: {}}]}]", "- 1", "model-index: [[]]", "&a [*a, *a]"]
-)
-def test_front_matter_of_another_shape_reports_nothing(matter):
-    assert exchange.results(f"---\n{matter}\n---\n") == []

@@ -92,6 +92,9 @@ def test_of_hidden_datasets_nothing_leaves_but_scores_of_the_whole(client, evalu
             assert SECRET not in answer.text
         slices = [each["slice"] for each in caller.get("/api/v1/evaluations/3/scores").json()["items"]]
         assert set(slices) == {""}  # 24 rows make no slice of 30
+        sheet = caller.get("/api/v1/evaluations/3/scores?format=csv").text.splitlines()
+        assert sheet[0].endswith("metric,title,version,slice,value,low,high,n,better,unit,scale")
+        assert len(sheet) == 1 + len(slices)
     assert sam.get("/api/v1/evaluations/3").json()["advice"]
 
 

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("dynabench.cli.export:app", "Write a task's examples to a file."),
     "import": ("dynabench.cli.data:app", "Bring in examples, contexts or seeds of others."),
     "dataset": ("dynabench.cli.dataset:app", "Add datasets that models are scored on, list them, write rows."),
+    "board": ("dynabench.cli.board:app", "Write boards in others' form; bring in what others report."),
     "model": ("dynabench.cli.model:app", "Start models, check them, list them, ask them."),
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and write modules."),
     "adversary": ("dynabench.cli.adversary:app", "Perturb texts; list the transformations."),

@@ -1,8 +1,9 @@
-"""Refused rows as a CSV file: what stood there, with number and reason, to be mended and sent again."""
+"""Tables as CSV files that spreadsheets take as they are; among them refused rows, to be mended and sent again."""
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlalchemy.orm import Session
 from starlette.responses import Response, StreamingResponse
@@ -13,13 +14,30 @@ from dynabench.rounds import queries
 from dynabench.rounds.tables import RefusedRow
 
 AT_ONCE = 1_000
+BOM = "\ufeff"  # spreadsheets ask for it
+CSV = "text/csv; charset=utf-8"
+
+
+def as_csv(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> bytes:
+    """A sheet (RFC 4180) in UTF-8 with a byte order mark, whose texts no spreadsheet takes for formulas."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(map(_safe, line) for line in lines)
+    return (BOM + text.getvalue()).encode()
+
+
+def sheet(name: str, header: Sequence[str], lines: Sequence[Sequence[Any]]) -> Response:
+    """A table as a file to be saved under `name`."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(as_csv(header, lines), media_type=CSV, headers=headers)
 
 
 def refused_file(db: Database, job: str, name: str) -> Response:
     """The rows that a job refused, read as they are sent."""
     columns = list(dict.fromkeys(column for row in _all(db, job) for column in row.values or {}))
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(db, job, columns), media_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingResponse(_lines(db, job, columns), media_type=CSV, headers=headers)
 
 
 def _lines(db: Database, job: str, columns: Sequence[str]) -> Iterator[str]:

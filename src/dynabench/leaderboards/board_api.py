@@ -11,6 +11,7 @@ from dynabench import errors
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
+from dynabench.datasets.sheets_out import as_csv
 from dynabench.leaderboards import exchange, files, ledger, pictures, reading
 from dynabench.leaderboards.reading import Asked
 from dynabench.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
@@ -133,4 +134,4 @@ async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal
         return Response(LedgerOut(items=items).model_dump_json(), media_type="application/json")
     header = list(LedgerLine.model_fields)
     rows = [[str(value) if value is not None else "" for value in each.model_dump().values()] for each in items]
-    return download(files.as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")
+    return download(as_csv(header, rows), files.FORMATS["csv"], f"{task}-ledger.csv")

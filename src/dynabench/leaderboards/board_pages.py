@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
 from dynabench.collection import overview
-from dynabench.leaderboards import exchange, filters, ledger, listing, pictures, reading, weights
+from dynabench.leaderboards import filters, ledger, listing, pictures, reading, reports, weights
 from dynabench.leaderboards.ranking import OFFSETS
 from dynabench.leaderboards.reading import Asked
 from dynabench.rounds import service as rounds
@@ -50,10 +50,19 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
         "sizes": filters.SIZES,
         "licences": sorted({each.licence for each in known if each.licence}),
         "languages": sorted({language for each in known for language in each.languages}),
+        "ends": ends(asked),
         "steps": weights.STEPS,
         "at_once": AT_ONCE,
         "data": data(asked),
     }
+
+
+def ends(asked: Asked) -> tuple[float, float]:
+    """The least and the most of what the rows' scores and their limits are: where whiskers end."""
+    scores = [row.score for row in asked.ranking.rows]
+    known = [x for each in scores for x in (each.value, each.low, each.high) if x is not None]
+    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    return (least, most) if least < most else (least - 1, most + 1)
 
 
 def data(asked: Asked) -> dict[str, Any]:
@@ -85,7 +94,7 @@ async def leaderboard(request: Request, task: str, viewer: Viewer) -> Response:
         values = head(session, task)
         return values | shown_board(asked, values["config"].name) | {
             "fork": None,
-            "reported": exchange.reported(session, asked.ranking.board),
+            "reported": len(reports.lines(session, asked.ranking.board)),
             "tries": ledger.people(session, viewer, task),
             "saved": listing.forks(session, task).items[:5],
         }  # fmt: skip

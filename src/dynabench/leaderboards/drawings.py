@@ -145,7 +145,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )
-    return Chart(title, plots.heat(cells, columns=names) if cells else {}, columns, rows, note)
+    return Chart(title, plots.heat(cells, columns=names, whole=True) if cells else {}, columns, rows, note)
 
 
 def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:

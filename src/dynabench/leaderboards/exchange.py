@@ -1,24 +1,16 @@
-"""Boards in the forms that others read, and results that others report.
+"""Boards in the forms that others read; what others write in them is read by `outside`.
 
 Papers-with-Code's evaluation tables (`sota-extractor`), and `model-index` of Hugging Face's model cards
-(https://github.com/huggingface/hub-docs, modelcard.md). What a model's README reports of itself is listed apart from
-what was measured here, and never ranked.
+(https://github.com/huggingface/hub-docs, modelcard.md).
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from sqlalchemy.orm import Session
 
-from dynabench.leaderboards import queries
-from dynabench.leaderboards.board import Board, Column, Entry
+from dynabench.leaderboards.board import Board, Column
 from dynabench.leaderboards.ranking import Ranking
 from dynabench.scoring.measures import Measure
-
-MOST = 200  # reported results that are listed
-FRONT = 64 * 1024  # characters of a README in which its front matter has to end
 
 
 def papers_with_code(of: Ranking, name: str, description: str) -> list[dict[str, Any]]:
@@ -85,59 +77,3 @@ def _result(board: Board, of: Column, metrics: list[dict[str, Any]], task: str, 
         "metrics": metrics,
         "source": {"name": "Dynabench", "url": address},
     }
-
-
-@dataclass(frozen=True)
-class Reported:
-    """A number that a model's README says of it; nobody measured it here."""
-
-    entry: Entry
-    dataset: str
-    metric: str
-    value: str
-    source: str
-
-
-def reported(session: Session, board: Board) -> list[Reported]:
-    """What the READMEs of the board's named rows report, at most `MOST` numbers."""
-    named = {entry.id: entry for entry in board.entries if entry.model and entry.name}
-    found: list[Reported] = []
-    for id, readme in session.execute(queries.readmes(board.task)):
-        if id in named and readme:
-            found += [Reported(named[id], *told) for told in results(readme)]
-    return found[:MOST]
-
-
-def results(readme: str) -> list[tuple[str, str, str, str]]:
-    """Dataset, metric, value and source of each result in a README's `model-index`; none where it has none."""
-    if not readme.startswith("---"):
-        return []
-    front = readme[3:FRONT].split("\n---", 1)[0]
-    try:
-        matter = yaml.safe_load(front)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return []
-    return list(_told(matter))
-
-
-def _told(matter: object) -> Iterable[tuple[str, str, str, str]]:
-    for model in _maps(_get(matter, "model-index")):
-        for result in _maps(model.get("results")):
-            data = _text(_get(result.get("dataset"), "name")) or _text(_get(result.get("dataset"), "type"))
-            source = _text(_get(result.get("source"), "name"))
-            for metric in _maps(result.get("metrics")):
-                value = metric.get("value")
-                if isinstance(value, int | float | str) and not isinstance(value, bool):
-                    yield data, _text(metric.get("name")) or _text(metric.get("type")), _text(value), source
-
-
-def _get(of: object, name: str) -> object:
-    return of.get(name) if isinstance(of, Mapping) else None
-
-
-def _maps(of: object) -> list[Mapping[str, Any]]:
-    return [each for each in of[:MOST] if isinstance(each, Mapping)] if isinstance(of, list) else []
-
-
-def _text(of: object) -> str:
-    return str(of)[:100] if isinstance(of, int | float | str) else ""

@@ -1,6 +1,5 @@
 """A board as weighed, to take away: CSV, JSON and Parquet, and a picture."""
 
-import csv
 import io
 from collections.abc import Sequence
 from typing import Any
@@ -9,10 +8,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.datasets.shapes import guarded
+from dynabench.datasets.sheets_out import as_csv
 from dynabench.leaderboards.ranking import Cell, Ranking, Row
 
-BOM = "\ufeff"  # spreadsheets ask for it
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -91,15 +89,6 @@ def table(of: Ranking, rows: Sequence[Row]) -> tuple[list[str], list[list[Any]]]
             entry.licence, " ".join(entry.languages), entry.bytes, row.verified, *cells, row.why,
         ])  # fmt: skip
     return header, lines
-
-
-def as_csv(header: Sequence[str], lines: Sequence[Sequence[Any]]) -> bytes:
-    """A sheet (RFC 4180) in UTF-8 with a byte order mark, whose texts no spreadsheet takes for formulas."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows([guarded(cell) if isinstance(cell, str) and cell else cell for cell in line] for line in lines)
-    return (BOM + text.getvalue()).encode()
 
 
 def file(of: Ranking, rows: Sequence[Row], kind: str) -> bytes:

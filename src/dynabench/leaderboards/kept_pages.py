@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
-from dynabench.leaderboards import exchange, ledger, listing, reading, schemas, snapshots
+from dynabench.leaderboards import ledger, listing, reading, reports, schemas, snapshots
 from dynabench.leaderboards.board_pages import head, shown_board
 from dynabench.leaderboards.schemas import Slug
 from dynabench.web import render
@@ -85,7 +85,7 @@ async def fork(request: Request, slug: Slug, viewer: Viewer) -> Response:
         return values | shown_board(asked, values["config"].name) | {
             "fork": kept,
             "may_change": mine,
-            "reported": exchange.reported(session, asked.ranking.board),
+            "reported": len(reports.lines(session, asked.ranking.board)),
             "tries": ledger.people(session, viewer, kept.task),
             "saved": [],
         }  # fmt: skip

@@ -9,7 +9,7 @@ from sqlalchemy.orm import load_only
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import PACKED
-from dynabench.leaderboards.tables import Fork, Snapshot
+from dynabench.leaderboards.tables import Fork, Report, Snapshot
 from dynabench.registry.tables import Submission
 from dynabench.scoring.queries import OPEN, SCORED
 from dynabench.scoring.tables import Evaluation, Record, Score
@@ -147,7 +147,13 @@ def snapshots_since(person: int, moment: Any) -> Select[int]:
     return select(func.count()).select_from(Snapshot).where(Snapshot.person_id == person, Snapshot.made_at > moment)
 
 
+def reports(task: str) -> Select[Report]:
+    """The imports of others' results to a task, newest first: one index range, at most `reports.KEPT`."""
+    return select(Report).where(Report.task_id == task).order_by(Report.id.desc())
+
+
 def forget(person: int) -> Iterator[Update]:
-    """Take a name off boards that somebody kept: reads all snapshots and forks, some hundred."""
+    """Take a name off what somebody kept or brought: reads all snapshots, forks and reports, some hundred."""
+    yield update(Report).where(Report.person_id == person).values(person_id=None)
     yield update(Snapshot).where(Snapshot.person_id == person).values(person_id=None)
     yield update(Fork).where(Fork.person_id == person).values(person_id=None)

@@ -111,3 +111,59 @@ class RanksOut(BaseModel):
 
     ranks: dict[str, Annotated[list[int], Three]]
     scores: dict[str, Annotated[list[float | None], Three]]
+
+
+class ReportIn(Strict):
+    """Results of others: `document` as JSON (Papers with Code's tables, or an object with `model-index`), or as text
+    with a model card's front matter; `source` is the address where they are published."""
+
+    source: str = Field(min_length=1, max_length=520)
+    document: list[Any] | dict[str, Any] | Annotated[str, StringConstraints(max_length=2 * 1024 * 1024)]
+
+
+class ReportChange(Strict):
+    """Whether an import is taken back."""
+
+    removed: bool
+
+
+class ReportOut(BaseModel):
+    """An import; `left_out` results could not be read, the first 50 of `why` say what of them."""
+
+    id: int
+    form: str
+    source: str
+    results: int
+    left_out: int
+    why: list[str]
+    digest: str
+    made_at: datetime
+    removed_at: datetime | None
+
+
+class ResultOut(BaseModel):
+    """A result that others report and nobody measured here; `report` is null for what a model's own card says.
+
+    `on` and `measure` name the dataset and the metric of this board that it seems to be of, empty where there is none.
+    """
+
+    model: str
+    dataset: str
+    metric: str
+    value: str
+    number: float | None
+    source: str
+    link: str
+    date: str
+    report: int | None
+    origin: str
+    on: str
+    measure: str
+
+
+class ReportedOut(BaseModel):
+    """What others report of a task's models, and the imports that it comes from, newest first."""
+
+    items: list[ResultOut]
+    reports: list[ReportOut]
+    next: str | None = None

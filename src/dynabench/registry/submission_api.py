@@ -1,12 +1,13 @@
 """Submissions as JSON: files sent first, then what they are; lists, one, and what may become of it."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, limited, scope
 from dynabench.accounts.tables import Person
+from dynabench.datasets.sheets_out import sheet
 from dynabench.db import Database
 from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions
 from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
@@ -51,18 +52,25 @@ async def submit_model(request: Request, task: str, person: Member, body: Submis
     return await _one(request, person, await db.awrite(write))
 
 
-@router.get("/tasks/{task}/submissions")
+@router.get("/tasks/{task}/submissions", response_model=SubmissionPage)
 async def list_submissions(
     request: Request,
     task: str,
     person: Member,
     after: Annotated[int, Query(ge=0, le=LAST, description="The last id of the page before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> SubmissionPage:
-    """Your submissions to a task, newest first; its owners' list has the others' that are not private."""
+    format: Literal["json", "csv"] = "json",
+) -> Any:
+    """Your submissions to a task, newest first; its owners' list has the others' that are not private.
+
+    `format=csv` is a sheet of the same page.
+    """
     db: Database = request.app.state.db
     found = await db.aread(submissions.listed, person, task, after or LAST, limit)
     items = [submission_schemas.SubmissionRow(**submission_schemas.row(each)) for each in found]
+    if format == "csv":
+        columns = list(submission_schemas.SubmissionRow.model_fields)
+        return sheet(f"{task}-submissions.csv", columns, [list(each.model_dump().values()) for each in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
+from dynabench.datasets.sheets_out import sheet
 from dynabench.db import Database
 from dynabench.scoring import records, results, schemas, service
 from dynabench.scoring.measures import measure
@@ -50,11 +51,15 @@ async def show_evaluation(request: Request, id: Id, viewer: Viewer) -> schemas.E
     return out(await _db(request).aread(service.one, viewer, id))
 
 
-@router.get("/evaluations/{id}/scores")
-async def evaluation_scores(request: Request, id: Id, viewer: Viewer) -> schemas.ScoresOut:
-    """What it scored: of the whole, and of the rows with each tag."""
+@router.get("/evaluations/{id}/scores", response_model=schemas.ScoresOut)
+async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Any:
+    """What it scored: of the whole, and of the rows with each tag; `format=csv` for a sheet."""
     _, found = await _db(request).aread(service.scores, viewer, id)
-    return schemas.ScoresOut(items=[schemas.ScoreOut(**score_out(each)) for each in found])
+    items = [schemas.ScoreOut(**score_out(each)) for each in found]
+    if format == "csv":
+        rows = [list(each.model_dump().values()) for each in items]
+        return sheet(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
+    return schemas.ScoresOut(items=items)
 
 
 @router.get("/evaluations/{id}/record")

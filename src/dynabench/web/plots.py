@@ -5,25 +5,35 @@ from typing import Any
 
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, compiled, data
 
+FEW = 5  # columns whose names may make them wide
 DARKEST = 0.55  # opacity of the darkest cell: its number can be read on it, in light and in dark
 WIDTH, HEIGHT = 92, 44  # of a cell
+NAMED = 8  # points that are all named
+WIDEST = 180  # of a cell that has room for its column's name
+LETTER = 7.6  # width of a letter of a label
 
 
-def heat(cells: Sequence[dict[str, Any]], better: str = "higher", columns: Sequence[str] = ()) -> dict[str, Any]:
+def heat(
+    cells: Sequence[dict[str, Any]], better: str = "higher", columns: Sequence[str] = (), whole: bool = False
+) -> dict[str, Any]:
     """A heat map. A cell has `row`, `column`, `value`, `label`, `note` (a smaller line) and `tip`; more is darker.
 
     Where less is better, `better` is "lower" and less is darker. Rows keep the order of the cells, columns that of
-    `columns`, else the same.
+    `columns`, else the same. `whole` says that values are shares, of which 0 is the palest and 1 the darkest.
     """
     import altair as alt
 
     values = [cell["value"] for cell in cells]
-    low, high = min(values), max(values)
+    low, high = (0.0, 1.0) if whole else (min(values), max(values))
     spread = (high - low) or 1.0
     shades = [(value - low) / spread if better == "higher" else (high - value) / spread for value in values]
     points = [{**cell, "shade": round(DARKEST * each, 3)} for cell, each in zip(cells, shades, strict=True)]
-    rows = len({cell["row"] for cell in cells})
-    axis = alt.Axis(labelAngle=0, orient="top", grid=False, domain=False, ticks=False, labelLimit=WIDTH - 6)
+    rows, names = len({cell["row"] for cell in cells}), {cell["column"] for cell in cells}
+    longest = max(map(len, names)) * LETTER + 8
+    wide = int(max(WIDTH, min(WIDEST, longest))) if len(names) <= FEW else WIDTH
+    slanted = longest > wide and len(names) > FEW
+    axis = alt.Axis(labelAngle=-35 if slanted else 0, labelAlign="left" if slanted else "center", orient="top",
+                    grid=False, domain=False, ticks=False, labelLimit=WIDEST if slanted else wide - 6)  # fmt: skip
     side = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=150, labelPadding=8)
     noted = any(cell["note"] for cell in cells)
     base = alt.Chart(data(points)).encode(
@@ -35,13 +45,14 @@ def heat(cells: Sequence[dict[str, Any]], better: str = "higher", columns: Seque
     frame = base.mark_rect(filled=False, stroke=LINE, cornerRadius=3)
     number = base.mark_text(color=INK, fontSize=14, fontWeight=600, dy=-6 if noted else 0).encode(text="label:N")
     below = base.mark_text(color=INK, fontSize=11, dy=11).encode(text="note:N")
-    chart = alt.layer(frame, field, number, below).properties(width=alt.Step(WIDTH), height=HEIGHT * rows)
+    chart = alt.layer(frame, field, number, below).properties(width=alt.Step(wide), height=HEIGHT * rows)
     return compiled(chart, right=8)
 
 
 def scatter(points: Sequence[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
-    """Points with `name`, `x`, `y` and limits (`x_low`, ...), `dominated` and `tip`; the others are named and joined.
+    """Points with `name`, `x`, `y` and limits (`x_low`, ...), `dominated` and `tip`; the others are joined and named.
 
+    Where there are few, the dominated ones are named as well.
     `x` and `y` are the titles of the axes.
     """
     import altair as alt
@@ -63,8 +74,9 @@ def scatter(points: Sequence[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
         layers += [of(tall).mark_rule(color=colour, opacity=faint).encode(y="y_low:Q", y2="y_high:Q")] if tall else []
         layers += [of(some).mark_circle(color=colour, size=90, opacity=faint)] if some else []
     middle = (min(point["x"] for point in points) + max(point["x"] for point in points)) / 2
+    named = points if len(points) <= NAMED else front
     for align, dx in (("left", 8), ("right", -8)):  # into the plot, which no name makes narrower
-        some = [point for point in front if (point["x"] > middle) == (align == "right")]
+        some = [point for point in named if (point["x"] > middle) == (align == "right")]
         text = of(some).mark_text(align=align, dx=dx, dy=-8, color=INK, fontSize=13)
         layers += [text.encode(text="name:N")] if some else []
     return compiled(alt.layer(*layers).properties(width="container", height=360), right=16)

@@ -29,6 +29,25 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_forks_task_id"), ["task_id"], unique=False)
 
     op.create_table(
+        "reports",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("task_id", sa.String(length=60), nullable=False),
+        sa.Column("form", sa.String(length=20), nullable=False),
+        sa.Column("source", sa.String(length=520), nullable=False),
+        sa.Column("document", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
+        sa.Column("left_out", sa.Integer(), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("person_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("made_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("removed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name=op.f("fk_reports_person_id"), ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_reports_task_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_reports")),
+    )
+    with op.batch_alter_table("reports", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_reports_task_id"), ["task_id"], unique=False)
+
+    op.create_table(
         "snapshots",
         sa.Column("slug", sa.String(length=40), nullable=False),
         sa.Column("task_id", sa.String(length=60), nullable=False),
@@ -389,6 +408,10 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_snapshots_task_id"))
 
     op.drop_table("snapshots")
+    with op.batch_alter_table("reports", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_reports_task_id"))
+
+    op.drop_table("reports")
     with op.batch_alter_table("forks", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_forks_task_id"))
 

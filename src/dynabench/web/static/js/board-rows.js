@@ -16,6 +16,7 @@ export class BoardRows {
       row,
       rank: row.querySelector('[data-c="rank"]'),
       score: row.querySelector('[data-c="score"]'),
+      whisker: row.querySelector(".lb-whisker"),
       why: row.querySelector("[data-why]"),
       cells: data.metrics.map((each) => row.querySelector(`[data-c="m.${CSS.escape(each.name)}"]`)),
     }]));
@@ -26,10 +27,12 @@ export class BoardRows {
   draw(order, sort, most, ranks) {
     if (!this.body) return;
     const rows = this.sorted(order, sort).filter(({ at }) => this.rows.has(this.numbers[at])).slice(0, most);
+    const known = Object.values(ranks?.scores ?? {}).flat().filter((each) => each !== null);
+    const ends = [Math.min(...known), Math.max(...known)];
     for (const { at, score, place, means } of rows) {
       const parts = this.rows.get(this.numbers[at]);
       const given = ranks?.ranks[this.numbers[at]];
-      this.write(parts, place, score, given, ranks?.scores[this.numbers[at]]);
+      this.write(parts, place, score, given, ranks?.scores[this.numbers[at]], ends);
       if (!ranks) means.forEach((value, metric) => this.cell(parts.cells[metric], value, metric));
     }
     this.body.replaceChildren(...rows.map(({ at }) => this.rows.get(this.numbers[at]).row));
@@ -48,7 +51,7 @@ export class BoardRows {
     return [...order].sort((a, b) => key(b) - key(a));
   }
 
-  write(parts, place, score, given, bounds) {
+  write(parts, place, score, given, bounds, ends) {
     const known = Number.isFinite(score);
     const text = !known ? "–" : !given ? `${place}` : given[0] === given[1] ? `${given[0]}` : `${given[0]}–${given[1]}`;
     const strong = parts.rank.firstElementChild;
@@ -63,7 +66,21 @@ export class BoardRows {
       }
     }
     parts.score.textContent = known ? number.format(score) : "–";
-    if (known && bounds) this.range(parts.score, bounds[1], bounds[2], number);
+    if (known && bounds) {
+      this.range(parts.score, bounds[1], bounds[2], number);
+      this.whisker(parts, bounds, ends);
+    }
+  }
+
+  /** The whisker of a score moves to where it now stands between the least and the most of all. */
+  whisker({ score, whisker }, [value, low, high], [least, most]) {
+    if (!whisker) return;
+    const at = (x) => (most > least ? `${(100 * ((x ?? value) - least)) / (most - least)}%` : "50%");
+    const [, range, dot] = whisker.children;
+    range.setAttribute("x1", at(low));
+    range.setAttribute("x2", at(high));
+    dot.setAttribute("cx", at(value));
+    score.append(whisker);
   }
 
   range(cell, low, high, format) {
@@ -78,7 +95,12 @@ export class BoardRows {
     if (!cell) return;
     const format = digits[this.data.metrics[metric].digits];
     const text = Number.isFinite(value) ? format.format(value) : "–";
-    if (cell.firstChild?.nodeValue?.trim() !== text) cell.textContent = text;
+    if (cell.firstChild?.nodeValue?.trim() === text) return;
+    const bar = cell.querySelector(".lb-bar");
+    cell.textContent = text;
+    if (!bar || !Number.isFinite(value)) return;
+    bar.lastElementChild.setAttribute("width", `${Math.min(100, Math.max(0, value))}%`);
+    cell.append(bar);
   }
 
   columns(shown) {

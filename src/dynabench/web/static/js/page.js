@@ -23,7 +23,17 @@ async function copy(button) {
   }
 }
 
+/** The current tab of a row that scrolls is in sight. */
+function showTabs() {
+  for (const link of document.querySelectorAll(".tabs [aria-current], .segments [aria-current]")) {
+    const row = link.closest(".tabs, .segments");
+    const [outer, inner] = [row.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (inner.right > outer.right || inner.left < outer.left) row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+  }
+}
+
 export function startPage() {
+  showTabs();
   document.addEventListener("click", (event) => {
     closeMenus(event);
     const button = event.target.closest?.("[data-copy]");

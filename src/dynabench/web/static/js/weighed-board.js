@@ -11,6 +11,8 @@ import { _, announce, fetchJson } from "./dom.js";
 const WAIT = 250; // milliseconds of rest before the server is asked
 
 class WeighedBoard extends HTMLElement {
+  gone = new AbortController();
+
   connectedCallback() {
     if (this.form) return;
     this.data = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
@@ -25,7 +27,9 @@ class WeighedBoard extends HTMLElement {
     this.filtered = this.asked.filters();
     this.more();
     this.form.querySelector('[type="submit"]').hidden = true;
-    if (matchMedia("(max-width: 900px)").matches) for (const part of this.form.querySelectorAll("details")) part.open = false;
+    this.narrow = matchMedia("(max-width: 900px)");
+    this.narrow.addEventListener("change", () => this.fold(), { signal: this.gone.signal });
+    if (this.narrow.matches) this.fold();
     this.form.addEventListener("input", () => this.changed());
     this.form.addEventListener("change", () => this.changed());
     this.form.addEventListener("submit", (event) => { event.preventDefault(); this.changed(); });
@@ -37,6 +41,12 @@ class WeighedBoard extends HTMLElement {
   disconnectedCallback() {
     clearTimeout(this.timer);
     this.asking?.abort();
+    this.gone.abort();
+  }
+
+  /** On narrow pages the table comes first: the weights are a line that opens. */
+  fold() {
+    this.form.querySelector("details").open = !this.narrow.matches;
   }
 
   more() {

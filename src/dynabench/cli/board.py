@@ -1,0 +1,77 @@
+"""`dynabench board`: take boards out in others' forms, bring in what others report."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sqlalchemy.orm import Session
+
+from dynabench.cli.operator import AsJson, database, say, table
+
+app = typer.Typer(help="Boards in the form of Papers with Code; results that others report.", no_args_is_help=True)
+
+
+@app.command()
+def export(task: str) -> None:
+    """Write TASK's public board as Papers-with-Code JSON to standard output."""
+    from dynabench.leaderboards import board, exchange, ranking, weights
+    from dynabench.rounds import service as rounds
+
+    def read(session: Session) -> Any:
+        found = board.board(session, None, task)
+        config = rounds.task_config(session, task)
+        of = ranking.ranking(found, weights.defaults(found))
+        return exchange.papers_with_code(of, config.name, config.description)
+
+    with database() as db:
+        typer.echo(json.dumps(db.read(read), ensure_ascii=False, indent=1))
+
+
+@app.command("import")
+def import_(
+    task: str,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Papers-with-Code JSON or a model card.")],
+    source: Annotated[str, typer.Option(help="The address where these results are published.")],
+    as_json: AsJson = False,
+) -> None:
+    """Bring the results in FILE to TASK, as reported elsewhere: listed, never ranked."""
+    from dynabench.leaderboards import reports
+
+    def write(session: Session) -> dict[str, Any]:
+        made = reports.add(session, None, task, file.read_bytes(), source)
+        return {"id": made.id, "results": len(made.document["results"]), "left_out": made.document["left_out"]}
+
+    with database() as db:
+        told = db.write(write)
+    for why in told["left_out"]:
+        typer.echo(f"left out: {why}", err=True)
+    say(as_json, told, f"Import {told['id']}: {told['results']} results, reported elsewhere.")
+
+
+@app.command("imports")
+def imports(task: str, as_json: AsJson = False) -> None:
+    """List the imports of TASK."""
+    from dynabench.leaderboards import reports
+
+    def read(session: Session) -> list[dict[str, Any]]:
+        return [
+            {"id": each.id, "source": each.source, "results": len(each.document["results"]),
+             "taken back": each.removed_at.isoformat() if each.removed_at else ""}
+            for each in reports.listed(session, task)
+        ]  # fmt: skip
+
+    with database() as db:
+        table(as_json, db.read(read), "id", "source", "results", "taken back")
+
+
+@app.command()
+def remove(
+    task: str, id: int, undo: Annotated[bool, typer.Option(help="Bring it back.")] = False, as_json: AsJson = False
+) -> None:
+    """Take import ID of TASK back."""
+    from dynabench.leaderboards import reports
+
+    with database() as db:
+        db.write(reports.remove, None, task, id, not undo)
+    say(as_json, {"id": id, "removed": not undo}, f"Import {id} is {'back' if undo else 'taken back'}.")

@@ -1,0 +1,152 @@
+"""What others report of models, beside what was measured here: imported by owners, told in models' own cards.
+
+Nothing of it is ever part of a Dynascore or of a rank. Where a reader asks for it, the results on one dataset in one
+metric are put in order together with the measured ones, each marked as what it is. Knows no web framework.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.db import now
+from dynabench.leaderboards import outside, queries
+from dynabench.leaderboards.board import Board
+from dynabench.leaderboards.outside import Result
+from dynabench.leaderboards.tables import Report
+from dynabench.rounds import service as rounds
+
+LARGEST = 2 * 1024 * 1024  # bytes of a document
+KEPT = 100  # documents of one task
+LISTED = 2000  # results that are listed
+
+
+def add(session: Session, person: Person | None, task: str, content: bytes, source: str) -> Report:
+    """Keep the results of a document (owners; None is the operator); `source` is the address that it was taken from.
+
+    Raises `Forbidden`, `TooLarge`, `Invalid` by field, `Conflict` where it is there already or `KEPT` are.
+    """
+    rounds.require_owner(session, person, task)
+    if len(content) > LARGEST:
+        raise errors.TooLarge(f"At most {LARGEST // 1024**2} MB.")
+    source = source.strip()
+    if not outside.ADDRESS.fullmatch(source):
+        raise errors.Invalid({"source": "Give the address where these results are published, with https://."})
+    found = outside.read(content)
+    digest = hashlib.sha256(content).hexdigest()
+    here = listed(session, task)
+    if any(each.digest == digest and each.removed_at is None for each in here):
+        raise errors.Conflict("These very results are here already.")
+    if len(here) >= KEPT:
+        raise errors.Conflict(f"{KEPT} imports are kept, which is the limit.")
+    made = Report(task_id=task, form=found.form, source=source, digest=digest, made_at=now())
+    made.document = {"results": [asdict(each) for each in found.results], "left_out": found.left_out[: outside.NAMED]}
+    made.left_out, made.person_id = len(found.left_out), person.id if person else None
+    session.add(made)
+    session.flush()
+    rounds.act(session, person, "report.imported", task=task, report=made.id, results=len(found.results))
+    return made
+
+
+def remove(session: Session, person: Person | None, task: str, id: int, removed: bool = True) -> Report:
+    """Take an import back, or undo that (owners)."""
+    rounds.require_owner(session, person, task)
+    found = session.get(Report, id)
+    if found is None or found.task_id != task:
+        raise errors.NotFound("This task has no such import.")
+    if removed != (found.removed_at is not None):
+        found.removed_at = now() if removed else None
+        rounds.act(session, person, "report.removed" if removed else "report.restored", task=task, report=id)
+    return found
+
+
+def listed(session: Session, task: str) -> list[Report]:
+    """The imports of a task, newest first, those that were taken back too."""
+    rounds.task(session, task)
+    return list(session.scalars(queries.reports(task)))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A reported result; `report` is its import, None for what a model's own card says, whose name is `page`.
+
+    `on` and `measure` are the board's dataset and metric that it seems to be of, empty where there is none.
+    """
+
+    result: Result
+    report: int | None
+    origin: str
+    page: str = ""
+    on: str = ""
+    measure: str = ""
+
+
+def lines(session: Session, board: Board) -> list[Line]:
+    """What is reported on a task, cards first, at most `LISTED` results."""
+    found = list(_cards(session, board))
+    for each in listed(session, board.task):
+        if each.removed_at is None:
+            found += [Line(Result(**told), each.id, each.source) for told in each.document["results"]]
+    datasets = _names((each.name, (each.name, each.title, f"{board.task}/{each.name}")) for each in board.datasets)
+    metrics = _names((each.name, (each.name, each.title, f"{each.title} ({each.unit})")) for each in board.metrics)
+    placed = []
+    for line in found[:LISTED]:
+        on, measure = datasets.get(_plain(line.result.dataset), ""), metrics.get(_plain(line.result.metric), "")
+        placed.append(Line(line.result, line.report, line.origin, line.page, on, measure))
+    return placed
+
+
+def _cards(session: Session, board: Board) -> Iterable[Line]:
+    named = {entry.id: entry for entry in board.entries if entry.model and entry.name}
+    for id, text in session.execute(queries.readmes(board.task)):
+        if id in named:
+            for each in outside.readme(text):
+                told = Result(**(asdict(each) | {"model": named[id].name}))
+                yield Line(told, None, "", named[id].model if named[id].kind != "predictions" else "")
+
+
+def _names(of: Iterable[tuple[str, tuple[str, ...]]]) -> Mapping[str, str]:
+    return {_plain(text): name for name, texts in of for text in texts}
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line of an order of both kinds; `value` in the metric's unit. `line` is None for what was measured here."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    line: Line | None
+
+
+def together(board: Board, told: Iterable[Line], dataset: str, metric: str) -> list[Place]:
+    """Measured and reported results on one dataset in one metric, best first; raises `NotFound`.
+
+    A number from 0 to 1 that is reported of a metric in percent is a share. Ties keep measured ones first.
+    """
+    data = next((at for at, each in enumerate(board.datasets) if each.name == dataset), None)
+    what = next((at for at, each in enumerate(board.metrics) if each.name == metric), None)
+    if data is None or what is None:
+        raise errors.NotFound("This board has no such dataset or metric.")
+    of, found = board.metrics[what], []
+    for place, entry in enumerate(board.entries):
+        at = board.places[place], data, what
+        value = float(board.of.values[at])
+        if value == value and not board.held(place, data):
+            low, high = (float(x) if x == x else None for x in (board.of.low[at], board.of.high[at]))
+            found.append(Place(entry.name, value, low, high, None))
+    for line in told:
+        number = line.result.number
+        if (line.on, line.measure) == (dataset, metric) and number is not None:
+            share = of.unit == "%" and 0 <= number <= 1 and "%" not in line.result.value
+            found.append(Place(line.result.model, number * 100 if share else number, None, None, line))
+    return sorted(found, key=lambda each: -of.direction * each.value)
