@@ -7,7 +7,8 @@ import importlib
 import importlib.util
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.dependencies.models import Dependant
@@ -16,6 +17,7 @@ from sqlalchemy import text
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute
 
 from dynabench import __version__, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
@@ -102,8 +104,12 @@ frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSO
 class App(FastAPI):
     """FastAPI whose OpenAPI document has errors as problem documents, and the scopes that tokens need."""
 
+    document: ClassVar[dict[str, Any]] = {}  # that of every application, once one was asked for it
+
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, with the schema of problems and each operation's scopes."""
+        if App.document:
+            return App.document
         document = super().openapi()
         document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
         for route in iter_route_contexts(self.routes):
@@ -116,6 +122,7 @@ class App(FastAPI):
                     token = {auth.scheme.scheme_name: sorted(auth.scopes_of(dependant, method))}
                     # Where no login is needed a token is looked at all the same.
                     operation["security"] = [token] if auth.needs_login(dependant) else [token, {}]
+        App.document = document
         return document
 
 
@@ -123,6 +130,16 @@ def routers() -> list[APIRouter]:
     """Each feature's JSON API and pages, in the features' order."""
     names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
     return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
+
+
+@cache
+def routes() -> list[BaseRoute]:
+    """All routes of the features. Every application of a process has these very ones: FastAPI works out what a route
+    needs when it is first looked at, which takes longer for all of them than most requests."""
+    together = APIRouter(dependencies=[Depends(security.protect)], responses={"default": PROBLEM, 422: PROBLEM})
+    for router in (frame, *routers()):
+        together.include_router(router)
+    return together.routes
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
@@ -152,8 +169,6 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        dependencies=[Depends(security.protect)],
-        responses={"default": PROBLEM, 422: PROBLEM},
         middleware=[
             Middleware(Frame, settings=settings, metrics=figures),
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
@@ -165,9 +180,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.metrics = figures
     app.state.limiter = security.Limiter()
     problems.install(app)
-    app.include_router(frame)
-    for router in routers():
-        app.include_router(router)
+    app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")
     return app
 
