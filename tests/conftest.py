@@ -4,7 +4,9 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import gc
 import re
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -37,6 +39,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--replay-all", action="store_true", help="play all rows of a published collection, not a thirtieth"
     )
+
+
+_imported = 0
+
+
+def pytest_sessionstart() -> None:
+    """Importing all tests leaves no garbage worth looking for."""
+    gc.disable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Take what was imported out of the garbage collector's sight: looking through it takes longer than most tests,
+    and a model host collects garbage whenever it loads a model."""
+    global _imported
+    if len(sys.modules) > _imported + 100:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        _imported = len(sys.modules)
 
 
 @pytest.fixture(scope="session")
