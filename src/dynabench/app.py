@@ -6,18 +6,19 @@ Nothing that is imported here may import torch: models answer in the host's proc
 import importlib
 import importlib.util
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from typing import Any, ClassVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import RouteContext, iter_route_contexts
 from sqlalchemy import text
+from starlette.datastructures import URLPath
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, NoMatchFound
 
 from dynabench import __version__, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
@@ -125,6 +126,14 @@ class App(FastAPI):
         App.document = document
         return document
 
+    def url_path_for(self, name: str, /, **path_params: Any) -> URLPath:
+        """The address of a route, looked for by name: pages ask for dozens, and the base class tries every route."""
+        for route in named().get(name, ()):
+            with suppress(NoMatchFound):
+                path: URLPath = route.url_path_for(name, **path_params)
+                return path
+        return super().url_path_for(name, **path_params)
+
 
 def routers() -> list[APIRouter]:
     """Each feature's JSON API and pages, in the features' order."""
@@ -140,6 +149,15 @@ def routes() -> list[BaseRoute]:
     for router in (frame, *routers()):
         together.include_router(router)
     return together.routes
+
+
+@cache
+def named() -> dict[str, list[RouteContext]]:
+    """The features' routes by name, in their order."""
+    found: dict[str, list[RouteContext]] = {}
+    for route in iter_route_contexts(routes()):
+        found.setdefault(route.name or "", []).append(route)
+    return found
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
