@@ -237,7 +237,7 @@ class Browser:
         return self.client.post(path, data=fields, headers=headers | ({"HX-Request": "true"} if htmx else {}))
 
     def token(self, page: str = "/login") -> str:
-        """The token of the forms on `page`; any page of the same browser will do, and it lasts as long as the cookies."""
+        """The token of the forms on `page`; any page of the same browser will do, for as long as the cookies last."""
         cookies, token = self._kept.get(page, ({}, ""))
         if token and cookies == dict(self.client.cookies):
             return token
