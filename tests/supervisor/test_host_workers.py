@@ -137,7 +137,7 @@ def test_a_worker_that_hangs_is_killed_and_the_others_answer_meanwhile(run):
     running = run("--workers", "2").up()
     hung = running.workers()[0]
     hung.suspend()
-    until(lambda: not alive(hung.pid), 40)
+    until(lambda: not alive(hung.pid))
     assert set(under_load(running.up(), lambda _: None)) == {"positive"}
 
 
