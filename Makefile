@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
-# Tests that watch the clock have the machine to themselves; the rest share its cores.
-ALONE := tests/browser tests/jobs tests/supervisor tests/api/test_models_gone.py
+# Tests of whole platforms, workers and browsers, a file of which takes a process and all it starts: file by file, so
+# that nothing is started twice. Tests that watch the clock have the machine to themselves.
+WHOLE := tests/browser tests/jobs tests/supervisor
+ALONE := tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
@@ -24,7 +26,8 @@ test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real bro
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ALONE:%=--ignore %)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE)
 	$(BIN)/python -m pytest $(ALONE)
 endif
 

@@ -4,7 +4,9 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import gc
 import re
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -29,6 +31,7 @@ from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_fo
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
+PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,6 +40,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--replay-all", action="store_true", help="play all rows of a published collection, not a thirtieth"
     )
+
+
+_imported = 0
+
+
+def pytest_sessionstart() -> None:
+    """Importing all tests leaves no garbage worth looking for."""
+    gc.disable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Take what was imported out of the garbage collector's sight: looking through it takes longer than most tests,
+    and a model host collects garbage whenever it loads a model."""
+    global _imported
+    if len(sys.modules) > _imported + 100:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        _imported = len(sys.modules)
 
 
 @pytest.fixture(scope="session")
@@ -204,6 +226,7 @@ class Browser:
     def __init__(self, client: TestClient) -> None:
         self.client = TestClient(client.app, follow_redirects=False)
         self.client.portal = client.portal  # the same event loop: the application is started once
+        self._kept: dict[str, tuple[dict[str, str], str]] = {}
 
     def get(self, path: str, **how: Any) -> httpx2.Response:
         return self.client.get(path, **how)
@@ -214,10 +237,15 @@ class Browser:
         return self.client.post(path, data=fields, headers=headers | ({"HX-Request": "true"} if htmx else {}))
 
     def token(self, page: str = "/login") -> str:
-        """The token of the forms on `page`; any page of the same browser will do."""
+        """The token of the forms on `page`; any page of the same browser will do, for as long as the cookies last."""
+        cookies, token = self._kept.get(page, ({}, ""))
+        if token and cookies == dict(self.client.cookies):
+            return token
         shown = self.client.get(page, follow_redirects=True).text
         found = re.search(r'name="csrf(?:-token)?" (?:value|content)="([^"]+)"', shown)
         assert found, shown
+        if page in PLAIN:
+            self._kept[page] = (dict(self.client.cookies), found[1])
         return found[1]
 
     def join(self, name: str) -> httpx2.Response:

@@ -6,16 +6,19 @@ Nothing that is imported here may import torch: models answer in the host's proc
 import importlib
 import importlib.util
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import RouteContext, iter_route_contexts
 from sqlalchemy import text
+from starlette.datastructures import URLPath
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, NoMatchFound
 
 from dynabench import __version__, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
@@ -107,8 +110,12 @@ frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSO
 class App(FastAPI):
     """FastAPI whose OpenAPI document has errors as problem documents, and the scopes that tokens need."""
 
+    document: ClassVar[dict[str, Any]] = {}  # that of every application, once one was asked for it
+
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, with the schema of problems and each operation's scopes."""
+        if App.document:
+            return App.document
         document = super().openapi()
         document.setdefault("components", {}).setdefault("schemas", {})["Problem"] = problems.DOCUMENT
         for route in iter_route_contexts(self.routes):
@@ -121,13 +128,41 @@ class App(FastAPI):
                     token = {auth.scheme.scheme_name: sorted(auth.scopes_of(dependant, method))}
                     # Where no login is needed a token is looked at all the same.
                     operation["security"] = [token] if auth.needs_login(dependant) else [token, {}]
+        App.document = document
         return document
+
+    def url_path_for(self, name: str, /, **path_params: Any) -> URLPath:
+        """The address of a route, looked for by name: pages ask for dozens, and the base class tries every route."""
+        for route in named().get(name, ()):
+            with suppress(NoMatchFound):
+                path: URLPath = route.url_path_for(name, **path_params)
+                return path
+        return super().url_path_for(name, **path_params)
 
 
 def routers() -> list[APIRouter]:
     """Each feature's JSON API and pages, in the features' order."""
     names = [f"dynabench.{feature}.{part}" for feature in FEATURES for part in PARTS]
     return [importlib.import_module(name).router for name in names if importlib.util.find_spec(name)]
+
+
+@cache
+def routes() -> list[BaseRoute]:
+    """All routes of the features. Every application of a process has these very ones: FastAPI works out what a route
+    needs when it is first looked at, which takes longer for all of them than most requests."""
+    together = APIRouter(dependencies=[Depends(security.protect)], responses={"default": PROBLEM, 422: PROBLEM})
+    for router in (frame, *routers()):
+        together.include_router(router)
+    return together.routes
+
+
+@cache
+def named() -> dict[str, list[RouteContext]]:
+    """The features' routes by name, in their order."""
+    found: dict[str, list[RouteContext]] = {}
+    for route in iter_route_contexts(routes()):
+        found.setdefault(route.name or "", []).append(route)
+    return found
 
 
 def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
@@ -158,8 +193,6 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         webhooks=events.documented,
-        dependencies=[Depends(security.protect)],
-        responses={"default": PROBLEM, 422: PROBLEM},
         middleware=[
             Middleware(Frame, settings=settings, metrics=figures),
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
@@ -171,9 +204,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.metrics = figures
     app.state.limiter = security.Limiter()
     problems.install(app)
-    app.include_router(frame)
-    for router in routers():
-        app.include_router(router)
+    app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")
     return app
 

@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from dynabench.client import ApiError, Client
+from tests.web.gallery import PATIENCE
 
 PASSWORD = "correct horse battery"
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -39,16 +40,13 @@ class Draft:
     label: str
 
 
-expect.set_options(timeout=15_000)  # the machine may be busy; nothing waits longer than it has to
-
-
 class Guest:
     """Somebody's browser, and a note of everything that its console said."""
 
     def __init__(self, chromium: Browser, base: str, **options: Any) -> None:
         options = {"viewport": WIDE, "reduced_motion": "reduce", **options}
         self.context = chromium.new_context(base_url=base, **options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE)
         self.base, self.name, self.said = base, "", []  # type: str, str, list[str]
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.said.append(f"{self.page.url}: {message.text}"))

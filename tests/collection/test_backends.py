@@ -28,7 +28,11 @@ from tests.conftest import Caller
 from tests.models.conftest import served
 from tests.models.waiting import until_ready
 
-pytestmark = [pytest.mark.models, pytest.mark.timeout(180)]
+pytestmark = [
+    pytest.mark.models,
+    pytest.mark.timeout(180),
+    pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),  # what a model said is written alike on both
+]
 CONFIGS = {each.config.id: each.config for each in builtin()}
 STARTED = {"ensemble": ("nli", "sentiment", "hate"), "linear": ("nli",), "handler": ("nli", "sentiment", "qa", "hate")}
 """In this order, so that no ensemble is of a handler, which nothing may be able to confine here."""

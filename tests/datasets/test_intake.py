@@ -171,9 +171,18 @@ def test_squad_brings_all_gold_answers(read, data):
             assert row.inputs["passage"][span["start"] : span["end"]] == span["text"]
 
 
-@pytest.mark.parametrize(("file", "config", "least"), [("sentiment", SENTIMENT, 50_000), ("squad", QA, 10_000)])
+def first_cases(path, most=150):
+    """A suite with the first cases of each of its tests: there are up to thousands, all of one pattern."""
+    for line in gzip.decompress(path.read_bytes()).splitlines():
+        suite = json.loads(line)
+        whole = len(suite["data"])
+        cut = {key: each[:most] for key, each in suite.items() if isinstance(each, list) and len(each) == whole}
+        yield json.dumps(suite | cut).encode()
+
+
+@pytest.mark.parametrize(("file", "config", "least"), [("sentiment", SENTIMENT, 1_500), ("squad", QA, 2_000)])
 def test_checklist_suites_become_rows_by_functionality(read, data, file, config, least):
-    content = (data / "checklist" / f"{file}.jsonl.gz").read_bytes()
+    content = gzip.compress(b"\n".join(first_cases(data / "checklist" / f"{file}.jsonl.gz")), 1)
     rows, bad, told = read(content, "suite.jsonl.gz", config)
     assert len(rows) > least
     assert len(bad) < len(rows) / 5

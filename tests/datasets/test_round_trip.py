@@ -23,6 +23,7 @@ from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.reindex import reindex
 from tests.datasets.world import bring, export, fresh, looked_at, rows, said, written
+from tests.furnished import in_memory
 from tests.validation.world import World
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Cn", "Co", "Zl", "Zp"]), min_size=1,
@@ -109,31 +110,29 @@ def counts(db, task="checks"):
     return db.read(read)
 
 
-def check(world, deployment, elsewhere, other, place: Path):
-    """Bring the world's export into another database in each format, and look."""
+def check(world, deployment, elsewhere, other, path: Path):
+    """Bring the world's export into another database in the format of the path, and look."""
     before = rows(world.db, deployment)
-    for form in FORMATS:
-        path = place / f"export.{form}"
-        path.write_bytes(export(world.db, deployment, form))
-        if not before:
-            continue
-        db = elsewhere()
-        fresh(db, world.source)
-        state, refused = bring(db, other, path)
-        assert refused == []
-        assert state.notes == {}
-        assert (state.created, state.waiting) == (len(before), [])
-        assert rows(db, other) == before, form
-        again, _ = bring(db, other, path)
-        assert (again.created, again.duplicates, again.rounds) == (0, len(before), {})
-        first = counts(db)
-        for round_id in db.read(lambda session: list(session.scalars(select(Round.id)))):
-            db.write(rebuild, round_id)
-        db.write(reindex)
-        assert counts(db) == first, "what was counted on the way in is what a recount says"
-        here = {one[1]: one for one in counts_of_kept(world.db)}
-        assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")
-        db.close()
+    path.write_bytes(export(world.db, deployment, path.suffix[1:]))
+    if not before:
+        return
+    db = elsewhere()
+    fresh(db, world.source)
+    state, refused = bring(db, other, path)
+    assert refused == []
+    assert state.notes == {}
+    assert (state.created, state.waiting) == (len(before), [])
+    assert rows(db, other) == before
+    again, _ = bring(db, other, path)
+    assert (again.created, again.duplicates, again.rounds) == (0, len(before), {})
+    first = counts(db)
+    for round_id in db.read(lambda session: list(session.scalars(select(Round.id)))):
+        db.write(rebuild, round_id)
+    db.write(reindex)
+    assert counts(db) == first, "what was counted on the way in is what a recount says"
+    here = {one[1]: one for one in counts_of_kept(world.db)}
+    assert all(here[one[1]][3:] == one[3:] for one in first if one[0] == "standing")
+    db.close()
 
 
 def counts_of_kept(db):
@@ -145,8 +144,9 @@ def template(sqlite_template):
     return sqlite_template
 
 
+@pytest.mark.parametrize("form", FORMATS)
 @settings(
-    max_examples=12,
+    max_examples=5,
     deadline=None,
     phases=PHASES,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
@@ -154,10 +154,10 @@ def template(sqlite_template):
 @given(
     steps=STEPS, mode=st.sampled_from(["judge", "mixed", "answer"]), arms=st.sampled_from([[], ["control", "seeded"]])
 )
-def test_any_history_comes_back(template, steps, mode, arms):
+def test_any_history_comes_back(template, form, steps, mode, arms):
     from dynabench.settings import Settings
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         place, numbers = Path(folder), iter(range(100))
 
         def empty():
@@ -170,7 +170,7 @@ def test_any_history_comes_back(template, steps, mode, arms):
             _arms(world)
         play(world, steps, arms)
         here, there = (Settings(home=place / name, secret=name) for name in ("here", "there"))
-        check(world, here, empty, there, place)
+        check(world, here, empty, there, place / f"export.{form}")
         world.db.close()
 
 

@@ -35,7 +35,7 @@ class Worker:
             command = [sys.executable, "-m", "dynabench", "worker"]
             self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
 
-    def end(self, how: int = signal.SIGKILL, seconds: float = 20) -> int:
+    def end(self, how: int = signal.SIGKILL, seconds: float = 60) -> int:
         """Send a signal and wait for the end; the exit status."""
         assert self.process is not None
         self.process.send_signal(how)
@@ -75,7 +75,7 @@ def upload(caller: Caller, name: str, content: bytes) -> str:
     return answer.json()["id"]
 
 
-def until(check: Callable[[], Any], seconds: float = 40) -> Any:
+def until(check: Callable[[], Any], seconds: float = 120) -> Any:
     """What `check` gives once it is true."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

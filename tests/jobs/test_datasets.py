@@ -43,7 +43,7 @@ def test_a_dataset_whose_worker_is_killed_while_it_reads_is_read_whole_and_annou
     worker.end(signal.SIGKILL)
     assert newest(database).state == "reading"
     worker.start()
-    until(lambda: newest(database).state != "reading", 60)
+    until(lambda: newest(database).state != "reading")
     made = newest(database)
     assert (made.state, made.rows) == ("ready", ROWS), (made.reason, worker.said())
     uids = [row.uid for row in stored.read(settings, made.digest)]

@@ -11,6 +11,7 @@ from dynabench import app as application
 from dynabench.accounts.tables import Act
 from dynabench.jobs import Job
 from dynabench.rounds.tables import Context
+from tests.conftest import KINDS
 from tests.jobs.conftest import FILES, ended, until, upload
 
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -78,7 +79,11 @@ def test_files_are_imported_with_errors_by_row(owner, worker, database, settings
     assert tags == {"weather", "animals"}
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("database_kind", "how"),
+    [(kind, signal.SIGKILL) for kind in KINDS] + [("sqlite", signal.SIGTERM)],
+    indirect=["database_kind"],
+)
 def test_an_import_goes_on_after_its_worker_died(owner, worker, database, settings, how):
     rows = [json.dumps({"premise": f"Number {n} of many."}) for n in range(MANY)]
     rows[100] = rows[99]

@@ -99,6 +99,7 @@ def test_an_installed_model_gets_all_its_scores_and_a_signed_record(place, worke
         assert [each.kind for each in session.scalars(select(Notice))] == ["evaluation"]
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, worker, database, settings):
     here = place()
     rows = statements(30)
@@ -135,27 +136,26 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("import os; os._exit(3)", {"unreachable", "crashed"}),
-        ("return [{'label': 'good'} for row in rows]", {"wrong_output"}),
-        ("return [{'label': 'positive'}]", {"wrong_output"}),
-    ],
-)
-def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, worker, settings, line, code):
+def test_a_model_that_goes_wrong_ends_its_evaluation_with_the_reason(place, worker, settings):
     here = place()
     here.dataset("open", statements(20))
     here.dataset("closed", statements(21), "hidden")
-    here.submit(folder(settings, "odd", line))
-    here.queue(submission=1)
+    wrong = {
+        "import os; os._exit(3)": {"unreachable", "crashed"},
+        "return [{'label': 'good'} for row in rows]": {"wrong_output"},
+        "return [{'label': 'positive'}]": {"wrong_output"},
+    }
+    for number, line in enumerate(wrong, start=1):
+        here.submit(folder(settings, f"odd-{number}", line))
+        here.queue(submission=number)
     worker.start()
-    found, hidden = here.ended(1), here.ended(2)
-    assert (found.state, hidden.state) == ("failed", "failed")
-    assert {found.code, hidden.code} <= code, (found.code, found.reason, worker.said())
-    assert found.code in service.CODES
-    assert found.reason
-    assert (hidden.reason, hidden.log) == ("", "")
+    for number, codes in enumerate(wrong.values()):
+        found, hidden = here.ended(2 * number + 1), here.ended(2 * number + 2)
+        assert (found.state, hidden.state) == ("failed", "failed")
+        assert {found.code, hidden.code} <= codes, (found.code, found.reason, worker.said())
+        assert found.code in service.CODES
+        assert found.reason
+        assert (hidden.reason, hidden.log) == ("", "")
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -248,6 +248,7 @@ def _cut(shards, rows):
     assert at == rows
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_a_file_of_predictions_is_scored_without_a_model(place, worker, database, settings):
     import orjson
     import pyarrow as pa

@@ -24,6 +24,7 @@ def chromium() -> Iterator[Browser]:
 def page(chromium: Browser, gallery_address: str) -> Iterator[Page]:
     """A page under the gallery's address; anything on its console fails the test."""
     context = chromium.new_context(base_url=gallery_address, viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(gallery.PATIENCE)
     opened = context.new_page()
     said: list[str] = []
     opened._said = said

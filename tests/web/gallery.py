@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from time import sleep
 
 import uvicorn
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -30,6 +30,8 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+PATIENCE = 15_000  # milliseconds: the machine may be busy, and nothing waits longer than it has to
+expect.set_options(timeout=PATIENCE)
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 
 
@@ -121,7 +123,7 @@ DRAWN = """async () => {
     if (!each.checkVisibility()) continue;
     each.scrollIntoView({ block: "center", behavior: "instant" });
     for (const began = Date.now(); !drawn[each.localName](each); await frame()) {
-      if (Date.now() - began > 5000) throw new Error(`not drawn: ${each.outerHTML.slice(0, 200)}`);
+      if (Date.now() - began > 15000) throw new Error(`not drawn: ${each.outerHTML.slice(0, 200)}`);
     }
   }
   await document.fonts.ready;
@@ -135,7 +137,7 @@ def settle(page: Page) -> None:
     """Look at all strips and charts, which are drawn when they are seen, and wait until they are."""
     page.evaluate(DRAWN)
     for selector in ("token-strip[aria-busy]", ".skeleton"):
-        page.locator(selector).first.wait_for(state="detached", timeout=5000)
+        page.locator(selector).first.wait_for(state="detached", timeout=PATIENCE)
 
 
 def pictures(folder: Path, names: list[str]) -> None:
