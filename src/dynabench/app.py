@@ -63,10 +63,6 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
 }
-PROBLEM = {
-    "description": "A problem: what happened, what it means, what to do.",
-    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
@@ -150,7 +146,7 @@ def routers() -> list[APIRouter]:
 def routes() -> list[BaseRoute]:
     """All routes of the features. Every application of a process has these very ones: FastAPI works out what a route
     needs when it is first looked at, which takes longer for all of them than most requests."""
-    together = APIRouter(dependencies=[Depends(security.protect)], responses={"default": PROBLEM, 422: PROBLEM})
+    together = APIRouter(dependencies=[Depends(security.protect)], responses=problems.ANSWERS)
     for router in (frame, *routers()):
         together.include_router(router)
     return together.routes
@@ -182,6 +178,8 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         jobs.release(settings)
         app.state.db.close()
 
+    webhooks = APIRouter(responses=problems.ANSWERS)
+    webhooks.include_router(events.documented)
     app = App(
         title="Dynabench",
         summary="People try to fool models, other people check the attempts, the checked attempts become benchmarks.",
@@ -192,7 +190,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        webhooks=events.documented,
+        webhooks=webhooks,
         middleware=[
             Middleware(Frame, settings=settings, metrics=figures),
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),

@@ -21,6 +21,12 @@ from dynabench.storable import printable
 
 log = structlog.get_logger("dynabench.web")
 
+_ANSWER: dict[str, Any] = {
+    "description": "A problem: what happened, what it means, what to do.",
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+ANSWERS: dict[int | str, dict[str, Any]] = {"default": _ANSWER, 422: _ANSWER}
+"""How every operation documents what may go wrong."""
 DOCUMENT = {
     "type": "object",
     "title": "Problem",

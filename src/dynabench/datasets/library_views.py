@@ -8,17 +8,18 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.rounds import service as rounds
 
 VERSIONS = LISTED = 50  # on a page
 CURSOR = re.compile(r"([a-z0-9-]{1,60})\.([01])\.([a-z0-9-]{1,62})")
 
 
-def version_out(session: Session, version: DatasetVersion, owner: bool) -> VersionOut:
-    """A version; refused rows and progress are for owners."""
+def version_out(session: Session, version: DatasetVersion, owner: bool, visibility: str) -> VersionOut:
+    """A version; refused rows, progress and the small slices of what is hidden are for owners."""
+    told = {name: n for name, n in version.slices.items() if owner or slice_told(visibility, n, version.rows)}
     out = VersionOut(
-        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=version.slices,
+        number=version.number, state=version.state, digest=version.digest, rows=version.rows, slices=told,
         created_at=version.created_at,
     )  # fmt: skip
     if owner:
@@ -26,14 +27,14 @@ def version_out(session: Session, version: DatasetVersion, owner: bool) -> Versi
         if version.job_id:
             out.refused = session.scalar(library_queries.refused(version.job_id))
             job = session.get(jobs.Job, version.job_id)
-            told = (job.done if job else None) or {}
+            done = (job.done if job else None) or {}
             if version.state == "reading":
-                out.progress = {name: told.get(name, 0) for name in ("rows", "refused", "bytes", "of")}
+                out.progress = {name: done.get(name, 0) for name in ("rows", "refused", "bytes", "of")}
     return out
 
 
 def _common(session: Session, found: Dataset, version: DatasetVersion | None, owner: bool) -> dict[str, object]:
-    shown = version_out(session, version, owner) if version else None
+    shown = version_out(session, version, owner, found.visibility) if version else None
     return {
         "task": found.task_id, "name": found.name, "title": found.title, "kind": found.kind,
         "visibility": found.visibility, "licence": found.licence, "languages": found.languages,
@@ -77,7 +78,7 @@ def full(session: Session, viewer: Person | None, task: str, name: str, warning:
     owner = rounds.role(session, viewer, task) == "owner"
     current = session.get(DatasetVersion, found.version_id) if found.version_id else None
     versions = session.scalars(library_queries.versions(found.id).limit(VERSIONS))
-    shown = [version_out(session, each, owner) for each in versions if owner or each.state == "ready"]
+    shown = [version_out(session, each, owner, found.visibility) for each in versions if owner or each.state == "ready"]
     common = _common(session, found, current, owner)
     return DatasetFull.model_validate({**common, "card": found.card, "versions": shown, "warning": warning})
 

@@ -38,7 +38,7 @@ async def set_address(request: Request, body: schemas.AddressIn, person: Member)
 
 
 @router.post("/mail/unsubscribe/{token}", status_code=204, include_in_schema=False)
-async def unsubscribe(request: Request, token: str) -> None:
+async def unsubscribe_at_once(request: Request, token: str) -> None:
     """What mail programs call for “unsubscribe” (RFC 8058): no log-in, no more mail."""
     await request.app.state.db.awrite(service.unsubscribe, request.app.state.settings.key, token)
 

@@ -35,6 +35,12 @@ def check(key: bytes, purpose: str, token: str, address: str) -> None:
         raise NotFound(GONE)
 
 
+def masked(address: str) -> str:
+    """An address as whoever has a link to it may read it: links are passed on, and end in logs of proxies."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1]}…@{domain}"
+
+
 def _parts(token: str) -> tuple[int, int, str]:
     person, _, rest = token.partition(".")
     until, _, signature = rest.partition(".")

@@ -80,7 +80,7 @@ async def _asked(request: Request, template: str, purpose: str, token: str) -> R
     """A page with one button; whatever merely looks at links in mails changes nothing."""
     state = request.app.state
     wish = await state.db.aread(service.addressed, state.settings.key, purpose, token)
-    return render(request, template, address=wish.address, token=token, done=False)
+    return render(request, template, address=links.masked(wish.address), token=token, done=False)
 
 
 @router.get("/mail/verify/{token}", name="verify_mail")
@@ -94,7 +94,7 @@ async def verify(request: Request, token: str) -> Response:
     """The address is theirs."""
     state = request.app.state
     wish = await state.db.awrite(service.confirm, state.settings.key, token)
-    return render(request, "notices/verify.html", address=wish.address, token=token, done=True)
+    return render(request, "notices/verify.html", address=links.masked(wish.address), token=token, done=True)
 
 
 @router.get("/mail/unsubscribe/{token}", name="unsubscribe_mail")
@@ -108,4 +108,4 @@ async def unsubscribe(request: Request, token: str) -> Response:
     """No more mail."""
     state = request.app.state
     wish = await state.db.awrite(service.unsubscribe, state.settings.key, token)
-    return render(request, "notices/unsubscribe.html", address=wish.address, token=token, done=True)
+    return render(request, "notices/unsubscribe.html", address=links.masked(wish.address), token=token, done=True)
