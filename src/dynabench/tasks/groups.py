@@ -49,4 +49,4 @@ def from_form(group: str, fields: Sequence[Field], items: Iterable[tuple[str, ob
     for name, text in items:
         if isinstance(text, str):
             posted.setdefault(name, []).append(text)
-    return {field.name: field.from_form(posted.get(f"{group}.{field.name}", [])) for field in fields}
+    return {field.name: field.read_form(posted, f"{group}.{field.name}") for field in fields}

@@ -66,6 +66,13 @@ class Field(Section, ABC):
         """What `clean` takes, from the texts that an HTML form posted under the field's name."""
         return texts[0] if texts else None
 
+    def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
+        """What `clean` takes, from a whole HTML form in which `name` is this field's full name.
+
+        Fields that post several inputs read those named `name.…`; all others get the texts under `name`.
+        """
+        return self.from_form(posted.get(name, ()))
+
     def serialise(self, value: Any) -> Any:
         """The value as models get it; an optional field that was left empty arrives as None."""
         return value
