@@ -128,7 +128,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=rounds.targets_of(session, given.id) if arms.asks(given.arms, given.handout_arm) else (),
+        targets=arms.targets_in(given.arms, given.handout_arm, rounds.targets_of(session, given.id)),
         context_id=body.context_id,
         input=written,
         answer=claimed,

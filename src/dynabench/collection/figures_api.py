@@ -75,7 +75,7 @@ def _rates(rates: ErrorRates) -> dict[str, RateOut]:
 
 
 def _counts(of: Line | Annotator) -> dict[str, Any]:
-    names = ("examples", "fooled", "validated", "resolved")
+    names = ("examples", "fooled", "validated", "resolved", "unknown")
     return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
 
 

@@ -13,28 +13,33 @@ from dynabench.tasks.fooling import ensemble_fooled
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds."""
+    """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds.
+
+    A flag is None where people say later whether that answer is wrong.
+    """
 
     answers: tuple[Answer, ...]
-    flags: tuple[bool, ...]
-    fooled: bool
+    flags: tuple[bool | None, ...]
+    fooled: bool | None
     latency_ms: float
 
 
-UNASKED = Verdict((), (), fooled=False, latency_ms=0.0)
+UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
 
 
 async def ask(host: Host, draft: Draft) -> Verdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
-    In an arm without targets nobody is asked, and nobody is fooled.
+    Without targets nobody is asked, and whether anybody would have been fooled is not known.
     """
     if not draft.targets:
         return UNASKED
     begun = time.perf_counter()
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
-    flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
+    flags: tuple[bool | None, ...] = (None,) * len(answers)
+    if draft.config.fooled.judged_by is None:
+        flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
     return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
 
 

@@ -8,7 +8,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dynabench.tasks.fields import Field
 from dynabench.tasks.section import Name, Section, Setting
@@ -21,6 +21,7 @@ class Fooled(Section):
 
     rule: Literal["differs", "f1_below", "not_in"] = Setting("differs", description="Name of the fooling rule.")
     fields: list[Name] = Setting([], description="Answer fields that count; all of them when empty.")
+    judged_by: ClassVar[Literal["annotator", "validators", "model"] | None] = None
     threshold: float = Setting(0.4, gt=0, le=1, description="f1_below: fooled when the word F1 is lower than this.")
 
     def right(self, predicted: Any, accepted: Iterable[Any], field: Field) -> bool:
@@ -83,10 +84,11 @@ def answer_words(text: str) -> list[str]:
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
-def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
+def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool | None]) -> bool | None:
     """Whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
 
-    Raises ValueError for an empty ensemble or an unknown rule.
+    None for a member, or for the ensemble, is not known: it is known as soon as the rest cannot change it. Raises
+    ValueError for an empty ensemble or an unknown rule.
     """
     members = list(flags)
     if not members:
@@ -94,7 +96,10 @@ def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
     needed = {"any": 1, "majority": len(members) // 2 + 1, "all": len(members)}
     if rule not in needed:
         raise ValueError(f"an ensemble is fooled when any, majority or all are, not {rule!r}")
-    return sum(members) >= needed[rule]
+    fooled, unknown = members.count(True), members.count(None)
+    if fooled >= needed[rule]:
+        return True
+    return None if fooled + unknown >= needed[rule] else False
 
 
 def _texts(value: Any) -> list[str]:

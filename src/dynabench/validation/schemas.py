@@ -71,7 +71,7 @@ class PredictionOut(BaseModel):
     model: str
     answer: dict[str, Any]
     probabilities: dict[str, Any] | None
-    fooled: bool
+    fooled: bool | None
 
 
 class OutcomeOut(BaseModel):
@@ -96,7 +96,7 @@ class OutcomeOut(BaseModel):
             votes=outcome.votes,
             answer=outcome.example.answer,
             predictions=[
-                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.fooled)
+                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.errs)
                 for row in outcome.predictions
             ],
         )

@@ -182,7 +182,8 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
     if not case.standing.open:
-        raise errors.Conflict("No votes are wanted on this example: it fooled no model.")
+        reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
+        raise errors.Conflict(f"No votes are wanted on this example: {reason}.")
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
         return
@@ -240,20 +241,12 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     standing, rule = case.standing, case.config.validation
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
-    standing.votes, standing.verdict = len(case.votes), new
-    standing.open = projections.is_open(
-        case.config,
-        fooled=standing.fooled,
-        verdict=new,
-        retracted=standing.retracted,
-        hidden=standing.hidden,
-        targets=standing.targets,
-    )
+    standing.votes = len(case.votes)
     if cast.vote == Verdict.FLAGGED:
         moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
-        projections.count_verdict(session, standing, old, new)
+        projections.count_verdict(session, standing, new, case.config)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()
     return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)

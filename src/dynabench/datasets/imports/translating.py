@@ -41,14 +41,14 @@ def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str,
     context, given, answer = made["context"]["values"], made["input"], made["answer"]
     clean = config.clean_answer(answer, context=context, input=given)
     for said in made["predictions"]:
-        said["fooled"] = config.fooled_by(said["answer"], clean)
+        said["fooled"] = None if config.fooled.judged_by else config.fooled_by(said["answer"], clean)
     for vote in made["validations"]:
         if vote.get("blind_answer") is not None:
             blind = config.clean_answer(vote["blind_answer"], context=context, input=given)
             vote["vote"] = "correct" if config.agrees(blind, clean) else "incorrect"
     flags = [said["fooled"] for said in made["predictions"]]
     targets = [{"model": said["model"], "version": said["version"]} for said in made["predictions"]]
-    made["fooled"] = bool(flags) and ensemble_fooled("any", flags)
+    made["fooled"] = ensemble_fooled("any", flags) if flags else None
     made["condition"] = {"arm": "" if flags else UNASKED, "targets": targets, "share": None if flags else 1}
     made["author"] = f"{source} {made['author']}" if made.get("author") else source
     if not made.get("uid"):
