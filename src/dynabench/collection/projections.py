@@ -35,7 +35,7 @@ def draw(example_id: int) -> int:
 
 
 def wants_votes(config: TaskConfig, fooled: bool | None, targets: int) -> bool:
-    """Whether examples like this are put before validators; always where no model was asked, or where they judge it.
+    """Whether examples like this are put before validators; always where no model was asked or they are the judges.
 
     What its author has yet to judge is not: nobody claims a model error.
     """

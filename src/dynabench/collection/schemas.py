@@ -88,8 +88,8 @@ class OutcomeOut(BaseModel):
     """What the round's targets said about a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
 
     `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
-    Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or people
-    have yet to say whether it was wrong.
+    Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or
+    people have yet to say whether it was wrong.
     """
 
     id: int | None

@@ -1,9 +1,9 @@
 """Arms: the conditions of a round, one of which is drawn with each context that is handed out, or once per person.
 
-An arm is `{"name", "share", "targets", "start", "assistant"}`: its name is recorded with what comes of it, `share` is its
-weight in the draw, `targets` says whether the round's models are asked (`round`), none is (`none`, a control), or other
-ones are (a list of `{"model", "version"}`). `start`, if given, sets the kind of start that the task would draw otherwise;
-`assistant` says that help with writing is offered. See `rounds.assigning` for who gets which.
+An arm is `{"name", "share", "targets", "start", "assistant"}`: its name is recorded with what comes of it, `share` is
+its weight in the draw, `targets` says whether the round's models are asked (`round`), none is (`none`, a control), or
+other ones are (a list of `{"model", "version"}`). `start`, if given, sets the kind of start that the task would draw
+otherwise; `assistant` says that help with writing is offered. See `rounds.assigning` for who gets which.
 """
 
 import math

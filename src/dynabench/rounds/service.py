@@ -253,8 +253,8 @@ def draft_round(
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
-    `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once per
-    `person`; none for a plain round. Without targets nobody is asked.
+    `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
+    per `person`; none for a plain round. Without targets nobody is asked.
     """
     require_owner(session, person, task_id)
     if assign not in conditions.ASSIGN:

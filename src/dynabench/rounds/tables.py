@@ -79,8 +79,8 @@ class Round(Base):
     """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule.
 
     `arms` are conditions that are assigned at random (`rounds.arms`), with each context or once per person as `assign`
-    says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model version
-    that judges answers, where the task's rule has one.
+    says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
+    version that judges answers, where the task's rule has one.
     """
 
     __tablename__ = "rounds"

@@ -103,8 +103,8 @@ def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) ->
     for example_id, flag in session.execute(predictions):
         wrong[example_id].append(flag)
     votes: dict[int, list[tuple[Validation, bool]]] = defaultdict(list)
-    for cast, undone in session.execute(queries.ledger_votes(ids)):
-        votes[cast.example_id].append((cast, undone))
+    for vote, undone in session.execute(queries.ledger_votes(ids)):
+        votes[vote.example_id].append((vote, undone))
     return [
         _standing(
             config,
@@ -130,7 +130,7 @@ def _standing(
     hidden: bool,
 ) -> dict[str, Any]:
     rule = config.validation
-    counted = [cast for cast, undone in votes if not undone]
+    counted = [vote for vote, undone in votes if not undone]
     decided = str(verdict(places.ballots(counted), rule.votes, rule.adjudicate_up_to))
     blind = _blind(votes)
     fooled = _fooled(config, together, example, flags, decided)
@@ -143,7 +143,7 @@ def _standing(
         "open": projections.is_open(config, targets=len(flags), **state),
         "draw": projections.draw(example.id),
         "blind": len(blind),
-        "blind_right": sum(cast.vote == Verdict.CORRECT for cast in blind),
+        "blind_right": sum(vote.vote == Verdict.CORRECT for vote in blind),
         "targets": len(flags),
         "targets_right": flags.count(False),
     }
@@ -161,9 +161,9 @@ def _fooled(config: TaskConfig, together: str, example: Example, flags: list[boo
 def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
     """Blind answers that stand and were given before their author had seen the claim: each person's first vote."""
     first: dict[int, tuple[Validation, bool]] = {}
-    for cast, undone in votes:
-        first.setdefault(cast.person_id, (cast, undone))
-    return [cast for cast, undone in first.values() if cast.blind_answer is not None and not undone]
+    for vote, undone in votes:
+        first.setdefault(vote.person_id, (vote, undone))
+    return [vote for vote, undone in first.values() if vote.blind_answer is not None and not undone]
 
 
 def _counts(row: dict[str, Any]) -> dict[str, int]:

@@ -64,12 +64,12 @@ def _forget_who_was_not_asked() -> None:
     from dynabench.collection.terms import facet
 
     unasked = "SELECT example_id FROM standings WHERE targets = 0"
-    op.execute(f"UPDATE examples SET fooled = NULL WHERE id IN ({unasked})")  # noqa: S608
+    op.execute(f"UPDATE examples SET fooled = NULL WHERE id IN ({unasked})")
     op.execute("UPDATE standings SET fooled = NULL WHERE targets = 0")
     sqlite = op.get_context().dialect.name == "sqlite"
     day = "substr(e.at, 1, 10)" if sqlite else "to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
     op.execute(
-        "UPDATE tallies SET unknown = (SELECT count(*) FROM examples e JOIN standings s ON s.example_id = e.id "  # noqa: S608
+        "UPDATE tallies SET unknown = (SELECT count(*) FROM examples e JOIN standings s ON s.example_id = e.id "
         "WHERE s.targets = 0 AND NOT s.retracted AND NOT s.hidden AND e.round_id = tallies.round_id "
         f"AND e.author_id = tallies.person_id AND {day} = tallies.day AND e.start = tallies.start "
         "AND e.arm = tallies.arm AND e.source = tallies.source) "
