@@ -19,10 +19,10 @@ def distribution(site: Path, package: str, module: str = "") -> None:
 
 
 @contextmanager
-def on_path(site: Path, *packages: str) -> Iterator[None]:
-    """Where the packages in the folder `site` are plug-ins of this process."""
+def on_path(site: Path, *packages: str, distributed: bool = False) -> Iterator[None]:
+    """Where the packages in the folder `site` are plug-ins here; `distributed` if an installer wrote them."""
     for package in packages:
-        if not list(site.glob(f"{package}-*.dist-info")):
+        if not distributed and not (site / f"{package}-1.0.dist-info").exists():
             distribution(site, package)
     sys.path.insert(0, str(site))
     forget()

@@ -23,7 +23,7 @@ def list_plugins(as_json: AsJson = False) -> None:
     from dynabench import plugins
 
     brought = _brought()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": each.name, "package": each.package, "version": each.version, "brings": brought.get(each.name, {})}
         for each in plugins.installed().loaded()
     ]

@@ -13,8 +13,8 @@ from dynabench.tasks.rules.base import Unclaimed
 from dynabench.tasks.section import Setting
 from dynabench.tasks.words import texts_of
 
-SECONDS = 0.5
-"""What one search may take; a pattern that needs more on 2,000 characters of a kind that it names is refused."""
+SECONDS = 0.2
+"""Processor time of one search; a pattern that needs more on 2,000 characters of a kind that it names is refused."""
 PROBE = 2_000  # characters
 
 

@@ -96,7 +96,8 @@ class Scale:
 def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> Scale:
     if "/" in name or "\\" in name or name.endswith(".py"):
         raise ValueError("name one of the library, or of a plug-in")
-    module = registry.find(name, "metric")(None, **dict(options))
+    given: dict[str, Any] = dict(options)
+    module = registry.find(name, "metric")(None, **given)
     if trusting(type(module)) or type(module).card.needs or type(module).card.resource:
         raise ValueError(checked(type(module)) or "it loads models, reads files or runs code")
     known = {each.name: each for each in type(module).card.outputs}
