@@ -140,6 +140,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/context"): Route("unbanned", form={}),
     ("POST", "/tasks/{task}/warning"): Route("anyone", form={"next": "/tasks/nli/create"}),
     ("POST", "/examples/{id}/perturbation"): Route("author", form={}),
+    ("POST", "/api/v1/examples/{id}/judgement"): Route("author", json={"wrong": [True]}),
+    ("POST", "/examples/{id}/judgement"): Route("author", form={"wrong.0": "yes"}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),

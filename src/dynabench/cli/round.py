@@ -69,13 +69,13 @@ def open_round(
     from dynabench.rounds import schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
-        drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign)
+        drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
         return views.round_out(session, service.open_round(session, None, task, drafted.number))
 
     with database() as db:
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
         conditions = service.resolve_arms(config, _arms(arms), served)
-        cards = service.resolve(config, target, served)
+        cards, judge = service.resolve(config, target, served), service.resolve_judge(config, served)
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
-from dynabench.collection import bench, content_warning, forms, loop, public, service
+from dynabench.collection import bench, content_warning, forms, judgements, loop, public, service
 from dynabench.collection.api import throttle
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
@@ -162,6 +162,25 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
     except errors.Invalid as problem:
         explanation["errors"], status = problem.fields, 422
     return _explained(request, example, context, config, task, fooled, explanation, False, status)
+
+
+@router.post("/examples/{id}/judgement", name="send_judgement")
+@told_in_place
+async def judge(request: Request, id: RowId, person: Member) -> Response:
+    """Whether each model's answer to one's example is wrong: `wrong.0`, `wrong.1`, ... are `yes` or `no`."""
+    db, host = request.app.state.db, request.app.state.host
+    form = await request.form()
+    wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
+    example = await db.awrite(judgements.judge, person, id, wrong)
+    _, _, config, task, fooled = await db.aread(_config_of, person, id)
+    given = {"context_id": example.context_id, "handout_id": example.handout_id}
+    handout = await loop.current(db, host, person, task, **given)
+    if handout is None:
+        raise errors.Conflict("What you said is recorded. Reload the page to go on.")
+    values = await db.aread(bench.values, person, task, False, None, handout)
+    values["values"] = {"input": example.input, "answer": example.answer}
+    values |= bench.told_again(config, handout, example, service.outcome(example, fooled))
+    return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
 @router.post("/examples/{id}/retraction", name="send_retraction")

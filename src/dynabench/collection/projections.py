@@ -141,6 +141,7 @@ def count_verdict(session: Session, standing: Standing, new: str, config: TaskCo
     standing.verdict = new
     if standing.targets and config.fooled.judged_by == "validators":
         _set_fooled(session, standing, errs(Verdict(new)))
+        standing.targets_right = int(standing.targets == 1 and standing.fooled is False)
     standing.open = _may_be_checked(standing, config)
     _add(session, [_change(session, standing, before)])
 

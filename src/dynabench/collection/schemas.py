@@ -179,6 +179,12 @@ class AttributionIn(Strict):
     label: str = ""
 
 
+class JudgementIn(Strict):
+    """Whether each model's answer to your example is wrong, in the order of its predictions."""
+
+    wrong: list[bool] = Field(min_length=1, max_length=100)
+
+
 class ExplanationOut(BaseModel):
     """What the author said of their example."""
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, projections, queries, search, statements
+from dynabench.collection import drafts, judging, projections, queries, search, statements
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
@@ -48,6 +48,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     connection.execute(
         statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled is True)}
     )
+    if verdict.said:
+        judging.keep(session, made, verdict.said)
     if given.seed_id:
         connection.execute(statements.SEED_USED, {"seed": given.seed_id})
     right = verdict.flags.count(False)

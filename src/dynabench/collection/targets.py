@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.collection import judging
 from dynabench.collection.drafts import Draft
+from dynabench.collection.judging import Said
 from dynabench.models.client import Answer, Host
-from dynabench.tasks.fooling import ensemble_fooled
+from dynabench.tasks.ensembles import ensemble_fooled
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds.
 
-    A flag is None where people say later whether that answer is wrong.
+    A flag is None where people say later whether that answer is wrong. `said` is what a judge model said of each.
     """
 
     answers: tuple[Answer, ...]
     flags: tuple[bool | None, ...]
     fooled: bool | None
     latency_ms: float
+    said: tuple[Said, ...] = ()
 
 
 UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
@@ -37,10 +40,15 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     begun = time.perf_counter()
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
-    flags: tuple[bool | None, ...] = (None,) * len(answers)
-    if draft.config.fooled.judged_by is None:
-        flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
-    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
+    computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
+    said = await judging.ask(host, draft, answers)
+    judged = tuple(each.fooled for each in said) or (None,) * len(answers)
+    flags = computed if draft.config.fooled.judged_by is None else judged
+    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency, said)
+
+
+def _fooled(draft: Draft, answer: Answer) -> bool:
+    return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

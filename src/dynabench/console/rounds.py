@@ -137,7 +137,8 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
     def make(session: Session) -> int:
         targets = service.resolve(config, posted["targets"], cards)
         arms = service.resolve_arms(config, _arms(posted["arms"]), cards)
-        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"])
+        judge = service.resolve_judge(config, cards)
+        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
         if form.get("then") == "open":
             service.open_round(session, owner, task, made.number)
         return made.number

@@ -56,7 +56,8 @@ class Sheet:
         cells = [
             quoted(guarded(text_of(uid))), task[1:-1], version, number,
             *whole[0], self._name(held["tag"]), *whole[1], *whole[2], *whole[3], *whole[4],
-            "" if fooled == NULL else fooled, author[1:-1], source[1:-1], *(self.conditions.get(condition) or self._condition(condition)),
+            "" if fooled == NULL else fooled, author[1:-1], source[1:-1],
+            *(self.conditions.get(condition) or self._condition(condition)),
             "" if origin == NULL else quoted(guarded(text_of(origin))), "" if distance == NULL else distance, attempt,
             seconds, latency, at[1:-1], quoted(predictions), quoted(validations), verdict[1:-1], *(parts[5] or [""]),
             *(parts[6] or self.said.empty), *map(quoted, more), quoted(exact),

@@ -28,14 +28,11 @@ PEOPLE = "SELECT id, imported_as FROM people WHERE id IN ({list})"
 PREDICTIONS = """
 SELECT example_id, {join:said} FROM (SELECT example_id, position, '{"model":' || {quote:model} || ',"version":' ||
   {quote:version} || ',"answer":' || {json:answer} || ',"probabilities":' || coalesce({json:probabilities}, 'null') ||
-  ',"fooled":' || CASE WHEN {errs} THEN 'true' WHEN NOT {errs} THEN 'false' ELSE 'null' END || ',"latency_ms":' ||
-  {float:latency_ms} || '}' AS said FROM predictions WHERE {ids:example_id} ORDER BY example_id, id) p GROUP BY example_id
+  ',"fooled":' || CASE coalesce((SELECT j.fooled FROM judgements j WHERE j.prediction_id = predictions.id
+  ORDER BY j.id DESC LIMIT 1), fooled) WHEN true THEN 'true' WHEN false THEN 'false' ELSE 'null' END ||
+  ',"latency_ms":' || {float:latency_ms} || '}' AS said
+  FROM predictions WHERE {ids:example_id} ORDER BY example_id, id) p GROUP BY example_id
 """
-PREDICTIONS = PREDICTIONS.replace(
-    "{errs}",
-    "coalesce((SELECT j.fooled FROM judgements j WHERE j.prediction_id = predictions.id ORDER BY j.id DESC LIMIT 1), "
-    "fooled)",
-)
 VALIDATIONS = """
 SELECT v.example_id, v.person_id, u.validation_id, coalesce({json:v.blind_answer}, 'null'), '"vote":"' || v.vote ||
   '","by_owner":' || CASE WHEN v.by_owner THEN 'true' ELSE 'false' END || ',"values":' || {json:v.values} ||

@@ -85,11 +85,11 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
     cards = await host.index()
-    targets = service.resolve(config, body.targets, cards)
+    targets, judge = service.resolve(config, body.targets, cards), service.resolve_judge(config, cards)
     arms = service.resolve_arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
 
     def write(session: Session) -> schemas.RoundOut:
-        made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign)
+        made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
         if not body.draft:
             service.open_round(session, person, task, made.number)
         return views.round_out(session, made)

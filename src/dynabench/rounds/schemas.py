@@ -63,6 +63,7 @@ class RoundOut(BaseModel):
     ensemble: str
     arms: list[ArmOut] = []
     assign: Literal["item", "person"] = "item"
+    judge: TargetOut | None = None
     version: int
     created_at: datetime
     opened_at: datetime | None

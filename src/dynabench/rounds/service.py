@@ -18,6 +18,7 @@ from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.rules import JudgedByModel
 
 ROLES = ("owner", "moderator", "expert", "annotator")
 RESERVED = ("new",)  # ids that are addresses of pages
@@ -47,6 +48,12 @@ def targets_of(session: Session, round_id: int) -> tuple[tuple[str, str], ...]:
     if round_id not in known:
         known[round_id] = tuple((each.model, each.version) for each in session.get_one(Round, round_id).targets)
     return known[round_id]
+
+
+def judge_of(session: Session, round_id: int) -> tuple[str, str] | None:
+    """Model and version that judge a round's answers, where its task's rule has a judge."""
+    judge = session.get_one(Round, round_id).judge
+    return (judge["model"], judge["version"]) if judge else None
 
 
 def task(session: Session, task_id: str) -> Task:
@@ -242,6 +249,23 @@ def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) 
     return found
 
 
+def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
+    """The model version that judges answers under the task's rule; None where the rule has no judge.
+
+    Raises `Invalid` under `judge` where it is not served, or needs what the rule does not give it.
+    """
+    rule = config.fooled
+    if not isinstance(rule, JudgedByModel):
+        return None
+    found = next((card for card in cards if rule.judge in (card.name, f"{card.name}@{card.version}")), None)
+    if found is None:
+        raise errors.Invalid({"judge": f"The judge {rule.judge} is not served by the model host."})
+    if lacking := [name for name in found.inputs if name not in rule.ask]:
+        told = f"The judge {found.name} needs {', '.join(lacking)}; say under fooled.ask what it is given."
+        raise errors.Invalid({"judge": told})
+    return found
+
+
 def draft_round(
     session: Session,
     person: Person | None,
@@ -250,11 +274,13 @@ def draft_round(
     ensemble: str = "any",
     arms: Sequence[Any] = (),
     assign: str = "item",
+    judge: Card | None = None,
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
     `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
-    per `person`; none for a plain round. Without targets nobody is asked.
+    per `person`; none for a plain round. Without targets nobody is asked. `judge` is
+    what `resolve_judge` found.
     """
     require_owner(session, person, task_id)
     if assign not in conditions.ASSIGN:
@@ -262,10 +288,14 @@ def draft_round(
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
     owner = task_locked(session, task_id)  # numbers are given one at a time
-    chosen = conditions.clean(arms, newest_config(session, task_id))
+    config = newest_config(session, task_id)
+    chosen = conditions.clean(arms, config)
+    if judge is None and config.fooled.judged_by == "model":
+        raise errors.Invalid({"judge": "This task's answers are judged by a model: name it with the round."})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
     made.arms, made.assign = chosen, assign
+    made.judge = {"model": judge.name, "version": judge.version} if judge else None
     made.targets = [
         Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
     ]

@@ -13,7 +13,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fooling import EnsembleRule, ensemble_fooled
+from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
 from dynabench.validation import places, queries
 from dynabench.validation.reindex import index_written
 from dynabench.validation.tables import Validation

@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, projections
-from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
+from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import LABELS, Verdict, verdict
+from dynabench.stats.verdict import LABELS, Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
@@ -222,7 +222,8 @@ def _read_blind(
         raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
     context = session.get_one(Context, case.example.context_id)
     answer = case.config.clean_answer(ballot.answer, context=context.values, input=case.example.input)
-    agrees = case.config.agrees(answer, case.example.answer)
+    inputs = case.config.model_inputs(context.values, case.example.input)
+    agrees = case.config.agrees(answer, case.example.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
 
 
@@ -236,6 +237,16 @@ def _count_blind(standing: Standing, label: str, by: int) -> None:
     standing.blind_right += by * (label == Verdict.CORRECT)
 
 
+def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
+    """Record what a verdict says of the models' answers; of several it says something together alone."""
+    said = session.scalars(queries.predictions(standing.example_id)).all()
+    one = said[0].id if len(said) == 1 else None
+    session.add(Judgement(example_id=standing.example_id, prediction_id=one, by="validators", fooled=fooled))
+    session.flush()
+    for each in said:
+        session.expire(each, ["errs"])
+
+
 def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     """Bring the standing up to the votes that stand now, record a change of verdict, and tell."""
     standing, rule = case.standing, case.config.validation
@@ -246,6 +257,8 @@ def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
         moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
+        if standing.targets and case.config.fooled.judged_by == "validators":
+            _judge(session, standing, errs(Verdict(new)))
         projections.count_verdict(session, standing, new, case.config)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()
