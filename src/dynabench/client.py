@@ -106,7 +106,7 @@ class Client(Submitting):
     ) -> Json:
         """Open a round against fixed targets.
 
-        `arms`, conditions that are drawn by their shares, are `{"name", "share", "targets", "start", "assistant"}` 
+        `arms`, conditions that are drawn by their shares, are `{"name", "share", "targets", "start", "assistant"}`
         each; `assign` says whether with each `item` or once per `person`. `["none"]` as targets asks nobody.
         """
         body = {"targets": list(targets), "ensemble": ensemble, "arms": list(arms), "assign": assign}

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-from dynabench.collection.tables import Context, Judgement, Standing
+from dynabench.collection.tables import Judgement, Standing
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
+from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig
 from dynabench.validation.rebuild import rebuild
 from tests.collection.conftest import nli, sentiment
@@ -27,14 +28,16 @@ JUDGE = """
   rule: judged_by_model
   judge: nli-a
   ask: {premise: "{input.statement}", hypothesis: "It is {answer.label}, {claim.label}."}
-  wrong: [entailment]
+  says_wrong: [entailment]
 """
 
 
 @pytest.fixture
 def rules():
     host = RuleHost(
-        Rule("nli-a", "nli", nli), Rule("sentiment-a", "sentiment", sentiment), Rule("sentiment-b", "sentiment", sentiment)
+        Rule("nli-a", "nli", nli),
+        Rule("sentiment-a", "sentiment", sentiment),
+        Rule("sentiment-b", "sentiment", sentiment),
     )
     yield host
     host.stop()
@@ -109,7 +112,8 @@ def test_nobody_knows_until_the_author_has_judged(start, ada, bob, cleo, databas
     assert len(database.read(lambda session: session.scalars(select(Judgement)).all())) == 1
     assert ada.post(where, json={"wrong": [False]}).json()["fooled"] is False
     assert ada.post(where, json={"wrong": [True]}).json()["fooled"] is True
-    assert database.read(lambda session: session.scalars(select(Context.fooled)).all())[-1] == 1
+    of_task = select(func.sum(Context.fooled)).where(Context.task_id == "judged")
+    assert database.read(lambda session: session.scalar(of_task)) == 1
     recount_changes_nothing(database, made["id"])
     item = bob.post("/api/v1/tasks/judged/validations/next").json()
     assert item["said"] == [{"label": "positive"}]

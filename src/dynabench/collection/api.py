@@ -122,9 +122,7 @@ async def explain(
 
 
 @router.post("/examples/{id}/judgement")
-async def judge(
-    request: Request, id: security.RowId, body: schemas.JudgementIn, person: Member
-) -> schemas.OutcomeOut:
+async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn, person: Member) -> schemas.OutcomeOut:
     """Say whether each model's answer to your example is wrong, where the task leaves that to its author.
 
     You may say otherwise until somebody has voted on the example.

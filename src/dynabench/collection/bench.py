@@ -80,9 +80,7 @@ def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -
     }
 
 
-def told_again(
-    config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut
-) -> dict[str, Any]:
+def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut) -> dict[str, Any]:
     """As `told`, of an example that is stored."""
     return {
         "outcome": outcome,

@@ -32,7 +32,8 @@ class ItemOut(BaseModel):
     input: dict[str, Any]
     answer: dict[str, Any] = Field({}, description="The author's answer; left out where it is to be answered blind.")
     said: list[dict[str, Any]] = Field(
-        [], description="The models' answers, where the vote says of them: correct, that the model errs; incorrect, not."
+        [],
+        description="The models' answers, where the vote says of them: correct, that the model errs; incorrect, not.",
     )
     ask: list[dict[str, Any]] = Field(description="Fields that may be sent beside the vote, with when they apply.")
     expires_at: datetime = Field(description="How long your place is held.")

@@ -36,10 +36,10 @@ class JudgedByModel(Judged):
         description="What the judge is given, by its input field: text with {context.NAME}, {input.NAME}, {claim.NAME} "
         "(the author's answer) and {answer.NAME} (the target's).",
     )
-    wrong: list[Line] = Setting(
+    says_wrong: list[Line] = Setting(
         min_length=1, max_length=50, description="Labels of the judge, or beginnings of its text, that say wrong."
     )
-    right: list[Line] = Setting(
+    says_right: list[Line] = Setting(
         [], max_length=50, description="Those that say right; everything else then says nothing. Empty: all others."
     )
 
@@ -57,9 +57,13 @@ class JudgedByModel(Judged):
     def verdict(self, said: Values) -> bool | None:
         """Whether the judge's answer says wrong; None where it says neither."""
         texts = [str(value) for value in said.values() if isinstance(value, str)]
-        if any(_begins(text, words) for text in texts for words in self.wrong):
+        if any(_begins(text, words) for text in texts for words in self.says_wrong):
             return True
-        return False if not self.right or any(_begins(text, each) for text in texts for each in self.right) else None
+        return (
+            False
+            if not self.says_right or any(_begins(text, each) for text in texts for each in self.says_right)
+            else None
+        )
 
     def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
         """Places in templates stand for fields of the task, and the judge sees the answer that it judges."""
@@ -71,7 +75,10 @@ class JudgedByModel(Judged):
             for group, of in _PLACE.findall(template):
                 if (group, of) not in fields:
                     known = [f"{first}.{second}" for first, second in fields]
-                    yield f"ask.{name}", f"There is no “{group}.{of}” to fill in." + did_you_mean(f"{group}.{of}", known)
+                    yield (
+                        f"ask.{name}",
+                        f"There is no “{group}.{of}” to fill in." + did_you_mean(f"{group}.{of}", known),
+                    )
         if not any(group == "answer" for template in self.ask.values() for group, _ in _PLACE.findall(template)):
             yield "ask", "The judge is not shown the answer: use {answer.NAME} somewhere."
 
