@@ -21,7 +21,6 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig, conditions
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fooling import word_f1
 
 TRIES = 20  # earlier tries on a context that are listed
 SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
@@ -155,11 +154,10 @@ def _origin(example: Example) -> int | None:
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
-    """The share of words in common with each model's answer, where that decides whether it was fooled."""
-    if config.fooled.rule != "f1_below":
-        return {}
-    first = config.answer[0]
-    return {
-        each.model: word_f1(first.in_words(each.answer.get(first.name)), first.in_words(claimed.get(first.name)))
+    """How near each model's answer is to the claimed one, where the rule weighs that."""
+    first = config.fooled.counting(config.answer)[0]
+    near = {
+        each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)
         for each in outcome.predictions
     }
+    return {model: share for model, share in near.items() if share is not None}

@@ -8,7 +8,7 @@ from typing import Any
 
 from dynabench.collection.drafts import Draft
 from dynabench.models.client import Answer, Host
-from dynabench.tasks.fooling import ensemble_fooled
+from dynabench.tasks.ensembles import ensemble_fooled
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,12 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     begun = time.perf_counter()
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
-    flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
+    flags = tuple(_fooled(draft, answer) for answer in answers)
     return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
+
+
+def _fooled(draft: Draft, answer: Answer) -> bool:
+    return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

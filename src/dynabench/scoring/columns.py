@@ -7,7 +7,7 @@ from typing import Any
 from dynabench import evaluate
 from dynabench.evaluate.module import Module
 from dynabench.tasks.fields import Choice, Field, Number, Spans
-from dynabench.tasks.fooling import answer_words
+from dynabench.tasks.words import answer_words
 
 SQUAD = {"f1": "f1", "exact_match": "exact_match", "exact": "exact_match"}
 AVERAGED = ("f1", "precision", "recall")

@@ -2,14 +2,16 @@
 
 from typing import Any
 
+from dynabench.tasks import fields, rules
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import PLACE, types
+from dynabench.tasks.fields import types
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def config_schema() -> dict[str, Any]:
-    """The schema (2020-12) of what `TaskConfig.parse` reads, with the fields of all installed types.
+    """The schema (2020-12) of what `TaskConfig.parse` reads, with the fields of all installed types and the settings
+    of all fooling rules.
 
     It accepts the short forms as well. What one part says about another, such as the field that spans refer to, is
     left to `parse`.
@@ -22,6 +24,7 @@ def config_schema() -> dict[str, Any]:
         definitions |= {f"{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
         definitions[f"field_{name}"] = _field(own, name)
         names.append(f"field_{name}")
+    definitions["Fooled"] = _fooled(definitions)
     definitions["Field"] = {
         "title": "Field",
         "type": "object",
@@ -54,6 +57,30 @@ def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
     return own
 
 
+def _fooled(definitions: dict[str, Any]) -> dict[str, Any]:
+    """The `fooled:` part: the settings are those of its rule, `differs` where it names none."""
+    names = []
+    for name, rule in rules.rules().items():
+        own = rule.model_json_schema(ref_template=f"#/$defs/rule_{name}_{{model}}")
+        definitions |= {f"rule_{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
+        own["properties"]["rule"] = {"const": name, "description": own.pop("description", "")}
+        definitions[f"rule_{name}"] = own
+        names.append(name)
+    return {
+        "title": "Fooled",
+        "description": "When a model counts as fooled.",
+        "type": "object",
+        "properties": {"rule": {"enum": names, "default": "differs", "description": "Name of the fooling rule."}},
+        "allOf": [
+            {
+                "if": {"properties": {"rule": {"const": name}}, "required": [] if name == "differs" else ["rule"]},
+                "then": {"$ref": f"#/$defs/rule_{name}"},
+            }
+            for name in names
+        ],
+    }
+
+
 def _one_or_list(properties: dict[str, Any], name: str) -> None:
     listed = properties[name]
     description = listed.pop("description", "")
@@ -61,9 +88,10 @@ def _one_or_list(properties: dict[str, Any], name: str) -> None:
 
 
 def _referring(schema: Any) -> Any:
-    """`schema` with a reference to the field types wherever a field may stand."""
-    if schema == PLACE:
-        return {"$ref": "#/$defs/Field"}
+    """`schema` with a reference to the field types wherever a field may stand, and to the rules where a rule may."""
     if isinstance(schema, dict):
+        for place, name in ((fields.PLACE, "Field"), (rules.PLACE, "Fooled")):
+            if place.items() <= schema.items():
+                return {**{k: v for k, v in schema.items() if k not in place}, "$ref": f"#/$defs/{name}"}
         return {key: _referring(value) for key, value in schema.items()}
     return [_referring(item) for item in schema] if isinstance(schema, list) else schema

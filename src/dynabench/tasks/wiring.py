@@ -103,10 +103,7 @@ def _perturb(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 
 def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    answers = [field.name for field in config.answer]
-    for index, name in enumerate(config.fooled.fields):
-        if name not in answers:
-            yield f"fooled.fields.{index}", "There is no such answer field." + did_you_mean(name, answers)
+    yield from ((f"fooled.{key}", problem) for key, problem in config.fooled.problems(config))
 
 
 def _spans(config: "TaskConfig") -> Iterator[tuple[str, str]]:

@@ -221,7 +221,8 @@ def _read_blind(
         raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
     context = session.get_one(Context, case.example.context_id)
     answer = case.config.clean_answer(ballot.answer, context=context.values, input=case.example.input)
-    agrees = case.config.agrees(answer, case.example.answer)
+    inputs = case.config.model_inputs(context.values, case.example.input)
+    agrees = case.config.agrees(answer, case.example.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
 
 

@@ -9,8 +9,8 @@ from dynabench import errors
 from dynabench.datasets.imports.mapping import Mapping, Said, Source, Votes, meant
 from dynabench.datasets.imports.squad import spans_field
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.fields import Choice, Field
-from dynabench.tasks.fooling import ensemble_fooled
 
 UNASKED = "no-target"  # the arm of examples that come without any model's answer
 
@@ -40,12 +40,13 @@ def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str,
     """
     context, given, answer = made["context"]["values"], made["input"], made["answer"]
     clean = config.clean_answer(answer, context=context, input=given)
+    inputs = config.model_inputs(context, given)
     for said in made["predictions"]:
-        said["fooled"] = config.fooled_by(said["answer"], clean)
+        said["fooled"] = config.fooled_by(said["answer"], clean, inputs, said.get("probabilities"))
     for vote in made["validations"]:
         if vote.get("blind_answer") is not None:
             blind = config.clean_answer(vote["blind_answer"], context=context, input=given)
-            vote["vote"] = "correct" if config.agrees(blind, clean) else "incorrect"
+            vote["vote"] = "correct" if config.agrees(blind, clean, inputs) else "incorrect"
     flags = [said["fooled"] for said in made["predictions"]]
     targets = [{"model": said["model"], "version": said["version"]} for said in made["predictions"]]
     made["fooled"] = bool(flags) and ensemble_fooled("any", flags)

@@ -1,16 +1,16 @@
 """Field types: those that come with the platform, and those that other packages add.
 
-A package adds one with an entry point in the group `dynabench.fields` that names a subclass of `Field`; the class
-brings its templates in the folder `templates/<type>/`.
+A plug-in adds one by the hook `dynabench_fields` (`dynabench.hooks`): a subclass of `Field` that brings its templates
+in the folder `<templates>/<type>/`.
 """
 
-from functools import lru_cache
-from importlib.metadata import entry_points
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
+from dynabench import plugins
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.choice import Choice, Option
 from dynabench.tasks.fields.number import Number
@@ -20,17 +20,15 @@ from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
-__all__ += ["YesNo", "template_folders", "types"]
+__all__ += ["SHIPPED", "YesNo", "template_folders", "types"]
+
+SHIPPED: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
+_named = plugins.classes(Field, "type")  # type: ignore[type-abstract]
 
 
-@lru_cache
-def types() -> dict[str, type[Field]]:
-    """All field types by name; a plug-in may not replace one of ours."""
-    found: dict[str, type[Field]] = {}
-    for entry in entry_points(group="dynabench.fields"):
-        found[entry.name] = entry.load()
-    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
-    return found | {field.model_fields["type"].default: field for field in ours}
+def types() -> Mapping[str, type[Field]]:
+    """All field types by name, ours first."""
+    return plugins.gather("dynabench_fields", _named)
 
 
 def template_folders() -> dict[str, Path]:
