@@ -130,6 +130,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/examples/{id}/hide"): Route("moderator", json={"reason": "spam"}),
     ("POST", "/api/v1/examples/{id}/restore"): Route("moderator", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/arms"): Route("moderator", scope="manage"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/calibration"): Route("moderator", scope="manage"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),

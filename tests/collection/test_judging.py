@@ -175,3 +175,18 @@ def test_a_task_without_any_model_is_collected_and_checked(start, ada, bob, cleo
     assert standing(database, made["id"]).verdict == "correct"
     [row] = [json.loads(line) for line in owner.get("/api/v1/tasks/judged/export").text.splitlines()]
     assert (row["fooled"], row["predictions"], row["condition"]["targets"]) == (None, [], [])
+
+
+def test_a_judge_is_compared_with_people(start, ada, bob, cleo, owner):
+    start(JUDGE)
+    for text, verdict in (("A good day.", "correct"), ("A good night.", "incorrect"), ("A bad day.", "correct")):
+        example = write(ada, text)["id"]
+        for voter in (bob, cleo):
+            voter.post(f"/api/v1/examples/{example}/validations", json={"vote": verdict})
+    found = owner.get("/api/v1/tasks/judged/rounds/1/calibration").json()
+    assert (found["judge"], found["model"]) == ("model", "nli-a")
+    assert (found["both"], found["judged_only"], found["found_only"], found["neither"]) == (2, 1, 0, 0)
+    assert found["precision"]["value"] == pytest.approx(2 / 3)
+    assert (found["recall"]["value"], found["agreement"]["value"]) == (1.0, pytest.approx(2 / 3))
+    assert owner.get("/api/v1/tasks/sentiment/rounds/1/calibration").status_code == 404
+    assert bob.get("/api/v1/tasks/judged/rounds/1/calibration").status_code == 403

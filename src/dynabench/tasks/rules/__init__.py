@@ -28,7 +28,7 @@ from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["PLACE", "SHIPPED", "AnyRule", "Judge", "Rule", "Unclaimed", "rules"]
 __all__ += ["Chosen", "Differs", "F1Below", "Matches", "MetricBelow", "NotIn", "Outside", "OverlapBelow", "Uncertain"]
-__all__ += ["VqaBelow", "JudgedByAnnotator", "JudgedByModel", "JudgedByValidators"]
+__all__ += ["JudgedByAnnotator", "JudgedByModel", "JudgedByValidators", "VqaBelow"]
 
 SHIPPED: tuple[type[Rule], ...] = (
     Differs,
