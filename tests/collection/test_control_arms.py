@@ -41,16 +41,17 @@ def trial(feel):  # noqa: F811
 
 def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
     assert trial["assign"] == "person"
-    assert [arm["targets"] if isinstance(arm["targets"], str) else arm["targets"][0]["model"] for arm in trial["arms"]] == [
+    asked = [arm["targets"] for arm in trial["arms"]]
+    assert [each if isinstance(each, str) else each[0]["model"] for each in asked] == [
         "round", "sentiment-b", "none",
     ]  # fmt: skip
-    people = [person(f"p{number}") for number in range(6)]
+    people = [person(f"writer{number}") for number in range(6)]
     arms = {}
     for each in people:
         first, again = draw(each, "feel"), draw(each, "feel")
         assert first["arm"] == again["arm"]
-        arms[each.username] = first["arm"]
-        told = send(each, body(again, f"A good day, {each.username}."), task="feel").json()
+        arms[each.name] = first["arm"]
+        told = send(each, body(again, f"A good day, {each.name}."), task="feel").json()
         models = [said["model"] for said in told["predictions"]]
         assert models == {"model": ["sentiment-a"], "other": ["sentiment-b"], "nobody": []}[first["arm"]]
         assert (told["fooled"] is None) == (first["arm"] == "nobody")
@@ -68,7 +69,7 @@ def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person,
 
 
 def test_whoever_comes_at_once_gets_a_place_of_their_own(trial, person, database):
-    people = [person(f"p{number}") for number in range(9)]
+    people = [person(f"writer{number}") for number in range(9)]
 
     def come(each):
         def hand_out(session):

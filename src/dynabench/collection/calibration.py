@@ -1,7 +1,7 @@
 """How good judgements are beside people: what authors or a judge model call wrong, and what validators find.
 
-On examples with a judgement and a verdict of `correct` (the model errs) or `incorrect` (it does not). Programs' examples
-count too: the judge reads them alike. Intervals are clustered by author.
+On examples with a judgement and a verdict of `correct` (the model errs) or `incorrect` (it does not). Programs'
+examples count too: the judge reads them alike. Intervals are clustered by author.
 """
 
 from dataclasses import dataclass

@@ -38,8 +38,8 @@ class Given:
 class Draft:
     """A checked draft with all that asking and recording need, so that nothing stays open while models think.
 
-    `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the example
-    that the same request made before. In the sandbox there is neither author nor handout.
+    `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
+    example that the same request made before. In the sandbox there is neither author nor handout.
     """
 
     task_id: str

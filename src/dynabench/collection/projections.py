@@ -86,8 +86,8 @@ def count_example(
 ) -> None:
     """Count an example that was just written.
 
-    `targets` predictions were made on it, and of `targets_right` of them it is known that they were right. `place` is where it
-    belongs; it is looked up where it is not given.
+    `targets` predictions were made on it, and of `targets_right` of them it is known that they were right. `place` is
+    where it belongs; it is looked up where it is not given.
     """
     session.flush()
     state: dict[str, Any] = {

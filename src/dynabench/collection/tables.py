@@ -145,8 +145,8 @@ class Judgement(Base):
     """Somebody's or something's word on whether a model was wrong; the latest one on each counts.
 
     By the `annotator` (`person_id`), by a `model` (`model`, `version`, and what it `said`), or by the `validators`,
-    whose verdict it is. On one answer, or, with `prediction_id` None, on all of an example together. `fooled` None takes an
-    earlier word back.
+    whose verdict it is. On one answer, or, with `prediction_id` None, on all of an example together. `fooled` None
+    takes an earlier word back.
     """
 
     __tablename__ = "judgements"

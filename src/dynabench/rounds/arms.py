@@ -10,6 +10,7 @@ import math
 import random
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from dynabench.errors import Invalid
@@ -95,7 +96,7 @@ def drawn(arms: Sequence[Arm], key: str, place: int) -> Arm | None:
     """
     if not arms:
         return None
-    block = _block([arm["share"] for arm in arms])
+    block = [*_block(tuple(arm["share"] for arm in arms))]
     if not block:
         return random.Random(f"{key}:{place}").choices(arms, [arm["share"] for arm in arms])[0]
     number, within = divmod(place, len(block))
@@ -103,7 +104,8 @@ def drawn(arms: Sequence[Arm], key: str, place: int) -> Arm | None:
     return arms[block[within]]
 
 
-def _block(shares: Sequence[float]) -> list[int]:
+@lru_cache(1000)
+def _block(shares: tuple[float, ...]) -> tuple[int, ...]:
     """The places of the arms in a block, in order: the shortest block that gives each its share within a hundredth of
     it; none where no block of `BLOCK` places does."""
     total = sum(shares)
@@ -114,8 +116,8 @@ def _block(shares: Sequence[float]) -> list[int]:
             for count, share in zip(counts, shares, strict=True)
         )
         if near and sum(counts) == size:
-            return [arm for arm, count in enumerate(counts) for _ in range(count * -(-LEAST // size))]
-    return []
+            return tuple(arm for arm, count in enumerate(counts) for _ in range(count * -(-LEAST // size)))
+    return ()
 
 
 def asks(arms: Sequence[Arm], name: str) -> bool:

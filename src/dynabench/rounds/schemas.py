@@ -4,10 +4,17 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
+# Checked by `rounds.arms`, which names the arm: a union here would put its alternatives into the names of errors.
+ArmTargets = Annotated[
+    Any,
+    WithJsonSchema(
+        {"anyOf": [{"enum": ["round", "none"]}, {"type": "array", "items": {"type": "string"}, "maxItems": 16}]}
+    ),
+]
 ModelName = Annotated[str, Field(max_length=200)]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
@@ -36,7 +43,7 @@ class ArmIn(Strict):
 
     name: str = Field(max_length=40)
     share: float = Field(1, gt=0, le=1e6, allow_inf_nan=False, description="Weight in the draw.")
-    targets: Literal["round", "none"] | list[ModelName] = Field(
+    targets: ArmTargets = Field(
         "round", description="none: no model is asked, a control. A list: these models instead of the round's."
     )
     start: Literal["blank", "prompt", "seed"] | None = Field(None, description="By default as the task draws it.")

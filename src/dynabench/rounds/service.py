@@ -217,9 +217,7 @@ def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
         return []
     if not names:
         raise errors.Invalid(
-            {
-                "targets": "Name at least one model, such as those that `dynabench model list` shows, or none to ask nobody."
-            }
+            {"targets": "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."}
         )
     if len(set(names)) < len(names):
         raise errors.Invalid({"targets": "Name each model once."})
@@ -239,9 +237,9 @@ def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) 
     found: list[Any] = []
     for index, arm in enumerate(raw):
         names = arm.get("targets") if isinstance(arm, dict) else None
-        if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        if isinstance(names, list):
             try:
-                chosen = resolve(config, names, cards)
+                chosen = resolve(config, [name if isinstance(name, str) else "" for name in names[:16]], cards)
             except errors.Invalid as problem:
                 raise errors.Invalid({f"arms.{index}.targets": problem.fields["targets"]}) from None
             arm = arm | {"targets": [{"model": card.name, "version": card.version} for card in chosen] or "none"}
