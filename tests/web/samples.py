@@ -175,7 +175,7 @@ BLIND = JUDGE | {
 }  # fmt: skip
 BOARD = BoardPage(
     items=[
-        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, mine=mine,
+        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, unknown=0, mine=mine,
                  mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
         for rank, name, source, n, f, v, mine in [
             (1, "grace", "person", 61, 31, 22, False), (2, "quiet-heron", "expert", 40, 22, 12, False),

@@ -93,6 +93,6 @@ def mine(session: Session, person: Person, of: Round) -> Mine:
         known=int(counts.examples - counts.unknown),
         validated=int(counts.validated),
         today=int(today.examples),
-        streak=sum(takewhile(bool, latest)),
+        streak=len(list(takewhile(bool, latest))),
         mer=rate(int(counts.fooled), int(counts.examples - counts.unknown)),
     )
