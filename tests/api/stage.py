@@ -24,6 +24,7 @@ from dynabench.notices.tables import Delivery, Hook, Wish
 from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
+from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.tables import Invitation
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
@@ -126,6 +127,7 @@ class Stage:
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
             things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+            things |= {"proposals": lambda _: self.proposal()}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
 
@@ -134,6 +136,17 @@ class Stage:
         made = Submission(
             task_id="nli", kind="hub", name="hidden", person_id=self.callers["author"].id, visibility="private"
         )
+
+        def make(session: Session) -> int:
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
+
+    def proposal(self) -> int:
+        """A task that the author proposed, and that waits."""
+        made = Proposal(task_id="irony", source="id: irony", person_id=self.callers["author"].id)
 
         def make(session: Session) -> int:
             session.add(made)

@@ -120,19 +120,19 @@ class Saved:
     changed: bool
 
 
-def save_task(session: Session, person: Person | None, source: str) -> Saved:
+def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
     """Create the task that a YAML config describes, or give the one of that id a new version.
 
-    Admins (and the operator, `person` None) create tasks and become their owners; owners change their own. Rounds
-    keep the version that they were drafted with.
+    Admins (and the operator, `person` None) create tasks and become their owners, others where `new_by_anyone` says
+    that they may (`rounds.proposals`); owners change their own. Rounds keep the version that they were drafted with.
     """
     config = TaskConfig.parse(source)
     if config.id in RESERVED:
         raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
-        if person is not None and not person.admin:
-            raise errors.Forbidden("Only admins may create tasks. Ask one to create it and to make you its owner.")
+        if person is not None and not person.admin and not new_by_anyone:
+            raise errors.Forbidden("Only admins may create tasks. Propose it with POST /proposals.")
         found = Task(id=config.id)
         session.add(found)
         session.flush()
