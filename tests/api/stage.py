@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
+from dynabench.archives import service as archives
 from dynabench.db import Database
 from dynabench.leaderboards import reports, snapshots
 from dynabench.leaderboards.tables import Report, Snapshot
@@ -102,6 +103,8 @@ class Stage:
             known["name"] = "model-0"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
+        if "archives/{job}" in path:
+            known["job"] = self.archive()
         if "/twins" in path:
             known |= {"name": "small", "axis": "robustness"}
         if "/webhooks" in path:
@@ -143,6 +146,11 @@ class Stage:
             return made.id
 
         return self.database.write(make)
+
+    def archive(self) -> str:
+        """An archive of the task that its owner asked for."""
+        owner = self.callers["owner"].id
+        return self.database.write(lambda session: archives.export(session, session.get_one(Person, owner), "nli").id)
 
     def proposal(self) -> int:
         """A task that the author proposed, and that waits."""

@@ -22,6 +22,7 @@ RAIL = (
     ("people", "People", True),
     ("data", "Data", False),
     ("config", "Config", False),
+    ("archives", "Archives", False),
     ("webhooks", "Webhooks", False),
     ("log", "Log", False),
 )

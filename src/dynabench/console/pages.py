@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from dynabench.console import (
+    archives,
     config,
     contexts,
     data,
@@ -19,7 +20,7 @@ from dynabench.console import (
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, webhooks, log)
+SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, archives, webhooks, log)
 
 for _section in SECTIONS:
     router.include_router(_section.router)
