@@ -181,6 +181,18 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/figures"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/annotators"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/moderation"): Route("moderator", scope="manage"),
+    ("GET", "/api/v1/examples/{id}/notes"): Route("moderator", scope="manage", hidden=True),
+    ("POST", "/api/v1/examples/{id}/notes"): Route("moderator", json={"text": "Odd."}, hidden=True),
+    ("DELETE", "/api/v1/examples/{id}/notes/{note}"): Route("moderator"),
+    ("POST", "/api/v1/examples/{id}/labels"): Route("moderator", json={"name": "odd"}, hidden=True),
+    ("DELETE", "/api/v1/examples/{id}/labels/{name}"): Route("moderator", hidden=True),
+    ("POST", "/api/v1/tasks/{task}/examples/bulk"): Route(
+        "moderator", json={"kind": "label", "value": "odd", "matching": {"q": "nowhere"}}
+    ),
+    ("POST", "/api/v1/tasks/{task}/examples/bulk/{id}/undo"): Route("moderator"),
+    ("POST", "/tasks/{task}/manage/examples/bulk"): Route("moderator", form={"kind": "hide"}),
+    ("POST", "/tasks/{task}/manage/examples/bulk/{id}/undo"): Route("moderator", form={}),
+    ("POST", "/tasks/{task}/manage/notes/{id}"): Route("moderator", form={"note": "Odd."}),
     ("POST", "/api/v1/examples/{id}/dismiss"): Route("moderator", json={"reason": "harmless"}),
     ("POST", "/api/v1/examples/{id}/reopen"): Route("moderator", json={"reason": "again"}),
     ("POST", "/api/v1/tasks/{task}/archives"): Route("owner", json={}),

@@ -1,4 +1,4 @@
-"""Archives over HTTP: who may ask for one, send one, fetch one; what goes on in the worker is played in `tests/jobs`."""
+"""Archives over HTTP: who may ask for one, send one, fetch one; the work itself is played in `tests/jobs`."""
 
 import pytest
 

@@ -47,6 +47,6 @@ def bring(
         made = Imported(archive.manifest)
         for batch in storing.cut(archive, told):
             bad = db.write(storing.store, settings, id, batch, state, checked.taken)
-            made.refused += [(batch.list, number, message) for number, message in bad]
+            made.refused += [(batch.part, number, message) for number, message in bad]
     made.notes = state.notes
     return made

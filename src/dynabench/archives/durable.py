@@ -109,7 +109,7 @@ def _store(session: Session, settings: Settings, job_id: str, number: int, batch
     state = State(**done["state"])
     bad = storing.store(session, settings, job.payload["task"], batch, state, done["taken"])
     given = dict(batch.rows)
-    rows = [Row(n, given[n]) for n, _ in bad] if batch.list == layout.EXAMPLES else []
+    rows = [Row(n, given[n]) for n, _ in bad] if batch.part == layout.EXAMPLES else []
     context_imports.refuse(session, job_id, rows, [each for each in bad if rows])
     job.done = done | {"batches": number, "state": vars(state), "failed": done.get("failed", 0) + len(bad)}
 

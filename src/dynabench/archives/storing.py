@@ -60,7 +60,7 @@ def begin(session: Session, person: Person | None, id: str, checked: Checked, so
 class Batch:
     """Some rows of one list, with their numbers in it from 1."""
 
-    list: str
+    part: str
     rows: list[tuple[int, dict[str, Any]]]
 
 
@@ -75,11 +75,11 @@ def store(
     session: Session, settings: Settings, id: str, batch: Batch, state: State, taken: bool
 ) -> list[tuple[int, str]]:
     """Store a batch and count it in `state`; number and reason of each row that the task refuses."""
-    if batch.list == layout.EXAMPLES:
+    if batch.part == layout.EXAMPLES:
         rows = [Numbered(number, own.row(values)) for number, values in batch.rows]
         return finished.add(session, settings, id, [_named_anew(id, one) for one in rows] if taken else rows, state)
     config = service.newest_config(session, id)
-    if batch.list == layout.SEEDS:
+    if batch.part == layout.SEEDS:
         given = [seeds.SeedRow(n, row["context"], row["input"], row.get("answer"), row.get("tag", ""))
                  for n, row in batch.rows]  # fmt: skip
         return seeds.add(session, id, config, given).errors

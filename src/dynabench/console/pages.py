@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from dynabench.console import (
     archives,
+    bulk,
     config,
     contexts,
     data,
@@ -22,5 +23,6 @@ router = APIRouter(include_in_schema=False)
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
 SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, archives, webhooks, log)
 
+router.include_router(bulk.router)
 for _section in SECTIONS:
     router.include_router(_section.router)
