@@ -39,6 +39,7 @@ WORKFLOWS = {
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
+    "tell_announcement": "dynabench.validation.telling:tell_announcement",
     "send_mail": "dynabench.notices.durable:send_mail",
     "call_webhook": "dynabench.notices.durable:call_webhook",
 }

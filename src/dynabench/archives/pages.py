@@ -65,5 +65,4 @@ async def send(request: Request, person: Member) -> Response:
 async def one(request: Request, job: UUID, person: Member) -> Response:
     """How it goes."""
     found = await request.app.state.db.aread(service.job_of, person, job)
-    values = {"job": await told(request, found)}
-    return render(request, "archives/archive.html", fragment="archives/_job.html", **values)
+    return render(request, "archives/archive.html", fragment="archives/_job.html", job=await told(request, found))

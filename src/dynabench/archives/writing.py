@@ -2,7 +2,7 @@
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -127,7 +127,11 @@ def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
 def _pages(db: Database, page: Callable[[int], Select[Any]]) -> Iterator[Any]:
     """The rows of all pages; `page` asks for those above an id."""
     after = 0
-    while rows := db.read(lambda session, after=after: session.execute(page(after)).all()):
+
+    def read(session: Session) -> Sequence[Any]:
+        return session.execute(page(after)).all()
+
+    while rows := db.read(read):
         yield from rows
         after = rows[-1].id
 

@@ -55,7 +55,9 @@ def list_tasks(as_json: AsJson = False) -> None:
 def role(
     task: str,
     username: str,
-    name: Annotated[str, typer.Argument(metavar="ROLE", help="owner, moderator, expert, annotator or none.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ROLE", help="owner, moderator, expert, annotator, validator or none.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Give somebody a role in a task."""
@@ -82,7 +84,7 @@ def roles(task: str, as_json: AsJson = False) -> None:
 @app.command()
 def invite(
     task: str,
-    role: Annotated[str, typer.Argument(help="owner, moderator, expert or annotator.")],
+    role: Annotated[str, typer.Argument(help="owner, moderator, expert, annotator or validator.")],
     uses: Annotated[int, typer.Option(help="How many people may accept it.")] = 1,
     days: Annotated[int, typer.Option(help="How long it works.")] = 7,
     note: Annotated[str, typer.Option(help="Whom it is for; owners see it.")] = "",

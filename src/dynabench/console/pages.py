@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from dynabench.console import (
+    announcements,
     archives,
     bulk,
     config,
@@ -15,13 +16,29 @@ from dynabench.console import (
     moderation,
     people,
     rounds,
+    settings,
     webhooks,
 )
 
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, archives, webhooks, log)
+SECTIONS = (
+    health,
+    rounds,
+    contexts,
+    examples,
+    figures,
+    moderation,
+    people,
+    data,
+    config,
+    settings,
+    announcements,
+    archives,
+    webhooks,
+    log,
+)
 
 router.include_router(bulk.router)
 for _section in SECTIONS:

@@ -102,7 +102,8 @@ def beside(lines: Iterable[Line]) -> list[Pair]:
 
     def pair() -> None:
         pairs.extend(Pair(old, new) for old, new in zip_longest(gone, come))
-        gone.clear(), come.clear()
+        gone.clear()
+        come.clear()
 
     for line in lines:
         if line.sign == "-":

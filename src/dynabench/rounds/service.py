@@ -19,7 +19,7 @@ from dynabench.rounds import contexts, queries
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
-ROLES = ("owner", "moderator", "expert", "annotator")
+ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
 ENSEMBLES = ("any", "majority", "all")
 
@@ -88,7 +88,7 @@ def open_round_of(session: Session, task_id: str) -> Round:
 
 
 def role(session: Session, person: Person | None, task_id: str) -> str | None:
-    """What somebody is to a task: `owner` (admins too), `moderator`, `expert`, `annotator`, or None."""
+    """What somebody is to a task: `owner` (admins too), or another of `ROLES`, or None."""
     if person is None:
         return None
     if person.admin:
@@ -173,7 +173,7 @@ def task_locked(session: Session, task_id: str) -> Task:
 
 
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away.
+    """Give somebody one of `ROLES` in a task; None takes the role away.
 
     The last owner stays one until there is another.
     """

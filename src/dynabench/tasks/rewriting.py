@@ -59,8 +59,8 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
 
 def _written(value: Any) -> str:
     if isinstance(value, str) and "\n" not in value:
-        plain = yaml.safe_dump(value, width=10**9, allow_unicode=True).splitlines()[0]
-        return str(plain)
+        plain: str = yaml.safe_dump(value, width=10**9, allow_unicode=True)
+        return plain.splitlines()[0]
     return json.dumps(value, ensure_ascii=False)  # YAML reads JSON
 
 
@@ -78,7 +78,7 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
         return text[:place].rstrip().removesuffix(",") + comma + entry + text[place:]
     key, last = to.value[-1]
     end = last.end_mark.index
-    if isinstance(last, yaml.ScalarNode) or last.flow_style:  # then comments may follow on its line
+    if isinstance(last, yaml.ScalarNode) or getattr(last, "flow_style", False):  # then comments may follow on its line
         end = text.find("\n", end - 1 if text[end - 1 : end] == "\n" else end)
         end = len(text) if end < 0 else end
     return text[:end].rstrip("\n ") + "\n" + " " * key.start_mark.column + entry + "\n" + text[end:].lstrip("\n")

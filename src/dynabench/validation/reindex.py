@@ -57,7 +57,7 @@ def _news(session: Session, some: Some) -> list[search_index.News]:
     looked = set(session.scalars(select(Dismissal.example_id).where(some(Dismissal.example_id))))
     marks = notes.marks(session, some)
     origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
-    news = []
+    news: list[search_index.News] = []
     for row in session.execute(_rows(some)):
         at_all = row.id in flagged or row.id in looked
         review = moderation.review(session, row.id, flagged[row.id]) if at_all else "none"
