@@ -58,9 +58,11 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 @given(WORDS, st.booleans(), st.integers(1, 25))
 def test_whatever_is_written_is_read_again(words, yes, number):
     changes = {("description",): words, ("content_warning",): words + "\n" + words, ("validate", "votes"): number,
-               ("validate", "also_not_fooled"): yes, ("input", 0, "label"): words}  # fmt: skip
+               ("validate", "also_not_fooled"): yes, ("input", 0, "label"): words,
+               ("data", "licence"): words}  # fmt: skip
     read = yaml.safe_load(rewritten(NLI, changes))
     assert (read["description"], read["content_warning"]) == (words, words + "\n" + words)
     assert (read["validate"]["votes"], read["validate"]["also_not_fooled"]) == (number, yes)
     assert read["input"][0]["label"] == words
+    assert read["data"]["licence"] == words
     assert read["answer"] == yaml.safe_load(NLI)["answer"]

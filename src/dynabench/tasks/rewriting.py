@@ -1,6 +1,7 @@
 """Changing single values in a config's text, so that its comments, order and spelling stay as somebody wrote them."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ import yaml
 
 from dynabench.errors import Invalid
 
+SIMPLE = re.compile(r"\w[\w .-]*", re.ASCII)
 Path = tuple[str | int, ...]
 """Keys and places from the top, such as `("validate", "votes")`."""
 
@@ -58,10 +60,11 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, str) and "\n" not in value:
-        plain: str = yaml.safe_dump(value, width=10**9, allow_unicode=True)
-        return plain.splitlines()[0]
-    return json.dumps(value, ensure_ascii=False)  # YAML reads JSON
+    if not isinstance(value, str):
+        return json.dumps(value)  # YAML reads JSON
+    style = None if SIMPLE.fullmatch(value) else '"'  # commas and braces mean something where braces are open
+    found: str = yaml.safe_dump(value, default_style=style, width=10**9, allow_unicode=True)
+    return found.split("\n")[0]
 
 
 def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
@@ -81,10 +84,13 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
     if isinstance(last, yaml.ScalarNode) or getattr(last, "flow_style", False):  # then comments may follow on its line
         end = text.find("\n", end - 1 if text[end - 1 : end] == "\n" else end)
         end = len(text) if end < 0 else end
-    return text[:end].rstrip("\n ") + "\n" + " " * key.start_mark.column + entry + "\n" + text[end:].lstrip("\n")
+    column = int(key.start_mark.column)
+    return text[:end].rstrip("\n ") + "\n" + " " * column + entry + "\n" + text[end:].lstrip("\n")
 
 
 def _without(text: str, parent: yaml.Node, node: yaml.Node) -> str:
+    if not isinstance(parent, yaml.MappingNode):
+        raise Invalid({"config": "This is an item of a list; take it away there."})
     key = next(key for key, value in parent.value if value is node)
     start, end = key.start_mark.index, node.end_mark.index
     if parent.flow_style:
