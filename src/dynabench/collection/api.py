@@ -10,6 +10,7 @@ from dynabench import errors, security
 from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
 from dynabench.collection import (
+    announcement_api,
     attributions,
     boards,
     figure_schemas,
@@ -239,3 +240,4 @@ async def board(
 
 
 router.include_router(figures_api.router)
+router.include_router(announcement_api.router)

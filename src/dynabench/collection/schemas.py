@@ -130,7 +130,8 @@ class ExampleQuery(Strict):
     """What is looked for among a task's examples; all of it must hold.
 
     `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation, `since` and
-    `until` UTC days, `perturbed` examples that another one was made from.
+    `until` UTC days, `perturbed` examples that another one was made from, `noted` and `label` what moderators
+    wrote beside it.
     """
 
     mine: bool = False
@@ -150,6 +151,8 @@ class ExampleQuery(Strict):
     hidden: Literal["no", "yes", "any"] = "no"
     made_from: bool | None = None
     perturbed: bool | None = None
+    noted: bool | None = None
+    label: str = Field("", max_length=40)
     since: date | None = None
     until: date | None = None
 
