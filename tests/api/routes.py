@@ -130,6 +130,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/examples/{id}/hide"): Route("moderator", json={"reason": "spam"}),
     ("POST", "/api/v1/examples/{id}/restore"): Route("moderator", json={}),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/arms"): Route("moderator", scope="manage"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/calibration"): Route("moderator", scope="manage"),
     ("GET", "/"): Route("anyone"),
     ("POST", "/try"): Route("anyone", form={"task": "sentiment"}),
     ("GET", "/tasks/{task}"): Route("anyone"),
@@ -140,6 +142,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/context"): Route("unbanned", form={}),
     ("POST", "/tasks/{task}/warning"): Route("anyone", form={"next": "/tasks/nli/create"}),
     ("POST", "/examples/{id}/perturbation"): Route("author", form={}),
+    ("POST", "/api/v1/examples/{id}/judgement"): Route("author", json={"wrong": [True]}),
+    ("POST", "/examples/{id}/judgement"): Route("author", form={"wrong.0": "yes"}),
     ("POST", "/examples/{id}/explanation"): Route("author", form={"explanation.why_correct": "Because."}),
     # validation
     ("POST", "/api/v1/tasks/{task}/validations/next"): Route("seated"),

@@ -16,6 +16,7 @@ from dynabench.collection import (
     figure_schemas,
     figures_api,
     hiding,
+    judgements,
     loop,
     queries,
     schemas,
@@ -119,6 +120,21 @@ async def explain(
     db: Database = request.app.state.db
     made = await db.awrite(service.explain, person, id, body)
     return schemas.ExplanationOut(id=made.id, values=made.values)
+
+
+@router.post("/examples/{id}/judgement")
+async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn, person: Member) -> schemas.OutcomeOut:
+    """Say whether each model's answer to your example is wrong, where the task leaves that to its author.
+
+    You may say otherwise until somebody has voted on the example.
+    """
+    db: Database = request.app.state.db
+
+    def write(session: Session) -> schemas.OutcomeOut:
+        found = judgements.judge(session, person, id, body.wrong)
+        return service.outcome(found, service.fooled(session, id))
+
+    return await db.awrite(write)
 
 
 @router.post("/examples/{id}/retract")

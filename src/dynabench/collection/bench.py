@@ -47,12 +47,14 @@ def values(
     if current is None or handout is None:
         return found
     live = person is not None and not sandbox
+    asked = arms.targets_of(current, handout.arm)
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     return found | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
-        "asks": handout.arm not in arms.without_targets(current.arms),
+        "asks": bool(asked),
+        "against": [model for model, _ in asked],
         "mine": boards.mine(session, person, current) if person else None,
         "tries": _tries(session, person, current, handout.id) if live and person else [],
         "values": begun,
@@ -78,6 +80,19 @@ def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -
     }
 
 
+def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut) -> dict[str, Any]:
+    """As `told`, of an example that is stored."""
+    return {
+        "outcome": outcome,
+        "tried": tried(example.context_id, handout.values, example.input, example.answer),
+        "changes": differences.changes(config.input, handout.initial, example.input),
+        "overlaps": {},
+        **asking(config, handout.values, example.input, example.answer, fooled=outcome.fooled),
+        "explanation": SILENT,
+        "retracted": False,
+    }
+
+
 def tried(
     context_id: int, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -86,7 +101,12 @@ def tried(
 
 
 def asking(
-    config: TaskConfig, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any], *, fooled: bool
+    config: TaskConfig,
+    context: Mapping[str, Any],
+    input: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    *,
+    fooled: bool | None,
 ) -> dict[str, Any]:
     """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
     facts = Facts(fooled, None, {**context, **input, **answer})
@@ -130,15 +150,14 @@ def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
 
 
 def _tries(session: Session, person: Person, of: Round, context_id: int) -> list[dict[str, Any]]:
-    unasked = arms.without_targets(of.arms)
     return [
         {
             "id": example.id,
             "attempt": example.attempt,
             "input": example.input,
             "answer": example.answer,
-            "fooled": example.fooled,
-            "asked": example.arm not in unasked,
+            "fooled": standing.fooled,
+            "asked": bool(arms.targets_of(of, example.arm)),
             "made_from": _origin(example),
             "retracted": standing.retracted,
             "hidden": standing.hidden,

@@ -38,8 +38,8 @@ class Given:
 class Draft:
     """A checked draft with all that asking and recording need, so that nothing stays open while models think.
 
-    `inputs` is what the models get; `targets` are pairs of model and version. `earlier` is the id of the example
-    that the same request made before. In the sandbox there is neither author nor handout.
+    `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
+    example that the same request made before. In the sandbox there is neither author nor handout.
     """
 
     task_id: str
@@ -49,6 +49,7 @@ class Draft:
     version_id: int
     fooled_when: EnsembleRule
     targets: tuple[tuple[str, str], ...]
+    judge: tuple[str, str] | None
     context_id: int
     input: dict[str, Any]
     answer: dict[str, Any]
@@ -128,7 +129,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=rounds.targets_of(session, given.id) if arms.asks(given.arms, given.handout_arm) else (),
+        targets=arms.targets_in(given.arms, given.handout_arm, rounds.targets_of(session, given.id)),
+        judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,
         answer=claimed,
@@ -204,6 +206,7 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
         version_id=current.version_id,
         fooled_when=cast(EnsembleRule, current.fooled_when),
         targets=tuple((target.model, target.version) for target in current.targets),
+        judge=(current.judge["model"], current.judge["version"]) if current.judge else None,
         context_id=context_id,
         input={},
         answer={},

@@ -19,6 +19,7 @@ class LineOut(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     retracted: int
     hidden: int
     people: int
@@ -45,6 +46,7 @@ class AnnotatorOut(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     retracted: int
     hidden: int
     mer: RateOut
@@ -68,6 +70,7 @@ class BoardRow(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     mer: RateOut
     mine: bool = False
 

@@ -5,9 +5,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
+from dynabench import errors
 from dynabench.accounts.auth import Member, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import boards, figures
+from dynabench.collection import arm_figures, boards, calibration, figures
+from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, CalibrationOut
 from dynabench.collection.figure_schemas import AnnotatorOut, AnnotatorsOut, FiguresOut, LineOut, RateOut
 from dynabench.collection.figures import Annotator, Line
 from dynabench.db import Database
@@ -64,6 +66,35 @@ async def read_annotators(
     return await db.aread(read)
 
 
+@router.get("/tasks/{task}/rounds/{n}/arms")
+@needs("manage")
+async def read_arms(request: Request, task: str, n: Number, person: Member) -> ArmsOut:
+    """What each arm of a round brought, and how it differs from the first (owners, moderators)."""
+
+    def read(session: Session) -> ArmsOut:
+        found = arm_figures.lines(session, _round(session, person, task, n))
+        return ArmsOut(items=[ArmFiguresOut.of(line) for line in found])
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/calibration")
+@needs("manage")
+async def read_calibration(request: Request, task: str, n: Number, person: Member) -> CalibrationOut:
+    """How often authors, or the judge model, are found right by validators (owners, moderators); `NotFound` where the
+    task's rule has no judge."""
+
+    def read(session: Session) -> CalibrationOut:
+        found = calibration.calibration(session, _round(session, person, task, n))
+        if found is None:
+            raise errors.NotFound("In this round nobody judges answers before the validators do.")
+        return CalibrationOut.of(found)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
 def _round(session: Session, person: Person, task: str, n: int) -> Round:
     people.require_moderator(session, person, task)
     return rounds.round_of(session, task, n)
@@ -75,7 +106,7 @@ def _rates(rates: ErrorRates) -> dict[str, RateOut]:
 
 
 def _counts(of: Line | Annotator) -> dict[str, Any]:
-    names = ("examples", "fooled", "validated", "resolved")
+    names = ("examples", "fooled", "validated", "resolved", "unknown")
     return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
 
 

@@ -58,6 +58,12 @@ def written(person_id: int, round_id: int, context_id: int) -> Select[int, dict[
     return select(Example.id, Example.input, Example.answer).where(_on(person_id, round_id, context_id))
 
 
+def draws(person_id: int, round_id: int) -> Select[int]:
+    """How many contexts a person was handed out in a round, without their own examples to perturb: one index range."""
+    mine = (Handout.person_id == person_id, Handout.round_id == round_id)
+    return select(func.count()).select_from(Handout).where(*mine, Handout.start != "perturb")
+
+
 def _retracted() -> ColumnElement[bool]:
     return select(Retraction.example_id).where(Retraction.example_id == Example.id).exists()
 

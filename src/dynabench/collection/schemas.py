@@ -72,12 +72,15 @@ class HandoutOut(BaseModel):
 
 
 class PredictionOut(BaseModel):
-    """What one model answered; `probabilities` maps labels to probabilities where the model gives them."""
+    """What one model answered; `probabilities` maps labels to probabilities where the model gives them.
+
+    `fooled` is null where nobody has judged the answer (yet).
+    """
 
     model: str
     answer: Values
     probabilities: dict[str, float] | None
-    fooled: bool
+    fooled: bool | None
     latency_ms: float
 
 
@@ -85,7 +88,8 @@ class OutcomeOut(BaseModel):
     """What the round's targets said about a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
 
     `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
-    In an arm without targets `predictions` is empty.
+    Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or
+    people have yet to say whether it was wrong.
     """
 
     id: int | None
@@ -93,7 +97,7 @@ class OutcomeOut(BaseModel):
     arm: str = ""
     edit_distance: int | None = None
     predictions: list[PredictionOut]
-    fooled: bool
+    fooled: bool | None
     latency_ms: float
     attempt: int | None
     seconds: float | None
@@ -141,7 +145,7 @@ class ExampleQuery(Strict):
     round: int | None = Field(None, ge=1, le=2**31 - 1)
     author: str = Field("", max_length=100)
     verdict: Literal["", "pending", "correct", "incorrect", "flagged", "disputed"] = ""
-    fooled: bool | None = None
+    fooled: bool | Literal["unknown"] | None = None
     source: Literal["", "person", "expert", "owner", "program"] = ""
     start: Literal["", "blank", "prompt", "seed", "perturb"] = ""
     arm: str | None = Field(None, max_length=40)
@@ -176,6 +180,12 @@ class AttributionIn(Strict):
     model: str = ""
     method: str = ""
     label: str = ""
+
+
+class JudgementIn(Strict):
+    """Whether each model's answer to your example is wrong, in the order of its predictions."""
+
+    wrong: list[bool] = Field(min_length=1, max_length=100)
 
 
 class ExplanationOut(BaseModel):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
@@ -27,6 +27,7 @@ LONGEST = 1000  # characters of a question
 class Filters:
     """What is looked for; None and "" ask nothing. All of it must hold.
 
+    `fooled` is True, False, or "unknown" for those of which nobody knows (yet).
     `q` are words of context, input, answer or explanation, in any order. `author` is a name as boards
     show it, for owners a username too; `since` and `until`
     are UTC days, both included; `made_from` asks for examples made from another one, `perturbed` for those that
@@ -38,7 +39,7 @@ class Filters:
     round: int | None = None
     author: str = ""
     verdict: str = ""
-    fooled: bool | None = None
+    fooled: bool | Literal["unknown"] | None = None
     source: str = ""
     start: str = ""
     arm: str | None = None

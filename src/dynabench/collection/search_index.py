@@ -34,6 +34,7 @@ LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the set
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
     "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
+    "fooled": tuple(facet("fooled", value) for value in (False, True, None)),
     **{
         name: (facet(name, False), facet(name, True))
         for name in ("retracted", "hidden", "flagged", "made", "perturbed", "noted")

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, projections, queries, search, statements
+from dynabench.collection import drafts, judging, projections, queries, search, statements
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
@@ -45,16 +45,20 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         return recorded(session, drafts.earlier(known, draft.request) or 0)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    connection.execute(statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled)})
+    connection.execute(
+        statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled is True)}
+    )
+    if verdict.said:
+        judging.keep(session, made, verdict.said)
     if given.seed_id:
         connection.execute(statements.SEED_USED, {"seed": given.seed_id})
-    right = len(verdict.flags) - sum(verdict.flags)
+    right = verdict.flags.count(False)
     example = Example(id=made, **row)
     targets = len(verdict.flags)
     projections.count_example(
         session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
     )
-    return _told(example, _shown(_said(verdict)))
+    return _told(example, verdict.fooled, _shown(_said(verdict)))
 
 
 def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:
@@ -99,21 +103,21 @@ def _said(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def outcome(example: Example) -> OutcomeOut:
-    """What the targets said about a stored example; the same each time it is asked for."""
-    names = ("model", "answer", "probabilities", "fooled", "latency_ms")
-    said = [{name: getattr(row, name) for name in names} for row in example.predictions]
-    return _told(example, _shown(said))
+def outcome(example: Example, fooled: bool | None) -> OutcomeOut:
+    """What the targets said about a stored example, which `fooled` them as far as it is known now."""
+    names = ("model", "answer", "probabilities", "latency_ms")
+    said = [{name: getattr(row, name) for name in names} | {"fooled": row.errs} for row in example.predictions]
+    return _told(example, fooled, _shown(said))
 
 
-def _told(example: Example, predictions: list[PredictionOut]) -> OutcomeOut:
+def _told(example: Example, fooled: bool | None, predictions: list[PredictionOut]) -> OutcomeOut:
     return OutcomeOut(
         id=example.id,
         uid=example.uid,
         arm=example.arm,
         edit_distance=example.edit_distance,
         predictions=predictions,
-        fooled=example.fooled,
+        fooled=fooled,
         latency_ms=round(example.latency_ms, 1),
         attempt=example.attempt,
         seconds=round(example.seconds, 1),
@@ -147,7 +151,12 @@ def _shown(said: list[dict[str, Any]]) -> list[PredictionOut]:
 
 def recorded(session: Session, example_id: int) -> OutcomeOut:
     """The stored outcome of an example."""
-    return outcome(session.scalars(queries.example(example_id)).one())
+    return outcome(session.scalars(queries.example(example_id)).one(), fooled(session, example_id))
+
+
+def fooled(session: Session, example_id: int) -> bool | None:
+    """Whether an example fooled its models, as far as it is known now."""
+    return session.get_one(Standing, example_id).fooled
 
 
 def visible(session: Session, person: Person, example_id: int) -> Example:
@@ -174,7 +183,8 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     found = own(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
-    cleaned = config.clean_ask(values, input=found.input, fooled=found.fooled, context=context, answer=found.answer)
+    known = fooled(session, found.id)
+    cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()
@@ -205,7 +215,7 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
     """The same of an example that was found; `author` is the name that whoever asks knows them by."""
     example, standing = seen.example, seen.standing
     return ExampleOut(
-        **outcome(example).model_dump(),
+        **outcome(example, standing.fooled).model_dump(),
         task=seen.round.task_id,
         round=seen.round.number,
         author=author,

@@ -13,7 +13,7 @@ from dynabench.collection import queries, seed_queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.models.client import Answer
-from dynabench.rounds import arms, contexts, people
+from dynabench.rounds import arms, assigning, contexts, people
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -40,7 +40,8 @@ def hand_out(session: Session, person: Person | None, task_id: str, rng: random.
         people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
     before = session.scalar(queries.current_handout(person.id, current.id)) if person else None
-    handout, context, seed = _drawn(session, current, rng, before, but, alone=person is None)
+    arm = _arm(session, current, person) if person else None
+    handout, context, seed = _drawn(session, current, rng, before, but, arm)
     if person is not None:
         handout.person_id = person.id
         session.add(handout)
@@ -50,11 +51,17 @@ def hand_out(session: Session, person: Person | None, task_id: str, rng: random.
     return _offer(session, current, handout, context, seed)
 
 
+def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
+    """The arm that somebody works in now; what they perturb keeps that of its origin, so it is no draw."""
+    if not of.arms:
+        return None
+    return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+
+
 def _drawn(
-    session: Session, current: Round, rng: random.Random, before: Handout | None, but: int, alone: bool
+    session: Session, current: Round, rng: random.Random, before: Handout | None, but: int, arm: arms.Arm | None
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
-    arm = None if alone else arms.draw(current.arms, rng)
     wanted = arm.get("start") if arm else None
     start, seed = wanted or config.draw_start(rng), None
     if start == "seed":

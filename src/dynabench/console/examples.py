@@ -141,7 +141,7 @@ def _row(each: search.Seen) -> list[object]:
     context = texts(config.shown_context(each.context.values)) if each.context.values else ""
     cells = [each.author.public_name, example.source, example.start, example.arm, each.context.tag, context]
     cells += [texts(example.input), said(config, example.answer)]
-    fooled = example.fooled if example.predictions else ""
+    fooled = "" if each.standing.fooled is None else each.standing.fooled
     facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, downloads.plain(models)]
     when = example.at.isoformat(timespec="seconds")
     return [example.id, example.uid, when, each.round.number, *map(downloads.plain, cells), *facts]

@@ -24,8 +24,8 @@ from dynabench.tasks import TaskConfig
 router = APIRouter()
 
 ROWS = 4  # of the form's arms; one more than were filled in, if that is more
-BLANK = {"name": "", "share": "1", "targets": "round", "start": ""}
-FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": []}
+BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}
+FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": [], "assign": "item"}
 
 
 async def served(request: Request) -> tuple[list[Card], str]:
@@ -94,7 +94,7 @@ async def rounds(request: Request, task: str, owner: Owning) -> Response:
 
 
 def read(form: FormData) -> dict[str, Any]:
-    """What was posted: `targets` (several), `ensemble`, and the arms' rows that have a name."""
+    """What was posted: `targets` (several), `ensemble`, the arms' rows that have a name, and how they are assigned."""
     rows: dict[str, dict[str, str]] = {}
     for name, value in form.multi_items():
         if name.startswith("arms.") and name.count(".") == 2 and isinstance(value, str):
@@ -103,13 +103,15 @@ def read(form: FormData) -> dict[str, Any]:
     return {
         "targets": [str(value)[:200] for value in form.getlist("targets")][:16],
         "ensemble": str(form.get("ensemble", "any")),
+        "assign": str(form.get("assign", "item")),
         "arms": [row for row in rows.values() if row["name"]][:20],
     }
 
 
 def _arms(rows: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
     return [
-        {"name": row["name"], "share": _number(row["share"]), "targets": row["targets"]}
+        {"name": row["name"], "share": _number(row["share"]), "assistant": bool(row["assistant"])}
+        | {"targets": row["targets"] if row["targets"] in ("round", "none") else [row["targets"]]}
         | ({"start": row["start"]} if row["start"] else {})
         for row in rows
     ]
@@ -134,8 +136,9 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
 
     def make(session: Session) -> int:
         targets = service.resolve(config, posted["targets"], cards)
-        arms = _arms(posted["arms"])
-        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms)
+        arms = service.resolve_arms(config, _arms(posted["arms"]), cards)
+        judge = service.resolve_judge(config, cards)
+        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
         if form.get("then") == "open":
             service.open_round(session, owner, task, made.number)
         return made.number

@@ -102,11 +102,12 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     db: Database = request.app.state.db
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
-    targets = service.resolve(config, body.targets, await host.index())
-    arms = [each.model_dump(exclude_none=True) for each in body.arms]
+    cards = await host.index()
+    targets, judge = service.resolve(config, body.targets, cards), service.resolve_judge(config, cards)
+    arms = service.resolve_arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
 
     def write(session: Session) -> schemas.RoundOut:
-        made = service.draft_round(session, person, task, targets, body.ensemble, arms)
+        made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
         if not body.draft:
             service.open_round(session, person, task, made.number)
         return views.round_out(session, made)

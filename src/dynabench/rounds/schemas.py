@@ -4,10 +4,18 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
+# Checked by `rounds.arms`, which names the arm: a union here would put its alternatives into the names of errors.
+ArmTargets = Annotated[
+    Any,
+    WithJsonSchema(
+        {"anyOf": [{"enum": ["round", "none"]}, {"type": "array", "items": {"type": "string"}, "maxItems": 16}]}
+    ),
+]
+ModelName = Annotated[str, Field(max_length=200)]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
 
@@ -31,12 +39,15 @@ class TargetOut(BaseModel):
 
 
 class ArmIn(Strict):
-    """A condition of a round, drawn by its share with each context that is handed out."""
+    """A condition of a round, drawn by its share with each context that is handed out, or once per person."""
 
     name: str = Field(max_length=40)
     share: float = Field(1, gt=0, le=1e6, allow_inf_nan=False, description="Weight in the draw.")
-    targets: Literal["round", "none"] = Field("round", description="none: no model is asked, a control.")
+    targets: ArmTargets = Field(
+        "round", description="none: no model is asked, a control. A list: these models instead of the round's."
+    )
     start: Literal["blank", "prompt", "seed"] | None = Field(None, description="By default as the task draws it.")
+    assistant: bool = Field(False, description="Help with writing is offered; recorded with each example.")
 
 
 class ArmOut(BaseModel):
@@ -44,8 +55,9 @@ class ArmOut(BaseModel):
 
     name: str
     share: float
-    targets: Literal["round", "none"]
+    targets: Literal["round", "none"] | list[TargetOut]
     start: str | None = None
+    assistant: bool = False
 
 
 class RoundOut(BaseModel):
@@ -57,6 +69,8 @@ class RoundOut(BaseModel):
     targets: list[TargetOut]
     ensemble: str
     arms: list[ArmOut] = []
+    assign: Literal["item", "person"] = "item"
+    judge: TargetOut | None = None
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -107,11 +121,12 @@ class SavedOut(BaseModel):
 
 
 class RoundIn(Strict):
-    """A round to open: models by `name` or `name@version`. A draft waits for `/open`."""
+    """A round to open: models by `name` or `name@version`, or `none` alone. A draft waits for `/open`."""
 
-    targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
+    targets: list[ModelName] = Field(max_length=16)
     ensemble: Literal["any", "majority", "all"] = "any"
     arms: list[ArmIn] = Field([], max_length=20)
+    assign: Literal["item", "person"] = Field("item", description="An arm with each context, or once per person.")
     draft: bool = False
 
 

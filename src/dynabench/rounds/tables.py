@@ -1,5 +1,6 @@
 """Tasks with their config versions, rounds with their targets, and the contexts that annotators are given."""
 
+import secrets
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +78,9 @@ class Ban(Base):
 class Round(Base):
     """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule.
 
-    `arms` are conditions that are assigned at random with each context (`rounds.arms`); none for a plain round.
+    `arms` are conditions that are assigned at random (`rounds.arms`), with each context or once per person as `assign`
+    says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
+    version that judges answers, where the task's rule has one.
     """
 
     __tablename__ = "rounds"
@@ -89,6 +92,9 @@ class Round(Base):
     state: Mapped[str] = mapped_column(String(10), default="draft")
     fooled_when: Mapped[str] = mapped_column(String(10), default="any")
     arms: Mapped[list[Any]] = mapped_column(default=list)
+    assign: Mapped[str] = mapped_column(String(10), default="item")
+    seed: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(2**31))
+    judge: Mapped[dict[str, Any] | None]
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
@@ -96,6 +102,20 @@ class Round(Base):
     targets: Mapped[list["Target"]] = relationship(order_by="Target.position", lazy="selectin")
 
     __table_args__ = (UniqueConstraint("task_id", "number"),)
+
+
+class Assignment(Base):
+    """The arm of a round that a person was assigned to, once and for all; `place` counts a round's people from 0."""
+
+    __tablename__ = "assignments"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    arm: Mapped[str] = mapped_column(String(40))
+    place: Mapped[int]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (UniqueConstraint("round_id", "place"),)
 
 
 class Target(Base):

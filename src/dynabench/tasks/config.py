@@ -125,11 +125,14 @@ class TaskConfig(Section):
         values: object,
         *,
         input: Values,
-        fooled: bool,
+        fooled: bool | None,
         context: Values | None = None,
         answer: Values | None = None,
     ) -> dict[str, Any]:
-        """What the annotator says of their example afterwards; fields that do not apply are dropped."""
+        """What the annotator says of their example afterwards; fields that do not apply are dropped.
+
+        While it is not known whether the model was fooled, fields for either outcome do not apply.
+        """
         around = {**(context or {}), **input}
         return groups.clean("ask", self.ask, values, around, Facts(fooled, None, {**around, **(answer or {})}))
 

@@ -6,10 +6,11 @@ from typing import Literal
 EnsembleRule = Literal["any", "majority", "all"]
 
 
-def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
+def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool | None]) -> bool | None:
     """Whether an ensemble is fooled when `any`, a `majority` (more than half) or `all` of its members are.
 
-    Raises ValueError for an empty ensemble or an unknown rule.
+    None where that is not known: a member is None, and it could still change the outcome. Raises ValueError for an
+    empty ensemble or an unknown rule.
     """
     members = list(flags)
     if not members:
@@ -17,4 +18,7 @@ def ensemble_fooled(rule: EnsembleRule, flags: Iterable[bool]) -> bool:
     needed = {"any": 1, "majority": len(members) // 2 + 1, "all": len(members)}
     if rule not in needed:
         raise ValueError(f"an ensemble is fooled when any, majority or all are, not {rule!r}")
-    return sum(members) >= needed[rule]
+    fooled, unknown = members.count(True), members.count(None)
+    if fooled >= needed[rule]:
+        return True
+    return None if fooled + unknown >= needed[rule] else False

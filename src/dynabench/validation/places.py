@@ -29,7 +29,10 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 
 @dataclass(frozen=True)
 class Item:
-    """An example as a validator sees it; `answer`, the claim, is None where they answer blind."""
+    """An example as a validator sees it; `answer`, the claim, is None where they answer blind.
+
+    `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
+    """
 
     example_id: int
     mode: str
@@ -39,6 +42,7 @@ class Item:
     config: TaskConfig
     round: int
     expires_at: datetime
+    said: Sequence[dict[str, Any]] = ()
 
 
 def next_item(
@@ -136,14 +140,16 @@ class _Asks:
     def item(self, of: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
         """The example as they see it, with the place that they hold, or that is held for them now."""
         row = facts[0]
-        mode, expires = row.mode, row.expires_at
+        mode, expires, judged = row.mode, row.expires_at, of.config.fooled.judged_by
         if hold:
             mode = mode or _drawn(self.session, of.config, self.person_id, example_id)
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             connection = self.session.connection()
             connection.execute(statements.hold(connection.dialect.name), place)
+        said = [each.answer for each in self.session.scalars(queries.predictions(example_id))] if judged else []
         return Item(
+            said=said,
             example_id=example_id,
             mode=mode,
             context=of.config.shown_context(row.context),

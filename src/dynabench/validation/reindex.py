@@ -72,8 +72,8 @@ def _rows(some: Some) -> Select[Any]:
     """Columns by name, since migrations reindex too: tables may have fewer of them then."""
     return (
         select(
-            *(getattr(Example, name) for name in ("id", *search.WRITTEN)),
-            *(Standing.verdict, Standing.retracted, Standing.hidden),
+            *(getattr(Example, name) for name in ("id", *search.WRITTEN) if name != "fooled"),
+            *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
             *(Round.task_id, Round.number.label("round")),
             *(Context.values.label("context"), Context.tag),
         )

@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, projections
-from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
+from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import LABELS, Verdict, verdict
+from dynabench.stats.verdict import LABELS, Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
@@ -182,7 +182,8 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
     if not case.standing.open:
-        raise errors.Conflict("No votes are wanted on this example: it fooled no model.")
+        reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
+        raise errors.Conflict(f"No votes are wanted on this example: {reason}.")
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
         return
@@ -236,25 +237,29 @@ def _count_blind(standing: Standing, label: str, by: int) -> None:
     standing.blind_right += by * (label == Verdict.CORRECT)
 
 
+def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
+    """Record what a verdict says of the models' answers; of several it says something together alone."""
+    said = session.scalars(queries.predictions(standing.example_id)).all()
+    one = said[0].id if len(said) == 1 else None
+    session.add(Judgement(example_id=standing.example_id, prediction_id=one, by="validators", fooled=fooled))
+    session.flush()
+    for each in said:
+        session.expire(each, ["errs"])
+
+
 def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     """Bring the standing up to the votes that stand now, record a change of verdict, and tell."""
     standing, rule = case.standing, case.config.validation
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
-    standing.votes, standing.verdict = len(case.votes), new
-    standing.open = projections.is_open(
-        case.config,
-        fooled=standing.fooled,
-        verdict=new,
-        retracted=standing.retracted,
-        hidden=standing.hidden,
-        targets=standing.targets,
-    )
+    standing.votes = len(case.votes)
     if cast.vote == Verdict.FLAGGED:
         moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
-        projections.count_verdict(session, standing, old, new)
+        if standing.targets and case.config.fooled.judged_by == "validators":
+            _judge(session, standing, errs(Verdict(new)))
+        projections.count_verdict(session, standing, new, case.config)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()
     return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)

@@ -21,6 +21,9 @@ SETTINGS = {
     "metric_below": {"metric": "chrf", "threshold": 40},
     "uncertain": {"below": 0.7, "fields": ["label"]},
     "chosen": {"options": ["first", "second"], "fields": ["reply"]},
+    "judged_by_annotator": {"question": "Is it wrong?", "guidance": "Look *twice*."},
+    "judged_by_validators": {},
+    "judged_by_model": {"judge": "m@1", "ask": {"text": "{context.first} {answer.reply}"}, "says_wrong": ["no"]},
 }
 validator = jsonschema.Draft202012Validator(config_schema())
 

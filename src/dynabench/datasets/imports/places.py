@@ -13,6 +13,7 @@ from dynabench.datasets import rows
 from dynabench.datasets.rows import Row
 from dynabench.db import now
 from dynabench.rounds import queries
+from dynabench.rounds.arms import Arm
 from dynabench.rounds.contexts import digest
 from dynabench.rounds.tables import Context, Round, Target, TaskVersion
 from dynabench.settings import Settings
@@ -61,12 +62,16 @@ def _condition(session: Session, found: Round, row: Row) -> None:
         found.targets = [
             Target(position=place, model=model, version=version) for place, (model, version) in enumerate(asked)
         ]
-    elif asked and [(target.model, target.version) for target in found.targets] != asked:
+    others = bool(asked) and [(target.model, target.version) for target in found.targets] != asked
+    if others and not condition.arm:
         raise errors.Invalid({"condition.targets": "Other examples of this round have other targets."})
     if condition.ensemble != found.fooled_when:
         raise errors.Invalid({"condition.ensemble": "Other examples of this round have another rule."})
     if condition.arm:
-        arm = {"name": condition.arm, "share": condition.share or 1, "targets": "round" if asked else "none"}
+        own = [{"model": model, "version": version} for model, version in asked]
+        arm: Arm = {"name": condition.arm, "share": condition.share or 1}
+        arm["targets"] = (own if others else "round") if asked else "none"
+        arm |= {"assistant": True} if condition.assistant else {}
         known = {one["name"]: one for one in found.arms}
         if known.get(condition.arm, arm)["targets"] != arm["targets"]:
             raise errors.Invalid({"condition.targets": "Other examples of this arm were told otherwise."})

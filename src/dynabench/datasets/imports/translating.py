@@ -41,15 +41,17 @@ def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str,
     context, given, answer = made["context"]["values"], made["input"], made["answer"]
     clean = config.clean_answer(answer, context=context, input=given)
     inputs = config.model_inputs(context, given)
+    judged = config.fooled.judged_by is not None
     for said in made["predictions"]:
-        said["fooled"] = config.fooled_by(said["answer"], clean, inputs, said.get("probabilities"))
+        fooled = config.fooled_by(said["answer"], clean, inputs, said.get("probabilities"))
+        said["fooled"] = None if judged else fooled
     for vote in made["validations"]:
         if vote.get("blind_answer") is not None:
             blind = config.clean_answer(vote["blind_answer"], context=context, input=given)
             vote["vote"] = "correct" if config.agrees(blind, clean, inputs) else "incorrect"
     flags = [said["fooled"] for said in made["predictions"]]
     targets = [{"model": said["model"], "version": said["version"]} for said in made["predictions"]]
-    made["fooled"] = bool(flags) and ensemble_fooled("any", flags)
+    made["fooled"] = ensemble_fooled("any", flags) if flags else None
     made["condition"] = {"arm": "" if flags else UNASKED, "targets": targets, "share": None if flags else 1}
     made["author"] = f"{source} {made['author']}" if made.get("author") else source
     if not made.get("uid"):

@@ -14,6 +14,9 @@ from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
 from dynabench.tasks.rules.chosen import Chosen
 from dynabench.tasks.rules.differs import Differs
 from dynabench.tasks.rules.f1_below import F1Below
+from dynabench.tasks.rules.judged_by_annotator import JudgedByAnnotator
+from dynabench.tasks.rules.judged_by_model import JudgedByModel
+from dynabench.tasks.rules.judged_by_validators import JudgedByValidators
 from dynabench.tasks.rules.matches import Matches
 from dynabench.tasks.rules.metric_below import MetricBelow
 from dynabench.tasks.rules.not_in import NotIn
@@ -25,7 +28,7 @@ from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["PLACE", "SHIPPED", "AnyRule", "Judge", "Rule", "Unclaimed", "rules"]
 __all__ += ["Chosen", "Differs", "F1Below", "Matches", "MetricBelow", "NotIn", "Outside", "OverlapBelow", "Uncertain"]
-__all__ += ["VqaBelow"]
+__all__ += ["JudgedByAnnotator", "JudgedByModel", "JudgedByValidators", "VqaBelow"]
 
 SHIPPED: tuple[type[Rule], ...] = (
     Differs,
@@ -38,6 +41,9 @@ SHIPPED: tuple[type[Rule], ...] = (
     MetricBelow,
     Uncertain,
     Chosen,
+    JudgedByAnnotator,
+    JudgedByValidators,
+    JudgedByModel,
 )
 _named = plugins.classes(Rule, "rule")  # type: ignore[type-abstract]
 
