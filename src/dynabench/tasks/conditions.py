@@ -67,5 +67,7 @@ def _true(condition: str, facts: Facts) -> bool:
 
 
 def _plain(value: object) -> str:
-    """A value as it is written in a condition."""
+    """A value as it is written in a condition; of a comparison, what was chosen."""
+    if isinstance(value, Mapping) and "choice" in value:
+        value = value["choice"]
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

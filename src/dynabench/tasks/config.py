@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Choice, Field, Spans, Text, Values
+from dynabench.tasks.fields import AnyField, Choice, Field, Text, Values
 from dynabench.tasks.fooling import RULES, Fooled
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
@@ -202,10 +202,8 @@ class TaskConfig(Section):
         for field in self._counting():
             if not isinstance(prediction, Mapping) or field.name not in prediction:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
-            if isinstance(field, Choice) and prediction[field.name] not in field.values:
-                raise Unavailable(f"The model's “{field.name}” is none of the task's options. Tell the owner.")
-            if isinstance(field, Spans) and not field.is_answer(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” is no list of spans. Tell the owner of the task.")
+            if wrong := field.unfit(prediction[field.name]):
+                raise Unavailable(f"The model's “{field.name}” {wrong}. Tell the owner of the task.")
         return self._differ(prediction, claimed)
 
     def agrees(self, blind: Values, claimed: Values) -> bool:

@@ -18,7 +18,7 @@ def config_schema() -> dict[str, Any]:
     definitions: dict[str, Any] = schema.setdefault("$defs", {})
     names = []
     for name, field in types().items():
-        own = field.model_json_schema(ref_template=f"#/$defs/{name}_{{model}}")
+        own = _referring(field.model_json_schema(ref_template=f"#/$defs/{name}_{{model}}"))
         definitions |= {f"{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
         definitions[f"field_{name}"] = _field(own, name)
         names.append(f"field_{name}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Choice, Field, Spans, Text
+from dynabench.tasks.fields import Choice, Field, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check(config: "TaskConfig") -> None:
         _starts(config),
         _perturb(config),
         _rule(config),
-        _spans(config),
+        _references(config),
         _conditions(config),
         _goals(config),
     ):
@@ -109,11 +109,15 @@ def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
             yield f"fooled.fields.{index}", "There is no such answer field." + did_you_mean(name, answers)
 
 
-def _spans(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    given = [field.name for field in [*config.context, *config.input] if isinstance(field, Text)]
+def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    given = [*config.context, *config.input]
+    texts = [field.name for field in given if isinstance(field, Text)]
     for path, field in _all(config):
-        if isinstance(field, Spans) and field.of not in given:
-            yield f"{path}.of", "There is no such text field in context or input." + did_you_mean(field.of, given)
+        for key, name, text in field.references():
+            known = texts if text else [each.name for each in given if each is not field]
+            if name not in known:
+                what = "text field" if text else "field"
+                yield f"{path}.{key}", f"There is no such {what} in context or input." + did_you_mean(name, known)
 
 
 def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -126,16 +130,9 @@ def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 def _never(config: "TaskConfig", path: str, condition: str) -> str:
     """Why `condition` can never be known where it stands; empty if it can."""
-    comparison = conditions.compared(condition)
-    if comparison:
-        name, value = comparison
+    if conditions.compared(condition):
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
-        if name not in named:
-            return f"There is no field “{name}” to compare." + did_you_mean(name, named)
-        other = named[name]
-        if isinstance(other, Choice) and value not in other.values:
-            return f"“{value[:60]}” is no option of {name}." + did_you_mean(value, other.values)
-        return ""
+        return together.never(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
         return "Votes are known only under validate."
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):

@@ -11,8 +11,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.comparison import Comparison
+from dynabench.tasks.fields.group import Group
+from dynabench.tasks.fields.labelled_spans import LabelledSpans
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.fields.spans import Spans
 from dynabench.tasks.fields.text import Text
@@ -20,7 +23,8 @@ from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
-__all__ += ["YesNo", "template_folders", "types"]
+__all__ += ["Comparison", "Group", "LabelledSpans"]
+__all__ += ["PLACE", "YesNo", "build", "template_folders", "types"]
 
 
 @lru_cache
@@ -30,6 +34,7 @@ def types() -> dict[str, type[Field]]:
     for entry in entry_points(group="dynabench.fields"):
         found[entry.name] = entry.load()
     ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
+    ours += (Group, LabelledSpans, Comparison)
     return found | {field.model_fields["type"].default: field for field in ours}
 
 
@@ -38,7 +43,8 @@ def template_folders() -> dict[str, Path]:
     return {name: field.templates / name for name, field in types().items()}
 
 
-def _build(raw: Any) -> Any:
+def build(raw: Any) -> Any:
+    """The field that a mapping of the config describes, of the class that its type names."""
     if isinstance(raw, Field):
         return raw
     if not isinstance(raw, dict):
@@ -49,5 +55,4 @@ def _build(raw: Any) -> Any:
     return types()[kind].model_validate(raw)
 
 
-PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
-AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(PLACE)]
+AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(build), WithJsonSchema(PLACE)]

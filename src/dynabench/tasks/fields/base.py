@@ -1,22 +1,54 @@
 """What every field type is: it checks values, draws itself, and says what it takes."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, model_validator
 
 from dynabench.tasks import conditions
-from dynabench.tasks.section import Line, Name, Section, Setting
+from dynabench.tasks.section import Line, Name, Section, Setting, refuse
 
 Values = Mapping[str, Any]
 JsonSchema = dict[str, Any]
 NOTHING: Values = {}
+PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
 
 
 class FieldError(ValueError):
-    """A value that a field cannot hold; the message stands beside the field and says what to do."""
+    """A value that a field cannot hold; the message stands beside the field and says what to do.
+
+    A field of fields tells what is wrong `within`: messages by the dotted name below its own.
+    """
+
+    def __init__(self, message: str = "", within: Mapping[str, str] = NOTHING) -> None:
+        super().__init__(message or "; ".join(within.values()))
+        self.within = within
+
+    def told(self, name: str) -> dict[str, str]:
+        """The messages, by the full names of the fields that they stand beside; `name` is that of this field."""
+        return {f"{name}.{below}": message for below, message in self.within.items()} or {name: str(self)}
+
+
+class Reference(NamedTuple):
+    """Where a config names another field: the dotted key below the field's own, the name, whether it must be text."""
+
+    key: str
+    name: str
+    text: bool = True
+
+
+class Sample(Section):
+    """A value that would do, with a word on why."""
+
+    value: Any = Setting(description="The value.")
+    note: Line = Setting("", description="Why it would do.")
+
+
+def _sample(raw: Any) -> Any:
+    return raw if isinstance(raw, Sample | dict) and "value" in raw else {"value": raw}
 
 
 class Field(Section, ABC):
@@ -34,7 +66,15 @@ class Field(Section, ABC):
         description="Ask only then: fooled, not_fooled, correct, incorrect, flagged, or field == value; any of a list.",
     )
 
+    examples: list[Annotated[Sample, BeforeValidator(_sample)]] = Setting(
+        [],
+        max_length=10,
+        description="Values that would do, shown on demand: plain, or mappings of value and note.",
+    )
+
     missing: ClassVar[str] = "Fill this in."
+    short: ClassVar[bool] = True
+    """Whether values read well within a sentence, by `in_words`; else they are drawn as `judge` does."""
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
 
     @model_validator(mode="before")
@@ -43,6 +83,34 @@ class Field(Section, ABC):
         if isinstance(raw, dict) and not raw.get("label") and isinstance(raw.get("name"), str):
             return {**raw, "label": raw["name"].replace("_", " ").capitalize()[:60]}
         return raw
+
+    @model_validator(mode="after")
+    def _examples_would_do(self) -> "Field":
+        if self.references():
+            return self  # they depend on a text that is not known here
+        for index, sample in enumerate(self.examples):
+            try:
+                self.check(sample.value, NOTHING)
+            except FieldError as error:
+                refuse({f"examples.{index}": str(error)})
+        return self
+
+    def references(self) -> Sequence[Reference]:
+        """The fields of context or input that this one is about."""
+        return ()
+
+    @property
+    def drawn_over(self) -> Sequence[str]:
+        """Names of the fields that the form of this one shows itself, so that they need not stand beside it."""
+        return ()
+
+    def never(self, value: str) -> str:
+        """Why a condition that compares the field with `value` can never hold; empty if it can."""
+        return ""
+
+    def unfit(self, said: Any) -> str:
+        """Why a model's answer can be no value of this field, as in “is none of the task's options”; empty if it can."""
+        return ""
 
     def clean(self, raw: object, beside: Values = NOTHING) -> Any:
         """The value as it is stored, None where an optional field is left empty.
@@ -61,6 +129,10 @@ class Field(Section, ABC):
     @abstractmethod
     def json_schema(self) -> JsonSchema:
         """JSON Schema (2020-12) of the values that the field holds."""
+
+    def samples(self) -> list[tuple[str, str]]:
+        """The values that would do as people read them, each with its note."""
+        return [(self.in_words(sample.value), sample.note) for sample in self.examples]
 
     def from_form(self, texts: Sequence[str]) -> object:
         """What `clean` takes, from the texts that an HTML form posted under the field's name."""
@@ -94,3 +166,11 @@ class Field(Section, ABC):
         described = self.model_dump(mode="json", exclude_defaults=True)
         described |= {"name": self.name, "type": self.type, "label": self.label, "required": self.required}
         return {**described, "schema": self.json_schema()}
+
+
+def from_json(text: str) -> Any:
+    """What a JSON text holds; the text itself, to be refused, where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, StringConstraints, field_validator
 
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
-from dynabench.tasks.section import Line, Section, Setting
+from dynabench.tasks.section import Line, Section, Setting, did_you_mean
 
 
 class Option(Section):
@@ -17,7 +17,8 @@ class Option(Section):
     description: Line = ""
 
 
-def _option(raw: Any) -> Any:
+def option(raw: Any) -> Any:
+    """What a config may write for an option, as a mapping."""
     if isinstance(raw, bool):
         raise ValueError("YAML reads a bare yes, no, on or off as true or false: put the option in quotes.")
     if isinstance(raw, int | float):
@@ -27,11 +28,19 @@ def _option(raw: Any) -> Any:
     return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
 
 
+def refuse_twice(options: list[Option]) -> list[Option]:
+    """The options, no two of which have one value. Raises ValueError."""
+    values = [each.value for each in options]
+    if twice := next((value for value in values if values.count(value) > 1), None):
+        raise ValueError(f"The option “{twice}” stands here twice.")
+    return options
+
+
 class Choice(Field):
     """One of `options`; an answer's `goal` says whether annotators are assigned a value or choose one."""
 
     type: Literal["choice"] = "choice"
-    options: list[Annotated[Option, BeforeValidator(_option)]] = Setting(
+    options: list[Annotated[Option, BeforeValidator(option)]] = Setting(
         min_length=2, max_length=200, description="Texts, or mappings of value, label and description."
     )
     goal: Literal["assigned", "chosen"] = Setting(
@@ -43,10 +52,7 @@ class Choice(Field):
     @field_validator("options")
     @classmethod
     def _no_option_twice(cls, options: list[Option]) -> list[Option]:
-        values = [option.value for option in options]
-        if twice := next((value for value in values if values.count(value) > 1), None):
-            raise ValueError(f"The option “{twice}” stands here twice.")
-        return options
+        return refuse_twice(options)
 
     @property
     def values(self) -> list[str]:
@@ -60,6 +66,16 @@ class Choice(Field):
     def in_words(self, value: Any) -> str:
         """The option's label."""
         return "" if value is None else self.label_of(str(value))
+
+    def never(self, value: str) -> str:
+        """Whether there is such an option."""
+        if value in self.values:
+            return ""
+        return f"“{value[:60]}” is no option of {self.name}." + did_you_mean(value, self.values)
+
+    def unfit(self, said: Any) -> str:
+        """Whether it is an option."""
+        return "" if said in self.values else "is none of the task's options"
 
     def check(self, raw: object, beside: Values) -> str | None:
         """The value of one option."""
