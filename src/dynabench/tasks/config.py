@@ -11,6 +11,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields import AnyField, Choice, Field, Text, Values
+from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.fooling import RULES, Fooled
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
@@ -48,6 +49,7 @@ class TaskConfig(Section):
     answer: list[AnyField] = Setting(
         min_length=1, max_length=10, description="What models return and annotators claim."
     )
+    link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
     start: Start = Setting(default_factory=Start)
     perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
     annotators: Annotators = Setting(
@@ -99,6 +101,10 @@ class TaskConfig(Section):
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
         return groups.clean("context", self.context, values)
+
+    def clean_link(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """What the parameters of an address tell of somebody who comes by it; others are nobody's business."""
+        return groups.clean("link", self.link, {field.name: parameters.get(field.key) or None for field in self.link})
 
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """What an annotator wrote against `context`."""
@@ -212,7 +218,7 @@ class TaskConfig(Section):
 
     def public(self) -> dict[str, Any]:
         """What the API shows of the task: texts, fields with their options, and the rules."""
-        described = self.model_dump(mode="json", by_alias=True)
+        described = self.model_dump(mode="json", by_alias=True, exclude={"link"})
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]
         described["validate"]["ask"] = [field.public() for field in self.validation.ask]

@@ -35,6 +35,7 @@ def config_schema() -> dict[str, Any]:
     for group in ("context", "input", "answer", "ask"):
         _one_or_list(schema["properties"], group)
     _one_or_list(definitions["Validation"]["properties"], "ask")
+    _one_or_list(schema["properties"], "link", "Hidden")
     return {"$schema": _DIALECT, "title": "Dynabench task", **{k: v for k, v in schema.items() if k != "title"}}
 
 
@@ -54,10 +55,10 @@ def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
     return own
 
 
-def _one_or_list(properties: dict[str, Any], name: str) -> None:
+def _one_or_list(properties: dict[str, Any], name: str, kind: str = "Field") -> None:
     listed = properties[name]
     description = listed.pop("description", "")
-    properties[name] = {"anyOf": [{"$ref": "#/$defs/Field"}, listed], "description": description}
+    properties[name] = {"anyOf": [{"$ref": f"#/$defs/{kind}"}, listed], "description": description}
 
 
 def _referring(schema: Any) -> Any:

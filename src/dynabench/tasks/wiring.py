@@ -20,7 +20,7 @@ def unfold(raw: Any) -> Any:
     if not isinstance(raw, dict):
         return raw
     config = dict(raw)
-    for group in ("context", "input", "answer", "ask"):
+    for group in ("context", "input", "answer", "ask", "link"):
         if isinstance(config.get(group), dict):
             config[group] = [config[group]]
     options = _answer_options(config.get("answer"))
@@ -81,6 +81,10 @@ def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if key in taken:
             yield f"{path}.name", f"The name “{field.name}” is taken by another field."
         taken.add(key)
+    hidden = [field.name for field in config.link]
+    for index, name in enumerate(hidden):
+        if name in hidden[:index]:
+            yield f"link.{index}.name", f"The name “{name}” is taken by another field."
 
 
 def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:

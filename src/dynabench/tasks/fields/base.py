@@ -104,6 +104,11 @@ class Field(Section, ABC):
         """Names of the fields that the form of this one shows itself, so that they need not stand beside it."""
         return ()
 
+    @property
+    def stands_in(self) -> str:
+        """Name of the context field in whose place the form of this one stands where both are shown; empty for none."""
+        return ""
+
     def never(self, value: str) -> str:
         """Why a condition that compares the field with `value` can never hold; empty if it can."""
         return ""

@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
-from dynabench.tasks import conditions
 from dynabench.tasks.fields import together
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values, from_json
 from dynabench.tasks.section import Setting, refuse
@@ -16,7 +15,7 @@ PREPARED = 3
 
 
 def _build(raw: Any) -> Any:
-    from dynabench.tasks.fields import build  # noqa: PLC0415 - which knows all types, this one too
+    from dynabench.tasks.fields import build
 
     return build(raw)
 

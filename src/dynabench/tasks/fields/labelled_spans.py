@@ -59,6 +59,11 @@ class LabelledSpans(Field):
         """The text, which is marked where it stands."""
         return [self.of]
 
+    @property
+    def stands_in(self) -> str:
+        """The text."""
+        return self.of
+
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """Spans in order, without repetition, each with its label and the text that it covers."""
         if not isinstance(raw, list):
