@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Choice, Field, Spans, Text, Values
+from dynabench.tasks.fields import AnyField, Choice, Field, Text, Values
 from dynabench.tasks.fooling import RULES, Fooled
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
@@ -95,6 +95,14 @@ class TaskConfig(Section):
     def form(self, group: str, items: Iterable[tuple[str, object]]) -> dict[str, object]:
         """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
         return groups.from_form(group, self.fields(group), items)
+
+    def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Raw values of a group, ready to be cleaned, from a table's row: a text may stand for a number or a list."""
+        fields = {field.name: field for field in self.fields(group)}
+        return {
+            name: fields[name].from_text(value) if isinstance(value, str) and name in fields else value
+            for name, value in values.items()
+        }
 
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
@@ -202,10 +210,8 @@ class TaskConfig(Section):
         for field in self._counting():
             if not isinstance(prediction, Mapping) or field.name not in prediction:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
-            if isinstance(field, Choice) and prediction[field.name] not in field.values:
-                raise Unavailable(f"The model's “{field.name}” is none of the task's options. Tell the owner.")
-            if isinstance(field, Spans) and not field.is_answer(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” is no list of spans. Tell the owner of the task.")
+            if not field.is_answer(prediction[field.name]):
+                raise Unavailable(f"The model's “{field.name}” {field.no_answer}. Tell the owner of the task.")
         return self._differ(prediction, claimed)
 
     def agrees(self, blind: Values, claimed: Values) -> bool:

@@ -1,7 +1,9 @@
 """What every field type is: it checks values, draws itself, and says what it takes."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -35,6 +37,8 @@ class Field(Section, ABC):
     )
 
     missing: ClassVar[str] = "Fill this in."
+    no_answer: ClassVar[str] = "is nothing that the field can hold"
+    brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
 
     @model_validator(mode="before")
@@ -73,6 +77,13 @@ class Field(Section, ABC):
         """
         return self.from_form(posted.get(name, ()))
 
+    def from_text(self, text: str) -> object:
+        """What `clean` takes, from a cell of a table or a model's words: a list or an object stands there as JSON."""
+        if text.lstrip()[:1] in ("[", "{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(text)
+        return self.from_form([text])
+
     def serialise(self, value: Any) -> Any:
         """The value as models get it; an optional field that was left empty arrives as None."""
         return value
@@ -80,6 +91,25 @@ class Field(Section, ABC):
     def same(self, first: Any, second: Any) -> bool:
         """Whether two clean values mean the same answer."""
         return bool(first == second)
+
+    def said(self, answer: object) -> Any:
+        """The clean value that a model's answer, or a person's, stands for; None where it stands for none."""
+        try:
+            return self.check(self.from_text(answer) if isinstance(answer, str) else answer, NOTHING)
+        except FieldError:
+            return None
+
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is one."""
+        return self.said(value) is not None
+
+    def comparable(self) -> Sequence[str] | None:
+        """The words that a condition may compare the field with; None for any."""
+        return None
+
+    def samples(self) -> list[Any]:
+        """Some values to try models out with; none where nothing is known."""
+        return []
 
     def in_words(self, value: Any) -> str:
         """A value as people read it in a sentence, also one that only a model gave; empty for none."""

@@ -22,6 +22,7 @@ class Spans(Field):
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one word."
+    no_answer: ClassVar[str] = "is no list of spans"
 
     @property
     def one(self) -> bool:

@@ -4,18 +4,19 @@
  */
 const COMPARISON = /^(\w+) *== *(.+)$/;
 
-function value(form, name) {
-  const fields = [...form.elements].filter((field) => field.name?.split(".").pop() === name);
+/** What stands under the name of a field, without its group: several values of several ticks; undefined for no field. */
+function values(form, name) {
+  const fields = [...form.elements].filter((field) => field.name?.split(".").slice(1).join(".") === name);
   if (!fields.length) return undefined;
-  const chosen = fields.find((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : true));
-  return chosen?.value ?? "";
+  const ticked = fields.filter((field) => (["radio", "checkbox"].includes(field.type) ? field.checked : true));
+  return ticked.map((field) => field.value);
 }
 
 function applies(form, when) {
   const known = when.split("|").map((word) => {
     const [, name, wanted] = word.match(COMPARISON) ?? [];
-    const now = name && value(form, name);
-    return now === undefined ? undefined : now === wanted.replace(/^["']|["']$/g, "");
+    const now = name && values(form, name);
+    return now?.includes(wanted.replace(/^["']|["']$/g, ""));
   }).filter((one) => one !== undefined);
   return !known.length || known.some(Boolean);
 }

@@ -2,6 +2,8 @@
 import "./answer-picker.js";
 import "./draft-keeper.js";
 import "./picture-field.js";
+import "./rank-list.js";
+import "./slide-field.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./upload-progress.js";
