@@ -198,9 +198,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     """What came with the links by which the authors of a round's examples came: one line for each example."""
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
-    rows = (
-        [each.uid, each.at.isoformat(timespec="seconds"), *_cells(each, names)] for each in _links(db, owner, task, n)
-    )
+    rows = (_line(each, names) for each in _links(db, owner, task, n))
     return downloads.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
@@ -209,8 +207,9 @@ def _link_names(session: Session, task: str, number: int) -> list[str]:
     return [field.name for field in config.link]
 
 
-def _cells(each: LinkOut, names: Sequence[str]) -> list[object]:
-    return [downloads.plain(each.link.get(name, "")) for name in names]
+def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
+    cells = [downloads.plain(each.link.get(name, "")) for name in names]
+    return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
 
 
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dynabench.collection.differences import Kind, Piece, differences
+from dynabench.tasks.differences import Kind, Piece, differences
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings

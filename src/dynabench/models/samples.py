@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import Choice, Field, FieldError, Number, Spans, Text, YesNo
+from dynabench.tasks.fields import Choice, Field, FieldError, Number, Spans, Text
 
 COUNT = 24
 PLAIN = 6
@@ -115,7 +115,7 @@ def _candidates(field: Field, awkward: bool, beside: Mapping[str, Any]) -> list[
     for cls, make in _MAKERS.items():
         if isinstance(field, cls):
             return make(field, awkward, beside)
-    return [picture(shade) for shade in range(4)]
+    return field.samples() or [picture(shade) for shade in range(4)]
 
 
 def _texts(field: Text, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
@@ -137,10 +137,6 @@ def _numbers(field: Number, awkward: bool, beside: Mapping[str, Any]) -> list[fl
     return [int(value) if field.integer else value for value in [*found, *ends]]
 
 
-def _flags(field: YesNo, awkward: bool, beside: Mapping[str, Any]) -> list[bool]:
-    return [True, False]
-
-
 def _spans(field: Spans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
     words = field.words(beside)
     ends = [{"start": word["start"], "end": word["end"]} for word in words]
@@ -151,7 +147,6 @@ _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] 
     Text: _texts,
     Choice: _options,
     Number: _numbers,
-    YesNo: _flags,
     Spans: _spans,
 }
 

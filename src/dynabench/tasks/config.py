@@ -98,6 +98,14 @@ class TaskConfig(Section):
         """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
         return groups.from_form(group, self.fields(group), items)
 
+    def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Raw values of a group, ready to be cleaned, from a table's row: a text may stand for a number or a list."""
+        fields = {field.name: field for field in self.fields(group)}
+        return {
+            name: fields[name].from_text(value) if isinstance(value, str) and name in fields else value
+            for name, value in values.items()
+        }
+
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
         return groups.clean("context", self.context, values)
@@ -208,8 +216,8 @@ class TaskConfig(Section):
         for field in self._counting():
             if not isinstance(prediction, Mapping) or field.name not in prediction:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
-            if wrong := field.unfit(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” {wrong}. Tell the owner of the task.")
+            if not field.is_answer(prediction[field.name]):
+                raise Unavailable(f"The model's “{field.name}” {field.no_answer}. Tell the owner of the task.")
         return self._differ(prediction, claimed)
 
     def agrees(self, blind: Values, claimed: Values) -> bool:

@@ -40,16 +40,14 @@ def config_schema() -> dict[str, Any]:
 
 
 def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
-    """One field type as it is written: with its type, with short conditions and short options."""
+    """One field type as it is written: with its type and with short conditions."""
     properties = own["properties"]
     properties["type"] = {"const": name, "description": own.get("description", "")}
     properties["when"] = {
         "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         "description": properties["when"].get("description", ""),
     }
-    if name == "choice":
-        options = properties["options"]
-        options["items"] = {"anyOf": [{"type": "string"}, options["items"]]}
+    if name in ("choice", "multi_choice", "ranking"):
         own["required"] = [key for key in own.get("required", []) if key != "options"]  # taken from the answer
     own["required"] = sorted({*own.get("required", []), "type"})
     return own

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Choice, Field, Text, together
+from dynabench.tasks.fields import Choice, Edit, Field, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -32,9 +32,12 @@ def unfold(raw: Any) -> Any:
     return config
 
 
+_LISTED = ("choice", "multi_choice", "ranking")  # types whose options may come from one answer of these types
+
+
 def _answer_options(answer: Any) -> Any:
     fields = answer if isinstance(answer, list) else []
-    choices = [field for field in fields if isinstance(field, dict) and field.get("type") == "choice"]
+    choices = [field for field in fields if isinstance(field, dict) and field.get("type") in _LISTED]
     return choices[0].get("options") if len(choices) == 1 else None
 
 
@@ -45,7 +48,7 @@ def _optional(fields: Any, options: Any) -> Any:
 
 
 def _asked(field: dict[str, Any], options: Any) -> dict[str, Any]:
-    inherits = field.get("type") == "choice" and "options" not in field and options is not None
+    inherits = field.get("type") in _LISTED and "options" not in field and options is not None
     return {"required": False, **field, **({"options": options} if inherits else {})}
 
 
@@ -122,6 +125,19 @@ def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
             if name not in known:
                 what = "text field" if text else "field"
                 yield f"{path}.{key}", f"There is no such {what} in context or input." + did_you_mean(name, known)
+        if isinstance(field, Edit):
+            yield from _edited(config, path, field.of)
+
+
+def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str]]:
+    """What is edited must be there before the form is: where the input is written that is the context alone."""
+    group, _, place = path.rpartition(".")
+    before = config.context[: int(place)] if group == "context" else config.context
+    after = config.input if group in ("ask", "validate.ask") else []
+    shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
+    if of not in shown:
+        where = "context or input" if after else "the context before it"
+        yield f"{path}.of", f"There is no such text field in {where}." + did_you_mean(of, shown)
 
 
 def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:

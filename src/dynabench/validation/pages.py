@@ -84,7 +84,9 @@ async def send_validation(request: Request, task: str, id: RowId, person: Member
     try:
         await request.app.state.db.awrite(service.vote, person, id, ballot)
     except Invalid as problem:
-        values = _posted(config, form)
+        values: dict[str, Any] = {"vote": ballot.vote or ""}
+        values |= {f"answer.{name}": value for name, value in (ballot.answer or {}).items()}
+        values |= {f"validation.{name}": value for name, value in ballot.values.items()}
         return await _show(request, person, task, status=422, errors=problem.fields, values=values)
     except (Conflict, Forbidden) as problem:
         return await _show(request, person, task, status=problem.status, problem=problem.detail)
@@ -119,15 +121,6 @@ async def _after(request: Request, person: Person, task: str, voted: int | None)
 
 def _config(session: Session, task: str) -> TaskConfig:
     return rounds.task_config(session, task)
-
-
-def _posted(config: TaskConfig, form: FormData) -> dict[str, Any]:
-    """What was posted, by full names: fields as they read their inputs, the rest as text."""
-    pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-    fields = {
-        f"{group}.{name}": raw for group in ("answer", "validation") for name, raw in config.form(group, pairs).items()
-    }
-    return dict(pairs) | fields
 
 
 def _ballot(config: TaskConfig, form: FormData) -> Ballot:

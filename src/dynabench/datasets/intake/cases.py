@@ -46,7 +46,7 @@ def value(raw: Any, field: Field) -> Any:
     """A value with the type that a field wants, where it says so plainly; objects and lists stay as they are."""
     if isinstance(field, Text | Choice):
         return key(raw) if isinstance(raw, int | float) else raw
-    return field.from_form([raw]) if isinstance(raw, str) else raw
+    return field.from_text(raw) if isinstance(raw, str) else raw
 
 
 def uid(raw: Any) -> str:

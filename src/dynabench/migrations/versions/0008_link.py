@@ -11,9 +11,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column(
-        "handouts", sa.Column("link", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=True)
-    )
+    values = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
+    op.add_column("handouts", sa.Column("link", values, nullable=True))
 
 
 def downgrade() -> None:

@@ -13,18 +13,41 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.comment import Comment
 from dynabench.tasks.fields.comparison import Comparison
+from dynabench.tasks.fields.consent import Consent
+from dynabench.tasks.fields.edit import Edit
 from dynabench.tasks.fields.group import Group
 from dynabench.tasks.fields.labelled_spans import LabelledSpans
+from dynabench.tasks.fields.multi_choice import MultiChoice
 from dynabench.tasks.fields.number import Number
+from dynabench.tasks.fields.options import Offering
+from dynabench.tasks.fields.ranking import Ranking
+from dynabench.tasks.fields.rating import Rating
+from dynabench.tasks.fields.slider import Slider
+from dynabench.tasks.fields.sliders import Sliders
 from dynabench.tasks.fields.spans import Spans
 from dynabench.tasks.fields.text import Text
+from dynabench.tasks.fields.tree_choice import TreeChoice
 from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
-__all__ += ["Comparison", "Group", "LabelledSpans"]
-__all__ += ["PLACE", "YesNo", "build", "template_folders", "types"]
+__all__ += ["Comment", "Consent", "Edit", "MultiChoice", "Offering", "Ranking", "Rating", "Slider", "Sliders"]
+__all__ += [
+    "PLACE",
+    "Comparison",
+    "Group",
+    "LabelledSpans",
+    "TreeChoice",
+    "YesNo",
+    "build",
+    "template_folders",
+    "types",
+]
+
+_OF_ONE = (MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit)
+_OF_SEVERAL = (Group, LabelledSpans, Comparison)
 
 
 @lru_cache
@@ -33,8 +56,7 @@ def types() -> dict[str, type[Field]]:
     found: dict[str, type[Field]] = {}
     for entry in entry_points(group="dynabench.fields"):
         found[entry.name] = entry.load()
-    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
-    ours += (Group, LabelledSpans, Comparison)
+    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number, *_OF_ONE, *_OF_SEVERAL)
     return found | {field.model_fields["type"].default: field for field in ours}
 
 

@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -73,8 +74,8 @@ class Field(Section, ABC):
     )
 
     missing: ClassVar[str] = "Fill this in."
-    short: ClassVar[bool] = True
-    """Whether values read well within a sentence, by `in_words`; else they are drawn as `judge` does."""
+    no_answer: ClassVar[str] = "is nothing that the field can hold"
+    brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
 
     @model_validator(mode="before")
@@ -109,14 +110,6 @@ class Field(Section, ABC):
         """Name of the context field in whose place the form of this one stands where both are shown; empty for none."""
         return ""
 
-    def never(self, value: str) -> str:
-        """Why a condition that compares the field with `value` can never hold; empty if it can."""
-        return ""
-
-    def unfit(self, said: Any) -> str:
-        """Why a model's answer can be no value of this field, as in “is none of the task's options”; empty if it can."""
-        return ""
-
     def clean(self, raw: object, beside: Values = NOTHING) -> Any:
         """The value as it is stored, None where an optional field is left empty.
 
@@ -135,7 +128,7 @@ class Field(Section, ABC):
     def json_schema(self) -> JsonSchema:
         """JSON Schema (2020-12) of the values that the field holds."""
 
-    def samples(self) -> list[tuple[str, str]]:
+    def told_examples(self) -> list[tuple[str, str]]:
         """The values that would do as people read them, each with its note."""
         return [(self.in_words(sample.value), sample.note) for sample in self.examples]
 
@@ -150,6 +143,13 @@ class Field(Section, ABC):
         """
         return self.from_form(posted.get(name, ()))
 
+    def from_text(self, text: str) -> object:
+        """What `clean` takes, from a cell of a table or a model's words: a list or an object stands there as JSON."""
+        if text.lstrip()[:1] in ("[", "{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(text)
+        return self.from_form([text])
+
     def serialise(self, value: Any) -> Any:
         """The value as models get it; an optional field that was left empty arrives as None."""
         return value
@@ -157,6 +157,25 @@ class Field(Section, ABC):
     def same(self, first: Any, second: Any) -> bool:
         """Whether two clean values mean the same answer."""
         return bool(first == second)
+
+    def said(self, answer: object) -> Any:
+        """The clean value that a model's answer, or a person's, stands for; None where it stands for none."""
+        try:
+            return self.check(self.from_text(answer) if isinstance(answer, str) else answer, NOTHING)
+        except FieldError:
+            return None
+
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is one."""
+        return self.said(value) is not None
+
+    def comparable(self) -> Sequence[str] | None:
+        """The words that a condition may compare the field with; None for any."""
+        return None
+
+    def samples(self) -> list[Any]:
+        """Some values to try models out with; none where nothing is known."""
+        return []
 
     def in_words(self, value: Any) -> str:
         """A value as people read it in a sentence, also one that only a model gave; empty for none."""
@@ -171,11 +190,3 @@ class Field(Section, ABC):
         described = self.model_dump(mode="json", exclude_defaults=True)
         described |= {"name": self.name, "type": self.type, "label": self.label, "required": self.required}
         return {**described, "schema": self.json_schema()}
-
-
-def from_json(text: str) -> Any:
-    """What a JSON text holds; the text itself, to be refused, where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

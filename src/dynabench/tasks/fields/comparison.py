@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values, from_json
-from dynabench.tasks.section import Name, Setting, did_you_mean, refuse
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.section import Name, Setting, refuse
 
 TIE, ALL_BAD = "tie", "all_bad"
 
 
 class Comparison(Field):
-    """The best of the outputs in the fields `of`: `{choice, order}`, where `choice` names the output, `tie` or `all_bad`.
+    """The best of the outputs in `of`: `{choice, order}`; `choice` is a field that `of` names, `tie` or `all_bad`.
 
     Each person sees the outputs in an order of their own; `order` is the one that was shown.
     """
@@ -25,6 +25,7 @@ class Comparison(Field):
     all_bad: bool = Setting(True, description="“All are bad” may be chosen.")
 
     missing: ClassVar[str] = "Choose one of the outputs."
+    no_answer: ClassVar[str] = "is none of the outputs"
 
     @model_validator(mode="after")
     def _names_are_free(self) -> "Comparison":
@@ -70,10 +71,6 @@ class Comparison(Field):
         order = posted.get(f"{name}.order", [""])[0]
         return {"choice": choice, "order": order.split()} if isinstance(choice, str) and choice and order else choice
 
-    def from_form(self, texts: Sequence[str]) -> object:
-        """A choice, or JSON as tables have it."""
-        return from_json(texts[0]) if texts and texts[0].startswith("{") else super().from_form(texts)
-
     def order(self, beside: Values, value: object, who: object) -> list[str]:
         """The outputs as they are shown to `who`: as in `value`, else in an order drawn for this person and these
         outputs, the same each time."""
@@ -94,13 +91,13 @@ class Comparison(Field):
         """The same choice, in whichever order it was made."""
         return bool(self.choice(first) == self.choice(second))
 
-    def never(self, value: str) -> str:
-        """Whether it may be chosen."""
-        return "" if value in self.values else f"“{value[:60]}” is no choice." + did_you_mean(value, self.values)
+    def comparable(self) -> Sequence[str] | None:
+        """What may be chosen."""
+        return self.values
 
-    def unfit(self, said: Any) -> str:
+    def is_answer(self, value: object) -> bool:
         """Whether it may be chosen."""
-        return "" if self.choice(said) in self.values else "is none of the outputs"
+        return self.choice(value) in self.values
 
     def in_words(self, value: Any) -> str:
         """The output's name."""

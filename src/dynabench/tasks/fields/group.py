@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
 from dynabench.tasks.fields import together
-from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values, from_json
+from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Setting, refuse
 
 PREPARED = 3
@@ -34,7 +34,8 @@ class Group(Field):
     repeat: int = Setting(0, ge=0, le=50, description="Most objects of a list; 0 for one object and no list.")
     at_least: int = Setting(1, ge=1, le=50, description="With repeat: fewest objects of a list.")
 
-    short: ClassVar[bool] = False
+    no_answer: ClassVar[str] = "is not made of the group's fields"
+    brief: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _hangs_together(self) -> "Group":
@@ -76,7 +77,8 @@ class Group(Field):
         if not self.at_least <= len(raw) <= self.repeat:
             least, most = self.at_least, self.repeat
             raise FieldError(f"There are {len(raw)} here; give {least} to {most}.")
-        rows, problems = [], {}
+        rows: list[dict[str, Any]] = []
+        problems: dict[str, str] = {}
         for index, row in enumerate(raw):
             try:
                 rows.append(together.clean(self.fields, row, beside))
@@ -103,10 +105,6 @@ class Group(Field):
 
     def _row(self, posted: Mapping[str, Sequence[str]], name: str) -> dict[str, object]:
         return {field.name: field.read_form(posted, f"{name}.{field.name}") for field in self.fields}
-
-    def from_form(self, texts: Sequence[str]) -> object:
-        """From JSON, as tables have it."""
-        return from_json(texts[0]) if texts and texts[0].strip() else None
 
     def rows(self, value: object) -> list[Values]:
         """The objects in `value`, which may be anything."""
@@ -142,11 +140,10 @@ class Group(Field):
             for field in self.fields
         )
 
-    def unfit(self, said: Any) -> str:
+    def is_answer(self, value: object) -> bool:
         """Whether it is an object or a list of them."""
         wanted = list if self.repeat else Mapping
-        fits = isinstance(said, wanted) and len(self.rows(said)) == (len(said) if self.repeat else 1)
-        return "" if fits else f"is no {'list of objects' if self.repeat else 'object'}"
+        return isinstance(value, wanted) and len(self.rows(value)) == (len(value) if self.repeat else 1)
 
     def in_words(self, value: Any) -> str:
         """Labels and values; objects parted by semicolons."""

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import field_validator
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values, from_json
-from dynabench.tasks.fields.choice import Option, option, refuse_twice
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.options import AnyOption, Option, refuse_twice
 from dynabench.tasks.fields.spans import span_of, words_of
 from dynabench.tasks.section import Name, Setting
 
 TONES = 8
-"""So many colours tell labels apart; a ninth label looks like the first, but for its name, which always stands there."""
+"""So many colours tell labels apart; a ninth looks like the first, but for its name, which always stands there."""
 PREPARED = 4  # rows that a form without scripts offers from the start
 _ROW = re.compile(r"\.([0-9]{1,3})\.label$")
 
@@ -23,19 +23,21 @@ class LabelledSpans(Field):
 
     type: Literal["labelled_spans"] = "labelled_spans"
     of: Name = Setting(description="Name of the text field whose words are marked.")
-    labels: list[Annotated[Option, BeforeValidator(option)]] = Setting(
+    labels: list[AnyOption] = Setting(
         min_length=1, max_length=40, description="Texts, or mappings of value, label and description."
     )
     max_spans: int = Setting(100, ge=1, le=500, description="Most spans that may be marked.")
     overlap: bool = Setting(False, description="Spans may share words; else a new one takes the place of the old.")
 
     missing: ClassVar[str] = "Mark at least one span and give it a label."
-    short: ClassVar[bool] = False
+    no_answer: ClassVar[str] = "is no list of spans with the task's labels"
+    brief: ClassVar[bool] = False
 
     @field_validator("labels")
     @classmethod
     def _no_label_twice(cls, labels: list[Option]) -> list[Option]:
-        return refuse_twice(labels)
+        refuse_twice([each.value for each in labels])
+        return labels
 
     @property
     def values(self) -> list[str]:
@@ -86,10 +88,10 @@ class LabelledSpans(Field):
         return start, end, self.values.index(item["label"])
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
-        """From rows `name.0.label`, `name.0.first`, `name.0.last`, which count words from 1; without rows, from JSON."""
+        """From rows `name.0.label`, `name.0.first`, `name.0.last`, words counted from 1; without rows, from JSON."""
         places = sorted({int(found[1]) for key in posted if key.startswith(name) if (found := _row(key, name))})
         if not places:
-            return self.from_form(posted.get(name, ()))
+            return super().read_form(posted, name)
         rows = [[posted.get(f"{name}.{at}.{part}", [""])[0].strip() for part in _PARTS] for at in places]
         return [
             {"label": label, "words": [_number(first), _number(last or first)]}
@@ -99,7 +101,7 @@ class LabelledSpans(Field):
 
     def from_form(self, texts: Sequence[str]) -> object:
         """From JSON."""
-        return from_json(texts[0]) if texts and texts[0].strip() else None
+        return self.from_text(texts[0]) if texts and texts[0].strip()[:1] == "[" else super().from_form(texts) or None
 
     def words(self, beside: Values) -> list[dict[str, Any]]:
         """The words of the text that can be marked, each with the gap that follows it."""
@@ -146,15 +148,14 @@ class LabelledSpans(Field):
         """The same places with the same labels."""
         return _places(first) == _places(second)
 
-    def unfit(self, said: Any) -> str:
+    def is_answer(self, value: object) -> bool:
         """Whether it is a list of spans with labels, empty where the model found nothing; texts are not checked."""
-        fits = isinstance(said, list) and all(
+        return isinstance(value, list) and all(
             isinstance(item, Mapping)
             and type(item.get("start")) is type(item.get("end")) is int
             and item.get("label") in self.values
-            for item in said
+            for item in value
         )
-        return "" if fits else "is no list of spans with the task's labels"
 
     def in_words(self, value: Any) -> str:
         """The marked texts, each with its label."""

@@ -22,6 +22,7 @@ class Spans(Field):
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one word."
+    no_answer: ClassVar[str] = "is no list of spans"
 
     @property
     def one(self) -> bool:
@@ -59,15 +60,14 @@ class Spans(Field):
         """The text."""
         return [Reference("of", self.of)]
 
-    def unfit(self, said: Any) -> str:
-        """Whether it is a list of spans, empty where the model found nothing; their texts are not checked."""
-        fits = isinstance(said, list) and all(
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is a list of spans, none where it found nothing; their texts are not checked."""
+        return isinstance(value, list) and all(
             isinstance(item, dict)
             and isinstance(item.get("text"), str)
             and type(item.get("start")) is type(item.get("end")) is int
-            for item in said
+            for item in value
         )
-        return "" if fits else "is no list of spans"
 
     def words(self, beside: Values) -> list[dict[str, Any]]:
         """The words of the text that can be marked, each with the gap that follows it."""

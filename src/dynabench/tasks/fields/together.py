@@ -52,4 +52,7 @@ def never(condition: str, named: Mapping[str, Field]) -> str:
     name, value = comparison
     if name not in named:
         return f"There is no field “{name}” to compare." + did_you_mean(name, named)
-    return named[name].never(value)
+    known = named[name].comparable()
+    if known is not None and value not in known:
+        return f"“{value[:60]}” is no option of {name}." + did_you_mean(value, known)
+    return ""

@@ -5,19 +5,21 @@
  */
 const COMPARISON = /^(\w+) *== *(.+)$/;
 
-function value(place, name) {
+/** What stands under the name of a field of a form or a row: several values of several ticks; undefined for no field. */
+function values(place, name) {
   const all = place.elements ?? place.querySelectorAll("input, select, textarea");
-  const fields = [...all].filter((field) => field.name?.split(".").pop() === name);
+  const own = (full) => (place.elements ? full.split(".").slice(1).join(".") === name : full.endsWith(`.${name}`));
+  const fields = [...all].filter((field) => field.name && own(field.name));
   if (!fields.length) return undefined;
-  const chosen = fields.find((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : true));
-  return chosen?.value ?? "";
+  const ticked = fields.filter((field) => (["radio", "checkbox"].includes(field.type) ? field.checked : true));
+  return ticked.map((field) => field.value);
 }
 
 function applies(place, when) {
   const known = when.split("|").map((word) => {
     const [, name, wanted] = word.match(COMPARISON) ?? [];
-    const now = name && value(place, name);
-    return now === undefined ? undefined : now === wanted.replace(/^["']|["']$/g, "");
+    const now = name && values(place, name);
+    return now?.includes(wanted.replace(/^["']|["']$/g, ""));
   }).filter((one) => one !== undefined);
   return !known.length || known.some(Boolean);
 }
