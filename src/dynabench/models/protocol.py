@@ -4,6 +4,7 @@ Backends implement `Model`; the host serves them; the worker uses them in proces
 dictionaries keyed by the task config's field names.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -43,6 +44,15 @@ class Card:
     images: tuple[str, ...] = ()
     seconds: float | None = None
     inside: bool = True
+
+
+def as_text(value: Any) -> str:
+    """A value of an input as it travels to a model: texts as they are, objects and lists as JSON, nothing for none."""
+    if isinstance(value, str):
+        return value
+    return (
+        "" if value is None else json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    )
 
 
 SPAN_PARTS = ("start", "end")

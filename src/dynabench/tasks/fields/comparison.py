@@ -99,6 +99,10 @@ class Comparison(Field):
         """Whether it may be chosen."""
         return self.choice(value) in self.values
 
+    def samples(self) -> list[Any]:
+        """Each choice."""
+        return [{"choice": value} for value in self.values]
+
     def in_words(self, value: Any) -> str:
         """The output's name."""
         choice = self.choice(value)
