@@ -131,7 +131,7 @@ def test_spans_within_may_be_of_the_text_beside_them_or_of_the_context():
         "context": [{"name": "page", "type": "text"}],
         "input": {"name": "text", "type": "text"},
         "answer": {"name": "label", "type": "choice", "options": ["a", "b"]},
-        "ask": [{"name": "found", "type": "group", "fields": [*spans, {"name": "more", "type": "spans", "of": "page"}]}],
+        "ask": [{"name": "found", "type": "group", "fields": [*spans, spans[1] | {"name": "more", "of": "page"}]}],
     }  # fmt: skip
     [found] = TaskConfig.model_validate(config).ask
     made = found.clean(
