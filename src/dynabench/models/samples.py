@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.models.protocol import as_text
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, FieldError, Number, Spans, Text
 
@@ -74,11 +75,6 @@ def of(config: TaskConfig, count: int = COUNT) -> list[Sample]:
     fields = {"context": config.context, "input": config.input}
     made = [_row(config, fields, number) for number in range(max(count, PLAIN + 1))]
     return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(made)]
-
-
-def as_text(value: Any) -> str:
-    """A value as it travels to a model."""
-    return "" if value is None else str(value)
 
 
 def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> dict[str, dict[str, Any]]:

@@ -27,7 +27,11 @@ class Consent(Field):
 
     def from_form(self, texts: Sequence[str]) -> object:
         """From the posted `yes`; an open box posts nothing."""
-        return {"yes": True, "true": True, "no": False, "false": False, "": None}.get(texts[0], texts[0][:60]) if texts else None
+        return (
+            {"yes": True, "true": True, "no": False, "false": False, "": None}.get(texts[0], texts[0][:60])
+            if texts
+            else None
+        )
 
     def same(self, first: Any, second: Any) -> bool:
         """Both agree, or neither does."""
