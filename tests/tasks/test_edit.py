@@ -45,8 +45,9 @@ def test_the_difference_is_shown_word_by_word():
 @pytest.mark.parametrize(
     ("where", "of", "allowed"),
     [
-        ("input", "passage", True), ("input", "question", False), ("ask", "question", True), ("answer", "question", False),
-        ("context", "passage", True), ("context", "later", False), ("input", "start", False), ("input", "nothing", False),
+        ("input", "passage", True), ("input", "question", False), ("ask", "question", True),
+        ("answer", "question", False), ("input", "nothing", False),
+        ("context", "passage", True), ("context", "later", False), ("input", "start", False),
     ],
 )  # fmt: skip
 def test_what_is_edited_must_be_there_before_the_form(where, of, allowed):
