@@ -59,6 +59,13 @@ SPAN_PARTS = ("start", "end")
 """What of an extracted answer is explained: where it begins, or where it ends."""
 
 
+def as_text(value: Any) -> str:
+    """An input as it travels to a model: a text as it is, anything else as JSON, nothing as an empty text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
 def explained(card: Card) -> tuple[str, ...]:
     """What a model can be asked to explain: its labels, the parts of an extracted answer, or what it wrote."""
     if card.returns == "spans":

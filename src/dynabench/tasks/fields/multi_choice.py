@@ -57,7 +57,7 @@ class MultiChoice(Offering):
 
     def same(self, first: Any, second: Any) -> bool:
         """The same options in any order."""
-        return self.said(first) == self.said(second)
+        return bool(self.said(first) == self.said(second))
 
     def in_words(self, value: Any) -> str:
         """The options' labels."""

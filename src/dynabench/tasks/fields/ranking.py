@@ -51,7 +51,7 @@ class Ranking(Offering):
 
     def same(self, first: Any, second: Any) -> bool:
         """The same order."""
-        return self.said(first) == self.said(second)
+        return bool(self.said(first) == self.said(second))
 
     def in_words(self, value: Any) -> str:
         """The labels in order, numbered."""

@@ -66,6 +66,11 @@ class Slider(Number):
             return self.start
         return self.min + self.step * round((self.max - self.min) / self.step / 2)
 
+    def end(self, side: Literal["low", "high"]) -> str:
+        """One end of the scale in words."""
+        number, meaning = (self.min, self.low) if side == "low" else (self.max, self.high)
+        return f"{self.in_words(number)} ({meaning})" if meaning else self.in_words(number)
+
     def json_schema(self) -> JsonSchema:
         """A number within the limits, whole where all values are."""
         return {**super().json_schema(), "type": "integer" if self.whole else "number"}

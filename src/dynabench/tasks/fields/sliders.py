@@ -31,7 +31,8 @@ class Sliders(Offering):
 
     @model_validator(mode="after")
     def _scale_fits(self) -> "Sliders":
-        return self if self.scale else self
+        _ = self.scale  # which refuses what is no scale
+        return self
 
     @cached_property
     def scale(self) -> Slider:

@@ -10,7 +10,8 @@ from dynabench.tasks.fields.options import Option, OrText, refuse_twice, written
 from dynabench.tasks.section import Setting
 
 _MOST, _DEEPEST = 500, 8
-PATH = " › "  # noqa: RUF001 - between the steps of a path, as in menus
+PATH = " › "
+"""Between the steps of a path, as in menus."""
 
 
 class Branch(Option):

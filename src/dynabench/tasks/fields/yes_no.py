@@ -49,7 +49,8 @@ class YesNo(Field):
 
     def flag(self, value: object) -> bool | None:
         """Yes or no of a value with or without reason, or of a model's word; None where it is neither."""
-        inner = value.get("value") if isinstance(value, dict) else value
+        given = self.from_text(value) if isinstance(value, str) else value
+        inner = given.get("value") if isinstance(given, dict) else given
         found = _FLAGS.get(inner.strip().casefold()) if isinstance(inner, str) else inner
         return found if isinstance(found, bool) else None
 
