@@ -116,7 +116,7 @@ def explain(page: Page) -> None:
 
 def correct(page: Page) -> None:
     """A vote against it with what would be right: again a group, a comparison and marks."""
-    expect(page.locator(".item .labelled-tag")).to_have_text(["Date", "Person", "Place"])
+    expect(page.locator(".item .labelled-tag")).to_have_text(["(Date)", "(Person)", "(Place)"])
     expect(page.locator(".item")).to_contain_text("poet")
     press(page, "2")
     expect(page.locator("#validation-fix-what-1")).to_be_focused()

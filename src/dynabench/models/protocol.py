@@ -46,15 +46,6 @@ class Card:
     inside: bool = True
 
 
-def as_text(value: Any) -> str:
-    """A value of an input as it travels to a model: texts as they are, objects and lists as JSON, nothing for none."""
-    if isinstance(value, str):
-        return value
-    return (
-        "" if value is None else json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
-    )
-
-
 SPAN_PARTS = ("start", "end")
 """What of an extracted answer is explained: where it begins, or where it ends."""
 
