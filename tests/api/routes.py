@@ -119,6 +119,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("unbanned"),
     ("POST", "/api/v1/tasks/{task}/examples"): Route("unbanned", json=SANDBOX | {"sandbox": True}),
     ("GET", "/api/v1/tasks/{task}/examples"): Route("moderator"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/links"): Route("owner"),
+    ("GET", "/tasks/{task}/manage/rounds/{n}/links.csv"): Route("owner"),
     ("GET", "/api/v1/examples/{id}"): Route("involved", hidden=True),
     ("POST", "/api/v1/examples/{id}/explanations"): Route("author", json={"why_correct": "Because."}),
     ("GET", "/api/v1/examples/{id}/attributions"): Route("involved", hidden=True),

@@ -14,6 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import differences, notes, queries, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
+from dynabench.collection.terms import strings
 from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating
 from dynabench.db import Database
@@ -171,7 +172,7 @@ def said(config: TaskConfig, answer: dict[str, Any]) -> str:
 
 def texts(values: dict[str, Any]) -> str:
     """The texts of an input or context, one after the other."""
-    return " · ".join(str(value) for value in values.values() if isinstance(value, str))
+    return " · ".join(strings(values))
 
 
 @router.get("/tasks/{task}/manage/examples/{id}", name="manage_example")

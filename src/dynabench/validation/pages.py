@@ -86,7 +86,9 @@ async def send_validation(request: Request, task: str, id: RowId, person: Member
     try:
         await request.app.state.db.awrite(service.vote, person, id, ballot)
     except Invalid as problem:
-        values = {str(name): value for name, value in form.items() if isinstance(value, str)}
+        values: dict[str, Any] = {"vote": ballot.vote or ""}
+        values |= {f"answer.{name}": value for name, value in (ballot.answer or {}).items()}
+        values |= {f"validation.{name}": value for name, value in ballot.values.items()}
         return await _show(request, person, task, status=422, errors=problem.fields, values=values)
     except (Conflict, Forbidden) as problem:
         return await _show(request, person, task, status=problem.status, problem=problem.detail)
