@@ -29,7 +29,10 @@ SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
 async def shown(
     request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
 ) -> dict[str, Any]:
-    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted."""
+    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted.
+
+    The parameters of its address may tell how a member came.
+    """
     db: Database = request.app.state.db
     handout = None
     if await db.aread(_collects, person, task):
@@ -128,11 +131,11 @@ async def _handout(
             return await loop.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
-    known = None
+    known, link = None, dict(request.query_params)
     if not fresh:
         this = posted.handout_id if posted else 0
-        known = await loop.current(db, host, person, task, context_id=but, handout_id=this)
-    return known or await loop.hand_out(db, host, person, task)
+        known = await loop.current(db, host, person, task, context_id=but, handout_id=this, link=link)
+    return known or await loop.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -16,6 +16,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.collection import bench, content_warning, forms, judgements, loop, public, service
+from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
@@ -26,6 +27,7 @@ from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
+ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
@@ -49,7 +51,7 @@ def told_in_place(handler: Handler) -> Handler:
     return told
 
 
-@router.get("/tasks/{task}/create", name="create")
+@router.get("/tasks/{task}/create", name="create", dependencies=ANNOUNCED)
 @told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""

@@ -32,9 +32,13 @@ class ExampleIn(Strict):
 
 
 class NextIn(Strict):
-    """What is wanted next: an example of one's own to perturb, or (left out) another context."""
+    """What is wanted next: an example of one's own to perturb, or (left out) another context.
+
+    `link` are the parameters of the address by which one came, where the task asks for any.
+    """
 
     perturb: Id | None = None
+    link: dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=500)]] = Field({}, max_length=20)
 
 
 class SaidOut(BaseModel):
@@ -69,6 +73,22 @@ class HandoutOut(BaseModel):
     initial: Values
     made_from: int | None = None
     seed: SeedOut | None = None
+
+
+class LinkOut(BaseModel):
+    """What the address told of whoever wrote an example; `uid` names it in exports."""
+
+    id: int
+    uid: str
+    at: datetime
+    link: Values
+
+
+class LinkPage(BaseModel):
+    """A page of them; `next` is the cursor of the page after it."""
+
+    items: list[LinkOut]
+    next: str | None
 
 
 class PredictionOut(BaseModel):
@@ -134,7 +154,8 @@ class ExampleQuery(Strict):
     """What is looked for among a task's examples; all of it must hold.
 
     `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation, `since` and
-    `until` UTC days, `perturbed` examples that another one was made from.
+    `until` UTC days, `perturbed` examples that another one was made from, `noted` and `label` what moderators
+    wrote beside it.
     """
 
     mine: bool = False
@@ -154,6 +175,8 @@ class ExampleQuery(Strict):
     hidden: Literal["no", "yes", "any"] = "no"
     made_from: bool | None = None
     perturbed: bool | None = None
+    noted: bool | None = None
+    label: str = Field("", max_length=40)
     since: date | None = None
     until: date | None = None
 

@@ -1,7 +1,7 @@
 """What is handed out: a context with an arm, a goal and a start, all drawn by the server and recorded."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 
+NO_LINK: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -30,8 +32,17 @@ class Offer:
     missing: tuple[arms.Target, ...] = ()
 
 
-def hand_out(session: Session, person: Person | None, task_id: str, rng: random.Random, but: int = 0) -> Offer:
+def hand_out(
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    rng: random.Random,
+    but: int = 0,
+    link: Mapping[str, str] = NO_LINK,
+) -> Offer:
     """Another context, with an arm, a goal and a start drawn at random; what a member was given is recorded.
+
+    `link` are the parameters of the address by which a member came; without one, they still come by the last.
 
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
     `but` is the context that a visitor has now.
@@ -44,6 +55,7 @@ def hand_out(session: Session, person: Person | None, task_id: str, rng: random.
     handout, context, seed = _drawn(session, current, rng, before, but, arm)
     if person is not None:
         handout.person_id = person.id
+        handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
         session.add(handout)
         drawn = seed or context
         drawn.draw = rng.randint(0, round_queries.KEYS)  # see `queries.uniform` of rounds
@@ -56,6 +68,19 @@ def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
     if not of.arms:
         return None
     return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+
+
+def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
+    """What is known of how somebody came: by this link, or by the one of what they were given before."""
+    if not config.link:
+        return None
+    known = before.link if before else None
+    return known if known and not _told(config, link) else config.clean_link(link) or None
+
+
+def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
+    """Whether the parameters of an address say anything that the task asks of it."""
+    return any(link.get(field.key) for field in config.link)
 
 
 def _drawn(
@@ -115,15 +140,23 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
         arm=origin.arm,
         made_from=origin.id,
     )
+    handout.link = _arrived(config, NO_LINK, session.scalar(queries.current_handout(person.id, current.id)))
     session.add(handout)
     session.flush()
     return _offer(session, current, handout, session.get_one(Context, origin.context_id), None)
 
 
 def current(
-    session: Session, person: Person, task_id: str, *, context_id: int = 0, handout_id: int = 0
+    session: Session,
+    person: Person,
+    task_id: str,
+    *,
+    context_id: int = 0,
+    handout_id: int = 0,
+    link: Mapping[str, str] = NO_LINK,
 ) -> Offer | None:
-    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was.
+    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was, or
+    where they came by another `link` since.
 
     With `handout_id` that handout, with `context_id` the last one of that context, wherever there is such a one.
     """
@@ -132,7 +165,8 @@ def current(
     if found is None or (found.person_id, found.round_id) != (person.id, of.id):
         found = session.scalar(queries.handout(person.id, of.id, context_id)) if context_id else None
     found = found or session.scalar(queries.current_handout(person.id, of.id))
-    if found is None:
+    config = rounds.config_of(session, of.version_id)
+    if found is None or _arrived(config, link, found) != found.link:
         return None
     seed = session.get(Seed, found.seed_id) if found.seed_id else None
     return _offer(session, of, found, session.get_one(Context, found.context_id), seed)

@@ -57,7 +57,8 @@ class SeedPrediction(Base):
 class Handout(Base):
     """A context as it was given to one person: with the goal, the start and the text that the field began with.
 
-    `arm` is the round's condition that was drawn. The text is that of a seed (`seed_id`), or of the example that is
+    `arm` is the round's condition that was drawn; `link` is what the address told by which the person came, for the
+    task's owners alone. The text is that of a seed (`seed_id`), or of the example that is
     to be perturbed or that the seed was taken from (`made_from`).
     """
 
@@ -73,6 +74,7 @@ class Handout(Base):
     arm: Mapped[str] = mapped_column(String(40), default="")
     seed_id: Mapped[int | None] = mapped_column(Key)  # these two without foreign keys: examples point to handouts
     made_from: Mapped[int | None] = mapped_column(Key)
+    link: Mapped[dict[str, Any] | None]
     at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),)

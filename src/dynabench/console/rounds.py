@@ -1,6 +1,6 @@
 """The rounds of a task: listed, drafted against models that fit, opened, closed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,8 +11,10 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries as collected
+from dynabench.collection import links
+from dynabench.collection.schemas import LinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.console import frame
+from dynabench.console import downloads, frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
@@ -192,3 +194,32 @@ async def close(request: Request, task: str, n: Number, owner: Owning) -> Respon
     """Stop to collect, at once; twice changes nothing."""
     await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
     return _to(request, task, n)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
+async def download_links(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """What came with the links by which the authors of a round's examples came: one line for each example."""
+    db: Database = request.app.state.db
+    names = await db.aread(lambda session: _link_names(session, task, n))
+    rows = (_line(each, names) for each in _links(db, owner, task, n))
+    return downloads.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+
+
+def _link_names(session: Session, task: str, number: int) -> list[str]:
+    config = service.config_of(session, service.round_of(session, task, number).version_id)
+    return [field.name for field in config.link]
+
+
+def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
+    cells = [downloads.plain(each.link.get(name, "")) for name in names]
+    return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
+
+
+def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:
+    after = 0
+    while True:
+        page = db.read(links.page, owner, task, number, after, downloads.LINES)
+        yield from page.items
+        if page.next is None:
+            return
+        after = int(page.next)

@@ -66,7 +66,7 @@ def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": "Give up to 100 printable characters."})
-    return config.clean_context(row.values), tag
+    return config.clean_context(config.read_texts("context", row.values)), tag
 
 
 def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:

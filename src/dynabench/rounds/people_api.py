@@ -15,7 +15,7 @@ from dynabench.rounds.tables import Invitation
 
 router = APIRouter()
 
-RoleName = Literal["owner", "moderator", "expert", "annotator"]
+RoleName = Literal["owner", "moderator", "expert", "annotator", "validator"]
 PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
 
 

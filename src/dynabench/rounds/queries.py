@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Executable, Select, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Executable, Select, and_, delete, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
+from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
 from dynabench.rounds.tables import Ban, Context, Invitation, RefusedRow, Role, Round, Task, TaskVersion
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
@@ -93,6 +94,10 @@ def forget(person_id: int) -> Iterator[Executable]:
     yield delete(Role).where(Role.person_id == person_id)
     yield delete(Ban).where(Ban.person_id == person_id)
     yield delete(Invitation).where(Invitation.created_by == person_id)
+    yield delete(Proposal).where(Proposal.person_id == person_id)
+    yield update(Proposal).where(Proposal.decided_by == person_id).values(decided_by=None)
+    yield update(Announcement).where(Announcement.created_by == person_id).values(created_by=None)
+    yield delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id)
 
 
 def rounds(task_id: str) -> Select[Round]:

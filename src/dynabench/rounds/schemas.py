@@ -162,7 +162,7 @@ class RoleIn(Strict):
     """Somebody's role in a task; null takes it away."""
 
     username: str = Field(max_length=40)
-    role: Literal["owner", "moderator", "expert", "annotator"] | None
+    role: Literal["owner", "moderator", "expert", "annotator", "validator"] | None
 
 
 class RoleOut(BaseModel):

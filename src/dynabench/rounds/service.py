@@ -20,7 +20,7 @@ from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules import JudgedByModel
 
-ROLES = ("owner", "moderator", "expert", "annotator")
+ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
 NOBODY = "none"  # stands for no model, where models are named
 ENSEMBLES = ("any", "majority", "all")
@@ -96,7 +96,7 @@ def open_round_of(session: Session, task_id: str) -> Round:
 
 
 def role(session: Session, person: Person | None, task_id: str) -> str | None:
-    """What somebody is to a task: `owner` (admins too), `moderator`, `expert`, `annotator`, or None."""
+    """What somebody is to a task: `owner` (admins too), or another of `ROLES`, or None."""
     if person is None:
         return None
     if person.admin:
@@ -128,19 +128,19 @@ class Saved:
     changed: bool
 
 
-def save_task(session: Session, person: Person | None, source: str) -> Saved:
+def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
     """Create the task that a YAML config describes, or give the one of that id a new version.
 
-    Admins (and the operator, `person` None) create tasks and become their owners; owners change their own. Rounds
-    keep the version that they were drafted with.
+    Admins (and the operator, `person` None) create tasks and become their owners, others where `new_by_anyone` says
+    that they may (`rounds.proposals`); owners change their own. Rounds keep the version that they were drafted with.
     """
     config = TaskConfig.parse(source)
     if config.id in RESERVED:
         raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
-        if person is not None and not person.admin:
-            raise errors.Forbidden("Only admins may create tasks. Ask one to create it and to make you its owner.")
+        if person is not None and not person.admin and not new_by_anyone:
+            raise errors.Forbidden("Only admins may create tasks. Propose it with POST /proposals.")
         found = Task(id=config.id)
         session.add(found)
         session.flush()
@@ -181,7 +181,7 @@ def task_locked(session: Session, task_id: str) -> Task:
 
 
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away.
+    """Give somebody one of `ROLES` in a task; None takes the role away.
 
     The last owner stays one until there is another.
     """

@@ -36,7 +36,7 @@ class TaskVersion(Base):
 
 
 class Role(Base):
-    """What somebody is to a task: `owner`, `moderator`, `expert` or `annotator`."""
+    """What somebody is to a task: `owner`, `moderator`, `expert`, `annotator`, or `validator`, who checks alone."""
 
     __tablename__ = "roles"
 

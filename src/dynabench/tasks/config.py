@@ -10,7 +10,8 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Choice, Field, Spans, Text, Values
+from dynabench.tasks.fields import AnyField, Choice, Field, Text, Values
+from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
@@ -48,6 +49,7 @@ class TaskConfig(Section):
     answer: list[AnyField] = Setting(
         min_length=1, max_length=10, description="What models return and annotators claim."
     )
+    link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
     start: Start = Setting(default_factory=Start)
     perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
     annotators: Annotators = Setting(
@@ -96,9 +98,21 @@ class TaskConfig(Section):
         """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
         return groups.from_form(group, self.fields(group), items)
 
+    def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Raw values of a group, ready to be cleaned, from a table's row: a text may stand for a number or a list."""
+        fields = {field.name: field for field in self.fields(group)}
+        return {
+            name: fields[name].from_text(value) if isinstance(value, str) and name in fields else value
+            for name, value in values.items()
+        }
+
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
         return groups.clean("context", self.context, values)
+
+    def clean_link(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """What the parameters of an address tell of somebody who comes by it; others are nobody's business."""
+        return groups.clean("link", self.link, {field.name: parameters.get(field.key) or None for field in self.link})
 
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """What an annotator wrote against `context`."""
@@ -214,10 +228,8 @@ class TaskConfig(Section):
         for field in counting:
             if not isinstance(prediction, Mapping) or field.name not in prediction:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
-            if isinstance(field, Choice) and prediction[field.name] not in field.values:
-                raise Unavailable(f"The model's “{field.name}” is none of the task's options. Tell the owner.")
-            if isinstance(field, Spans) and not field.is_answer(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” is no list of spans. Tell the owner of the task.")
+            if not field.is_answer(prediction[field.name]):
+                raise Unavailable(f"The model's “{field.name}” {field.no_answer}. Tell the owner of the task.")
             if prediction[field.name] is None and field.required:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
         return self.fooled.fooled(prediction, claimed, counting, given or {}, probabilities)
@@ -228,7 +240,7 @@ class TaskConfig(Section):
 
     def public(self) -> dict[str, Any]:
         """What the API shows of the task: texts, fields with their options, and the rules."""
-        described = self.model_dump(mode="json", by_alias=True)
+        described = self.model_dump(mode="json", by_alias=True, exclude={"link"})
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]
         described["validate"]["ask"] = [field.public() for field in self.validation.ask]

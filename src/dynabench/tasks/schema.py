@@ -20,7 +20,7 @@ def config_schema() -> dict[str, Any]:
     definitions: dict[str, Any] = schema.setdefault("$defs", {})
     names = []
     for name, field in types().items():
-        own = field.model_json_schema(ref_template=f"#/$defs/{name}_{{model}}")
+        own = _referring(field.model_json_schema(ref_template=f"#/$defs/{name}_{{model}}"))
         definitions |= {f"{name}_{key}": value for key, value in own.pop("$defs", {}).items()}
         definitions[f"field_{name}"] = _field(own, name)
         names.append(f"field_{name}")
@@ -38,20 +38,19 @@ def config_schema() -> dict[str, Any]:
     for group in ("context", "input", "answer", "ask"):
         _one_or_list(schema["properties"], group)
     _one_or_list(definitions["Validation"]["properties"], "ask")
+    _one_or_list(schema["properties"], "link", "Hidden")
     return {"$schema": _DIALECT, "title": "Dynabench task", **{k: v for k, v in schema.items() if k != "title"}}
 
 
 def _field(own: dict[str, Any], name: str) -> dict[str, Any]:
-    """One field type as it is written: with its type, with short conditions and short options."""
+    """One field type as it is written: with its type and with short conditions."""
     properties = own["properties"]
     properties["type"] = {"const": name, "description": own.get("description", "")}
     properties["when"] = {
         "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         "description": properties["when"].get("description", ""),
     }
-    if name == "choice":
-        options = properties["options"]
-        options["items"] = {"anyOf": [{"type": "string"}, options["items"]]}
+    if name in ("choice", "multi_choice", "ranking"):
         own["required"] = [key for key in own.get("required", []) if key != "options"]  # taken from the answer
     own["required"] = sorted({*own.get("required", []), "type"})
     return own
@@ -81,10 +80,10 @@ def _fooled(definitions: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _one_or_list(properties: dict[str, Any], name: str) -> None:
+def _one_or_list(properties: dict[str, Any], name: str, kind: str = "Field") -> None:
     listed = properties[name]
     description = listed.pop("description", "")
-    properties[name] = {"anyOf": [{"$ref": "#/$defs/Field"}, listed], "description": description}
+    properties[name] = {"anyOf": [{"$ref": f"#/$defs/{kind}"}, listed], "description": description}
 
 
 def _referring(schema: Any) -> Any:

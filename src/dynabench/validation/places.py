@@ -82,9 +82,9 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     """The rounds of a task that wait for votes, oldest first, once the person is let in; they are locked."""
     rows: Any = session.connection().execute(statements.ASKING, {"person": person.id, "task": task_id}).all()
     if not rows or rows[0].shown_version is None:
-        people.require_seat(session, person, task_id)  # says what there is not
+        people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned)
+    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned, checking=True)
     found = [row for row in rows if row.id is not None]
     return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
 

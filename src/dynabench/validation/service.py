@@ -119,7 +119,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
-    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id)
+    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id, checking=True)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
     if session.get(Skip, (example_id, person.id)) is None:
@@ -172,7 +172,7 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
-    people.require_seat(session, person, case.round.task_id)
+    people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
         raise errors.Forbidden("Only the task's owners decide alone.")
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own

@@ -10,7 +10,7 @@ from dynabench.datasets.imports.mapping import Mapping, Said, Source, Votes, mea
 from dynabench.datasets.imports.squad import spans_field
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
-from dynabench.tasks.fields import Choice, Field
+from dynabench.tasks.fields import Choice, Field, Text
 
 UNASKED = "no-target"  # the arm of examples that come without any model's answer
 
@@ -117,9 +117,9 @@ def field_of(config: TaskConfig, group: str, name: str) -> Field | None:
 
 def cleaned(value: Any, field: Field) -> Any:
     """A value with the type that the field wants, where a table's text says it plainly."""
-    if field.type in ("text", "choice"):
+    if isinstance(field, Text | Choice):
         return value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict | list) else str(value)
-    return field.from_form([value]) if isinstance(value, str) else value
+    return field.from_text(value) if isinstance(value, str) else value
 
 
 def _options(field: Field) -> list[str]:

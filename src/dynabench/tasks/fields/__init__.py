@@ -11,18 +11,37 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench import plugins
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.comment import Comment
+from dynabench.tasks.fields.comparison import Comparison
+from dynabench.tasks.fields.consent import Consent
+from dynabench.tasks.fields.edit import Edit
+from dynabench.tasks.fields.group import Group
+from dynabench.tasks.fields.labelled_spans import LabelledSpans
+from dynabench.tasks.fields.multi_choice import MultiChoice
 from dynabench.tasks.fields.number import Number
+from dynabench.tasks.fields.options import Offering
+from dynabench.tasks.fields.ranking import Ranking
+from dynabench.tasks.fields.rating import Rating
+from dynabench.tasks.fields.slider import Slider
+from dynabench.tasks.fields.sliders import Sliders
 from dynabench.tasks.fields.spans import Spans
 from dynabench.tasks.fields.text import Text
+from dynabench.tasks.fields.tree_choice import TreeChoice
 from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
-__all__ += ["SHIPPED", "YesNo", "template_folders", "types"]
+__all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
+__all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
+__all__ += ["types"]
 
-SHIPPED: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
+SHIPPED: tuple[type[Field], ...] = (
+    *(Text, Choice, Spans, YesNo, Number),
+    *(MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit),
+    *(Group, LabelledSpans, Comparison),
+)
 _named = plugins.classes(Field, "type")  # type: ignore[type-abstract]
 
 
@@ -36,7 +55,8 @@ def template_folders() -> dict[str, Path]:
     return {name: field.templates / name for name, field in types().items()}
 
 
-def _build(raw: Any) -> Any:
+def build(raw: Any) -> Any:
+    """The field that a mapping of the config describes, of the class that its type names."""
     if isinstance(raw, Field):
         return raw
     if not isinstance(raw, dict):
@@ -47,5 +67,4 @@ def _build(raw: Any) -> Any:
     return types()[kind].model_validate(raw)
 
 
-PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
-AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(PLACE)]
+AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(build), WithJsonSchema(PLACE)]

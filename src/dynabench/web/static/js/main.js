@@ -1,7 +1,11 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
 import "./answer-picker.js";
 import "./draft-keeper.js";
+import "./labelled-spans.js";
 import "./picture-field.js";
+import "./rank-list.js";
+import "./repeated-rows.js";
+import "./slide-field.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./upload-progress.js";
