@@ -17,7 +17,7 @@ name: Judged feelings
 input: [{name: statement, type: text, max_length: 300}]
 answer: {name: label, type: choice, options: [positive, neutral, negative]}
 fooled: {rule: RULE, guidance: "Go by what the *writer* feels."}
-ask: [{name: why_fooled, type: text, label: What tricked it?, when: fooled}]
+ask: [{name: why_fooled, type: text, label: "What tricked it?", when: fooled}]
 validate: {mode: judge, votes: 1, also_not_fooled: true}
 """
 TEXT = "If you enjoy queueing, you will love this museum."

@@ -175,8 +175,8 @@ BLIND = JUDGE | {
 }  # fmt: skip
 BOARD = BoardPage(
     items=[
-        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, unknown=0, mine=mine,
-                 mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
+        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, unknown=0,
+                 mine=mine, mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
         for rank, name, source, n, f, v, mine in [
             (1, "grace", "person", 61, 31, 22, False), (2, "quiet-heron", "expert", 40, 22, 12, False),
             (3, "ada.lovelace", "person", 48, 17, 9, True), (4, "emmy", "person", 12, 3, 1, False),
