@@ -7,7 +7,6 @@ from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tu
 from sqlalchemy.orm import selectinload
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.queries import withdrawn
 from dynabench.collection.tables import (
     Example,
     Standing,
@@ -61,8 +60,8 @@ def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | No
     return (
         select(Standing.fooled)
         .join(Example, Example.id == Standing.example_id)
-        .where(Example.author_id == person_id, Example.round_id == round_id, ~withdrawn(Example.id.expression))
-        .where(Standing.fooled.is_not(None))
+        .where(Example.author_id == person_id, Example.round_id == round_id)
+        .where(Standing.fooled.is_not(None), ~Standing.retracted, ~Standing.hidden)
         .order_by(Example.id.desc())
         .limit(limit)
     )
