@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
+from dynabench.rounds.plan import PARTS, PartName, Plan
+
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
@@ -57,6 +59,7 @@ class RoundOut(BaseModel):
     targets: list[TargetOut]
     ensemble: str
     arms: list[ArmOut] = []
+    plan: Plan = Plan()
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -112,6 +115,7 @@ class RoundIn(Strict):
     targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
     ensemble: Literal["any", "majority", "all"] = "any"
     arms: list[ArmIn] = Field([], max_length=20)
+    plan: Plan = Plan()
     draft: bool = False
 
 
@@ -165,14 +169,19 @@ class RoundPage(BaseModel):
 
 
 class ContextOut(BaseModel):
-    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled."""
+    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled.
+
+    `weight` counts where contexts are drawn by weight; a retired one is handed out no more.
+    """
 
     id: int
     values: dict[str, Any]
     tag: str
     used: int
     fooled: int
+    weight: float
     created_at: datetime
+    retired_at: datetime | None
 
 
 class ContextPage(BaseModel):
@@ -234,3 +243,34 @@ class RefusedPage(BaseModel):
 
     items: list[RefusedOut]
     next: str | None
+
+
+class CloneIn(Strict):
+    """Which parts of a round its clone takes over beside the targets: by default all of them."""
+
+    parts: list[PartName] = Field(list(PARTS), max_length=10)
+
+
+class ChosenIn(Strict):
+    """The few contexts that a round works on, by id; none for all of the task's. Or the round to take them from."""
+
+    contexts: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(None, max_length=200)
+    from_round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class ChosenOut(BaseModel):
+    """The contexts that were chosen for a round; it works on all of the task's where there are none."""
+
+    contexts: list[int]
+
+
+class NamedIn(Strict):
+    """Who may take part in a round for invited people, by username."""
+
+    people: list[Annotated[str, Field(max_length=40)]] = Field(max_length=1000)
+
+
+class NamedOut(BaseModel):
+    """Who may take part in a round for invited people: whoever was named, or came by a link."""
+
+    people: list[str]

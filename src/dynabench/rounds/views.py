@@ -18,6 +18,7 @@ def round_out(session: Session, of: Round) -> schemas.RoundOut:
             "targets": [{"model": target.model, "version": target.version} for target in of.targets],
             "ensemble": of.fooled_when,
             "arms": of.arms,
+            "plan": of.plan,
             "version": session.get_one(TaskVersion, of.version_id).number,
             "created_at": of.created_at,
             "opened_at": of.opened_at,
