@@ -17,8 +17,9 @@ from dynabench.rounds.samplers import weighted
 from dynabench.rounds.schemas import ContextOut, ContextPage
 from dynabench.rounds.tables import Context
 
-LOOKED_AT = 5_000
-"""Contexts that a search looks through at once: a page says so, and goes on from there."""
+LOOKED_AT, PIECE = 4_000, 400
+"""Contexts that a search for words looks through at once, a piece at a time: its page says so, and goes on from there.
+"""
 MOST = 1_000
 
 
@@ -43,12 +44,25 @@ def find(session: Session, task_id: str, sought: Sought, after: str, limit: int)
     """A page of contexts, newest first. A search for words that looked through `LOOKED_AT` contexts ends its page
     early, with the cursor to go on from."""
     before = cursor(after)
-    rows = session.scalars(_range(task_id, sought, before, LOOKED_AT if sought.words else limit + 1)).all()
-    met = [each for each in rows if _meets(each.values, sought.words)]
-    items, more = met[:limit], len(met) > limit or (bool(sought.words) and len(rows) == LOOKED_AT)
-    last = items[-1].id if len(met) > limit else rows[-1].id if rows else 0
-    shown = [ContextOut.model_validate(each, from_attributes=True) for each in items]
-    return ContextPage(items=shown, next=str(last) if more else None)
+    if not sought.words:
+        found = session.scalars(_range(task_id, sought, before, limit + 1)).all()
+        items = [ContextOut.model_validate(each, from_attributes=True) for each in found[:limit]]
+        return ContextPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+    met: list[int] = []
+    for _ in range(LOOKED_AT // PIECE):
+        piece = _range(task_id, sought, before, PIECE).with_only_columns(Context.id, Context.values)
+        rows = session.execute(piece).all()
+        met += [row.id for row in rows if _meets(row.values, sought.words)]
+        before = rows[-1].id if rows else before
+        if len(met) > limit:
+            return ContextPage(items=_newest(session, met[:limit]), next=str(met[limit - 1]))
+        if len(rows) < PIECE:
+            return ContextPage(items=_newest(session, met), next=None)
+    return ContextPage(items=_newest(session, met), next=str(before))
+
+
+def _newest(session: Session, ids: Sequence[int]) -> list[ContextOut]:
+    return by_id(session, ids)[::-1]
 
 
 def _range(task_id: str, sought: Sought, before: int | None, limit: int) -> Select[Context]:

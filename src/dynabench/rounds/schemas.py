@@ -274,3 +274,18 @@ class NamedOut(BaseModel):
     """Who may take part in a round for invited people: whoever was named, or came by a link."""
 
     people: list[str]
+
+
+class ContextChangeIn(Strict):
+    """What to change of contexts, by id; null leaves it as it is."""
+
+    contexts: list[Annotated[int, Field(ge=1, le=2**53)]] = Field(min_length=1, max_length=1000)
+    tag: Annotated[str, Field(max_length=100)] | None = None
+    weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] | None = None
+    retired: bool | None = None
+
+
+class ChangedOut(BaseModel):
+    """How many contexts of the task there were among those named."""
+
+    changed: int

@@ -179,6 +179,7 @@ class Context(Base):
         _partial("ix_contexts_clock", "clock"),
         _partial("ix_contexts_failed", "draw", where=FAILED),
         Index("ix_contexts_listed", "task_id", "id"),
+        _partial("ix_contexts_retired", "id", where="retired_at IS NOT NULL"),
         Index("ix_contexts_tag", "task_id", "tag", "id"),
     )
 

@@ -39,6 +39,7 @@ def upgrade() -> None:
     _index("ix_contexts_doubt", ["task_id", "doubt", "draw"], LIVE)
     _index("ix_contexts_clock", ["task_id", "clock"], LIVE)
     _index("ix_contexts_failed", ["task_id", "draw"], FAILED)
+    _index("ix_contexts_retired", ["task_id", "id"], "retired_at IS NOT NULL")
     op.create_index("ix_handouts_seen", "handouts", ["person_id", "context_id"])
     op.create_table(
         "round_people",
@@ -81,7 +82,7 @@ def downgrade() -> None:
     op.drop_table("round_contexts")
     op.drop_table("round_people")
     op.drop_index("ix_handouts_seen", table_name="handouts")
-    for name in ("draw", "used", "fooled", "doubt", "clock", "failed"):
+    for name in ("draw", "used", "fooled", "doubt", "clock", "failed", "retired"):
         op.drop_index(f"ix_contexts_{name}", table_name="contexts")
     for name in ("retired_at", "clock", "weight", "doubt", "failed", "good"):
         op.drop_column("contexts", name)
