@@ -115,7 +115,7 @@ ROUTES: dict[tuple[str, str], Route] = {
         "owner", json={"contexts": [{"values": {"premise": "It rains."}}]}
     ),
     ("PATCH", "/api/v1/tasks/{task}/contexts"): Route("owner", json={"contexts": [1], "weight": 1}),
-    ("POST", "/api/v1/tasks/{task}/contexts/datasets"): Route("owner", json={"dataset": "none-such"}),
+    ("POST", "/api/v1/tasks/{task}/contexts/datasets"): Route("owner", json={"dataset": "small"}),
     ("POST", "/api/v1/tasks/{task}/contexts/files"): Route("owner", params={"name": "c.jsonl"}, content=b"{}\n"),
     ("GET", "/api/v1/tasks/{task}/contexts/files/{job}"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
@@ -223,7 +223,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/manage/contexts"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/files"): Route("owner", form={}),
     ("POST", "/tasks/{task}/manage/contexts/changes"): Route("owner", form={"then": "retire"}),
-    ("POST", "/tasks/{task}/manage/contexts/datasets"): Route("owner", form={"dataset": "nli/none-such"}),
+    ("POST", "/tasks/{task}/manage/contexts/datasets"): Route("owner", form={"dataset": "nli/small"}),
     ("GET", "/tasks/{task}/manage/contexts/files/{id}"): Route("owner"),
     ("POST", "/tasks/{task}/manage/contexts/files/{id}"): Route("owner", form={"then": "look"}),
     ("GET", "/tasks/{task}/manage/contexts/imports/{job}"): Route("owner"),
