@@ -31,6 +31,7 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
+    "turn_round": "dynabench.rounds.schedule:turn_round",
     "import_data": "dynabench.datasets.imports.durable:import_data",
     "export_task": "dynabench.archives.durable:export_task",
     "import_task": "dynabench.archives.durable:import_task",

@@ -1,4 +1,4 @@
-"""`dynabench round`: open, close and list rounds."""
+"""`dynabench round`: open, close and list rounds; their plans are in `round_plan`."""
 
 import asyncio
 import json
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dynabench.cli import round_plan
 from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
 
-app = typer.Typer(help="Open, close and list rounds.", no_args_is_help=True)
+app = typer.Typer(help="Open, plan, clone, close and list rounds.", no_args_is_help=True)
+app.add_typer(round_plan.app)
 
 
 async def _cards() -> list["Card"]:

@@ -9,7 +9,7 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.collection import boards, differences, drafts, loop, queries
+from dynabench.collection import boards, differences, drafts, loop, partaking, queries
 from dynabench.collection.forms import Posted
 from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
@@ -18,6 +18,7 @@ from dynabench.db import Database
 from dynabench.rounds import arms, people, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig, conditions
 from dynabench.tasks.conditions import Facts
@@ -35,6 +36,8 @@ async def shown(
     """
     db: Database = request.app.state.db
     handout = None
+    if posted is None and not fresh and not sandbox and await db.aread(_spent, person, task):
+        return await db.aread(values, person, task, sandbox, posted, None)
     if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
     return await db.aread(values, person, task, sandbox, posted, handout)
@@ -46,9 +49,11 @@ def values(
     """The page's values with this handout; with None no round is open."""
     current = session.scalar(round_queries.open_round(task))
     config = rounds.task_config(session, task)
-    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox}
+    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
+    if current is not None and person is not None:
+        found["quota"] = partaking.quota(session, person.id, current.id, parse(current.plan))
     if current is None or handout is None:
-        return found
+        return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
     live = person is not None and not sandbox
     asked = arms.targets_of(current, handout.arm)
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
@@ -58,6 +63,7 @@ def values(
         "handout": handout,
         "asks": bool(asked),
         "against": [model for model, _ in asked],
+        "goals": partaking.goals(session, current),
         "mine": boards.mine(session, person, current) if person else None,
         "tries": _tries(session, person, current, handout.id) if live and person else [],
         "values": begun,
@@ -115,6 +121,12 @@ def asking(
     facts = Facts(fooled, None, {**context, **input, **answer})
     later = [field.name for field in config.ask]
     return {"asked_for": [field for field in config.ask if conditions.may_hold(field.when, facts, later)]}
+
+
+def _spent(session: Session, person: Person | None, task: str) -> bool:
+    """Whether somebody has written as much as they may in the open round."""
+    found = partaking.quota_of(session, person, task)
+    return found is not None and not found.left
 
 
 def _collects(session: Session, person: Person | None, task: str) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import statements
+from dynabench.collection import partaking, statements
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
@@ -95,7 +95,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if body.sandbox or person is None:
         people.require_seat(session, person, task_id)
     if body.sandbox:
-        return _sandbox(session, task_id, body)
+        return _sandbox(session, person, task_id, body)
     if person is None:
         raise errors.Unauthenticated("Log in to have your example recorded, or try it in the sandbox.")
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
@@ -103,6 +103,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     collects = given is not None and given.id is not None
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+        partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
     else:
         people.require_seat(session, person, task_id)
     request = request_digest(task_id, body)
@@ -111,6 +112,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    partaking.refuse_spent(session, person.id, given.id, given.plan)
     new = replace(_written(session, person, task_id, body, given), key=key, request=request)
     refuse_repetition(known, new)
     return new
@@ -165,10 +167,11 @@ def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Pr
     )
 
 
-def _sandbox(session: Session, task_id: str, body: ExampleIn) -> Draft:
+def _sandbox(session: Session, person: Person | None, task_id: str, body: ExampleIn) -> Draft:
     if body.made_from is not None:
         raise errors.Invalid({"made_from": "The sandbox stores nothing, so leave this out."})
     current = rounds.open_round_of(session, task_id)
+    partaking.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     context = context_of(session, current.task_id, body.context_id)
     written, claimed = _cleaned(config, context.values, body, goal=None)

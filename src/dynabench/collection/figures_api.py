@@ -6,15 +6,25 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.accounts.auth import Member, needs
+from dynabench.accounts.auth import Member, Viewer, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import arm_figures, boards, calibration, figures
+from dynabench.collection import arm_figures, boards, calibration, figures, partaking
 from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, CalibrationOut
-from dynabench.collection.figure_schemas import AnnotatorOut, AnnotatorsOut, FiguresOut, LineOut, RateOut
+from dynabench.collection.figure_schemas import (
+    AnnotatorOut,
+    AnnotatorsOut,
+    FiguresOut,
+    GoalOut,
+    LeftOut,
+    LineOut,
+    ProgressOut,
+    RateOut,
+)
 from dynabench.collection.figures import Annotator, Line
 from dynabench.db import Database
-from dynabench.rounds import people
+from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorRates
@@ -37,6 +47,24 @@ async def read_figures(
         found = figures.figures(session, _round(session, person, task, n), [by], who)
         items = [line_out(line) for line in found.by[by]]
         return FiguresOut(by=by, who=who, total=line_out(found.total), items=items)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/progress")
+async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> ProgressOut:
+    """How far a round has come towards its goals, and how many examples you may still write in it now."""
+
+    def read(session: Session) -> ProgressOut:
+        views.visible_round(session, viewer, task, n)
+        of = rounds.round_of(session, task, n)
+        goals = [
+            GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in partaking.goals(session, of)
+        ]
+        quota = partaking.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
+        left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
+        return ProgressOut(goals=goals, mine=left)
 
     db: Database = request.app.state.db
     return await db.aread(read)

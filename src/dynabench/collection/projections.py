@@ -199,9 +199,23 @@ def _change(session: Session, standing: Standing, before: dict[str, int]) -> Cou
 
 def _add(session: Session, changes: Iterable[Counted]) -> None:
     some = [change for change in changes if any(change[2].values())]
+    judge_contexts(session, [(example.context_id, counts) for example, _, counts in some])
     add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
     for example, place, counts in some:
         breakdowns.tell(session, tally_key(example) | {"tag": place.tag} | counts, place.arms)
+
+
+def judge_contexts(session: Session, changes: Iterable[tuple[int, dict[str, int]]]) -> None:
+    """Add to what became of the fooling examples of contexts. Before the tallies and in the order of ids, as whoever
+    records an example does, so that nobody waits in a circle."""
+    sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for context_id, counts in changes:
+        failed = counts["resolved"] - counts["validated"]
+        sums[context_id][0] += counts["fooled"] - failed
+        sums[context_id][1] += failed
+    rows = [{"context": id, "and_good": sums[id][0], "and_failed": sums[id][1]} for id in sorted(sums)]
+    if rows := [row for row in rows if row["and_good"] or row["and_failed"]]:
+        session.connection().execute(statements.CONTEXT_JUDGED, rows)
 
 
 def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:

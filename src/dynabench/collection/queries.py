@@ -14,6 +14,7 @@ from dynabench.collection.tables import (
     Retraction,
     Standing,
     StoredAttribution,
+    Tally,
 )
 from dynabench.rounds.tables import Context, Round
 
@@ -194,3 +195,9 @@ def made_from(example_id: int, limit: int = 50) -> Select[int]:
 def attributions_of(example_id: int) -> Select[StoredAttribution]:
     """All that was kept of what models looked at in an example: one index range."""
     return select(StoredAttribution).where(StoredAttribution.example_id == example_id).order_by(StoredAttribution.id)
+
+
+def verified(person_id: int, task_id: str) -> Select[int]:
+    """How many of somebody's examples of a task fooled and were found correct: one range of the tallies per round."""
+    total = select(func.sum(Tally.validated)).join(Round, Round.id == Tally.round_id)
+    return total.where(Round.task_id == task_id, Tally.person_id == person_id)

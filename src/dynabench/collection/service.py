@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, judging, projections, queries, search, statements
+from dynabench.collection import drafts, judging, partaking, projections, queries, search, statements
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
@@ -27,17 +27,18 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     connection, given = session.connection(), draft.handout
     if given is None:
         raise ValueError("a draft of the sandbox is not recorded")
-    state = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).scalar_one()
+    state, plan = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).one()
     if connection.dialect.name != "sqlite":  # there the whole writing transaction is alone
         connection.execute(statements.HANDOUT_LOCK, {"handout": given.id})
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
-    if state != "open":
+    if state != "open" or partaking.over(plan):
         raise errors.Conflict(
             f"Round {draft.round_number} closed while the models were thinking. Nothing was recorded."
         )
     drafts.refuse_repetition(known, draft)
+    partaking.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
     made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
@@ -45,9 +46,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         return recorded(session, drafts.earlier(known, draft.request) or 0)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    connection.execute(
-        statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled is True)}
-    )
+    connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
     if verdict.said:
         judging.keep(session, made, verdict.said)
     if given.seed_id:
@@ -59,6 +58,11 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
     )
     return _told(example, verdict.fooled, _shown(_said(verdict)))
+
+
+def _use(draft: Draft, verdict: Verdict) -> dict[str, Any]:
+    """What an example does to its context."""
+    return {"context": draft.context_id, "and_fooled": int(verdict.fooled is True), "doubt": verdict.doubt}
 
 
 def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:

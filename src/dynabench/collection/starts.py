@@ -9,13 +9,14 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries, seed_queries, seeds, service
+from dynabench.collection import partaking, queries, seed_queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.models.client import Answer
-from dynabench.rounds import arms, assigning, contexts, people
-from dynabench.rounds import queries as round_queries
+from dynabench.rounds import arms, assigning, contexts, people, planning
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
+from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
 
@@ -50,15 +51,18 @@ def hand_out(
     if person is not None:
         people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
+    partaking.admit(session, person, current)
     before = session.scalar(queries.current_handout(person.id, current.id)) if person else None
     arm = _arm(session, current, person) if person else None
-    handout, context, seed = _drawn(session, current, rng, before, but, arm)
+    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0)
     if person is not None:
         handout.person_id = person.id
         handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
         session.add(handout)
-        drawn = seed or context
-        drawn.draw = rng.randint(0, round_queries.KEYS)  # see `queries.uniform` of rounds
+        if seed is None:
+            contexts.handed_out(context, _sampling(session, current), rng)
+        else:
+            seed.draw = rng.randint(0, KEYS)
         session.flush()
     return _offer(session, current, handout, context, seed)
 
@@ -84,7 +88,13 @@ def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
 
 
 def _drawn(
-    session: Session, current: Round, rng: random.Random, before: Handout | None, but: int, arm: arms.Arm | None
+    session: Session,
+    current: Round,
+    rng: random.Random,
+    before: Handout | None,
+    but: int,
+    arm: arms.Arm | None,
+    person_id: int,
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
     wanted = arm.get("start") if arm else None
@@ -98,7 +108,8 @@ def _drawn(
         context = session.get_one(Context, seed.context_id)
     else:
         last = before.context_id if before else but
-        context = contexts.pick(session, current.task_id, config.contexts.sampling, rng, last)
+        sampling, pool = _sampling(session, current), planning.pool(session, current)
+        context = contexts.pick(session, current.task_id, sampling, rng, last, person_id, pool)
     handout = Handout(
         round_id=current.id,
         context_id=context.id,
@@ -112,6 +123,11 @@ def _drawn(
     return handout, context, seed
 
 
+def _sampling(session: Session, of: Round) -> str:
+    """How contexts of a round are drawn: as its plan says, else as its config does."""
+    return parse(of.plan).sampling or rounds.config_of(session, of.version_id).contexts.sampling
+
+
 def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:
     """Hand one's own example out again, to be edited minimally so that its answer becomes another one.
 
@@ -120,6 +136,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
     origin = service.own(session, person, example_id)
     current = session.get_one(Round, origin.round_id)
     people.require_seat(session, person, current.task_id)
+    partaking.admit(session, person, current)
     standing = session.get_one(Standing, origin.id)
     config = rounds.config_of(session, current.version_id)
     if task_id not in ("", current.task_id):

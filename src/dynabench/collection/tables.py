@@ -77,7 +77,10 @@ class Handout(Base):
     link: Mapped[dict[str, Any] | None]
     at: Mapped[datetime] = mapped_column(default=now)
 
-    __table_args__ = (Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),)
+    __table_args__ = (
+        Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),
+        Index("ix_handouts_seen", "person_id", "context_id"),
+    )
 
 
 class Example(Base):

@@ -26,6 +26,13 @@ class Verdict:
     latency_ms: float
     said: tuple[Said, ...] = ()
 
+    @property
+    def doubt(self) -> int | None:
+        """How unsure the targets were on average, 0 (certain) to 1000 (all labels alike); None where they tell none."""
+        told = [list(each.probabilities.values()) for each in self.answers if each.probabilities]
+        unsure = [(1 - max(some)) / (1 - 1 / len(some)) for some in told if len(some) > 1]
+        return round(1000 * min(max(sum(unsure) / len(unsure), 0.0), 1.0)) if unsure else None
+
 
 UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
 

@@ -14,7 +14,7 @@ from dynabench.collection import board_queries as collected
 from dynabench.collection import links
 from dynabench.collection.schemas import LinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.console import downloads, frame
+from dynabench.console import downloads, frame, plans
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
@@ -24,6 +24,7 @@ from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
 
 router = APIRouter()
+router.include_router(plans.router)
 
 ROWS = 4  # of the form's arms; one more than were filled in, if that is more
 BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}
@@ -161,7 +162,7 @@ def _to(request: Request, task: str, number: int) -> Response:
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
-async def one(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def one(request: Request, task: str, n: Number, owner: Owning, done: plans.Done = "") -> Response:
     """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
 
     def look(session: Session) -> dict[str, Any]:
@@ -173,13 +174,14 @@ async def one(request: Request, task: str, n: Number, owner: Owning) -> Response
             "waiting": session.scalar(collected.waiting(found.id)) or 0,
             "other": other.number if other and other.number != n else None,
             "any_context": session.scalar(queries.any_context(task)) is not None,
+            **plans.shown(session, found),
             "of_config": service.config_of(session, found.version_id),
         }
 
     values = await request.app.state.db.aread(look)
     cards, silent = await served(request)
     up = {(card.name, card.version) for card in cards}
-    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, **values)
+    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, done=done, **values)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")

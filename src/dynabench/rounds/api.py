@@ -14,7 +14,18 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, owning, people_api, proposal_api, schemas, service, uploads, views
+from dynabench.rounds import (
+    contexts,
+    owning,
+    people_api,
+    plan_api,
+    planning,
+    proposal_api,
+    schemas,
+    service,
+    uploads,
+    views,
+)
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
 from dynabench.tasks.schema import config_schema
@@ -108,6 +119,7 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
 
     def write(session: Session) -> schemas.RoundOut:
         made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
+        planning.change(session, person, task, made.number, body.plan)
         if not body.draft:
             service.open_round(session, person, task, made.number)
         return views.round_out(session, made)
@@ -154,6 +166,7 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
 
 
 router.include_router(owning.router)
+router.include_router(plan_api.router)
 router.include_router(uploads.router)
 router.include_router(people_api.router)
 router.include_router(proposal_api.router)

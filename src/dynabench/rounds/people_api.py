@@ -44,6 +44,9 @@ class InvitationIn(Strict):
     note: str = Field("", max_length=200, description="For yourself: whom the link is for; at most 100 characters.")
     uses: int = Field(1, description="How many people may accept it, up to 1,000.")
     days: int = Field(7, description="How long it works, up to 90 days.")
+    round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
+        None, description="The number of a round for invited people that it is for."
+    )
 
 
 class InvitationOut(BaseModel):
@@ -166,7 +169,7 @@ async def list_invitations(request: Request, task: str, person: Member) -> Invit
 async def invite(request: Request, task: str, body: InvitationIn, person: Member) -> NewInvitation:
     """A link that makes whoever accepts it something to the task (owners)."""
     db: Database = request.app.state.db
-    how = (person, task, body.role, body.note, body.uses, body.days)
+    how = (person, task, body.role, body.note, body.uses, body.days, body.round)
     made, secret = await db.awrite(invitations.invite, *how)
     return _new(request, made, secret)
 

@@ -15,7 +15,7 @@ from dynabench.models import fit
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import contexts, queries
+from dynabench.rounds import contexts, queries, timing
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules import JudgedByModel
@@ -332,6 +332,7 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
     if found.state == "open":
         found.state, found.closed_at = "closed", now()
         act(session, person, "round.closed", task=task_id, round=number)
+        timing.next_in_line(session, task_id)
         _announce(session, "round.closed", task_id, number)
     return found
 

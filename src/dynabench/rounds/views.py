@@ -20,6 +20,7 @@ def round_out(session: Session, of: Round) -> schemas.RoundOut:
             "arms": of.arms,
             "assign": of.assign,
             "judge": of.judge,
+            "plan": of.plan,
             "version": session.get_one(TaskVersion, of.version_id).number,
             "created_at": of.created_at,
             "opened_at": of.opened_at,

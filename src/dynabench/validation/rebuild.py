@@ -72,6 +72,9 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
     rows, tags, sums = _count(session, config, examples), _tags(session, examples), Sums()
     for example, row in zip(examples, rows, strict=True):
         sums.add(projections.tally_key(example) | {"tag": tags[example.context_id]}, _counts(row))
+    projections.judge_contexts(
+        session, [(example.context_id, _counts(row)) for example, row in zip(examples, rows, strict=True)]
+    )
     projections.add_to_tallies(session, sums.rows())
     if examples:
         breakdowns.tell_all(session, sums.rows(), session.get_one(Round, examples[0].round_id).arms)

@@ -1,6 +1,5 @@
 """Where imported rows belong: rounds, contexts and people, found or made."""
 
-import random
 import secrets
 from typing import Any
 
@@ -14,7 +13,8 @@ from dynabench.datasets.rows import Row
 from dynabench.db import now
 from dynabench.rounds import queries
 from dynabench.rounds.arms import Arm
-from dynabench.rounds.contexts import digest
+from dynabench.rounds.contexts import digest, new_keys
+from dynabench.rounds.samplers import weighted
 from dynabench.rounds.tables import Context, Round, Target, TaskVersion
 from dynabench.settings import Settings
 
@@ -85,11 +85,12 @@ def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], 
     """The ids of clean contexts with their tags, in order; those that the task lacks are added."""
     keys = [digest(values) for values, _ in wanted]
     ids = _known(session, task_id, keys)
+    moment = weighted.time(session, task_id)
     new = {
-        key: {"task_id": task_id, "digest": key, "values": values, "tag": tag,
-              "draw": random.randint(0, queries.KEYS)}
-        for key, (values, tag) in zip(keys, wanted, strict=True) if key not in ids
-    }  # fmt: skip
+        key: {"task_id": task_id, "digest": key, "values": values, "tag": tag, **new_keys(moment)}
+        for key, (values, tag) in zip(keys, wanted, strict=True)
+        if key not in ids
+    }
     if new:
         session.execute(insert(Context), list(new.values()))
         ids |= _known(session, task_id, list(new))
