@@ -184,8 +184,8 @@ def test_everything_can_be_sent_without_scripts(guest, olga):
     page = guest("dora", java_script_enabled=False).page
     page.goto(f"/tasks/{TASK}/create")
     page.get_by_label("Your remark").fill("A fine bridge, if you do not have to cross it.")
-    page.locator("#input-people-1-name").fill("Ada Lovelace")
-    page.get_by_role("group", name="Person in the report 2").get_by_role("radio", name="resident").check()
+    page.locator("#input-people-0-name").fill("Ada Lovelace")
+    page.get_by_role("group", name="Person in the report 1").get_by_role("radio", name="resident").check()
     page.get_by_role("radio", name="negative").check()
     row = page.get_by_role("group", name="Span 2", exact=True)
     row.get_by_label("Label").select_option("Person")
