@@ -25,8 +25,8 @@ FIELDS = """
   - {name: remarks, type: comment}
 """
 VALUES = {
-    "topics": ["a", "c"], "kind": "z", "heat": 7, "moods": {"joy": 1, "fear": 2}, "quality": 4, "order": ["c", "a", "b"],
-    "agreed": True, "sure": {"value": False, "reason": "No."}, "plain": True, "remarks": "=1+1",
+    "topics": ["a", "c"], "kind": "z", "heat": 7, "moods": {"joy": 1, "fear": 2}, "quality": 4,
+    "order": ["c", "a", "b"], "agreed": True, "sure": {"value": False, "reason": "No."}, "plain": True, "remarks": "=1+1",
 }  # fmt: skip
 CONFIG = TaskConfig.parse(
     f"id: types\nname: Types\ncontext:{FIELDS}input: {{name: text, type: text}}\n"
