@@ -26,7 +26,8 @@ FIELDS = """
 """
 VALUES = {
     "topics": ["a", "c"], "kind": "z", "heat": 7, "moods": {"joy": 1, "fear": 2}, "quality": 4,
-    "order": ["c", "a", "b"], "agreed": True, "sure": {"value": False, "reason": "No."}, "plain": True, "remarks": "=1+1",
+    "order": ["c", "a", "b"], "agreed": True, "sure": {"value": False, "reason": "No."}, "plain": True,
+    "remarks": "=1+1",
 }  # fmt: skip
 CONFIG = TaskConfig.parse(
     f"id: types\nname: Types\ncontext:{FIELDS}input: {{name: text, type: text}}\n"
