@@ -1,6 +1,5 @@
 """A task with every field type of one value or one list, in all five places: by keyboard alone, checked by another."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,62 +11,9 @@ from dynabench.client import Client
 from tests.browser.people import PASSWORD, WIDE, example_on, find_in_queue
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
+from tests.every_field import GIVEN, config
 
 pytestmark = pytest.mark.browser
-
-FRUIT = [{"value": "a", "label": "Apples", "description": "Red or green."}, {"value": "b", "label": "Bananas"}]
-FRUIT += [{"value": "c", "label": "Cherries"}, {"value": "d", "label": "Dates"}]
-TREE = [
-    {"value": "living", "label": "Living things", "children": [
-        {"value": "animal", "label": "Animals", "children": ["Dog", "Cat"]}, "Plant"]},
-    {"value": "stone", "label": "Stones"},
-]  # fmt: skip
-KINDS: dict[str, dict[str, Any]] = {
-    "multi_choice": {"options": FRUIT, "min": 1, "max": 3},
-    "tree_choice": {"options": TREE},
-    "slider": {"low": "cold", "high": "hot", "max": 10},
-    "sliders": {"options": [{"value": "joy", "label": "Joy"}, {"value": "fear", "label": "Fear"}], "max": 5},
-    "rating": {"low": "poor", "high": "excellent"},
-    "ranking": {"options": FRUIT, "first": "what you like best"},
-    "consent": {"statement": "What you write here is published under CC-BY 4.0.", "label": "I agree"},
-    "edit": {"of": "report"},
-    "yes_no": {"reason": "required"},
-    "text": {"language": "ar", "required": False},
-    "comment": {},
-}
-GIVEN = {
-    "report": "Two hikers eat lunch on a bridge.",
-    "context_multi_choice": ["a", "c"], "context_tree_choice": "Cat", "context_slider": 7,
-    "context_sliders": {"joy": 4, "fear": 1}, "context_rating": 5, "context_ranking": ["d", "a", "c", "b"],
-    "context_consent": True, "context_edit": "Three hikers eat lunch under a bridge.",
-    "context_yes_no": {"value": True, "reason": "They sit."}, "context_text": "خبز وماء",
-    "context_comment": "From a walk.",
-}  # fmt: skip
-
-
-def some(group: str, *but: str, **more: Any) -> list[dict[str, Any]]:
-    """A field of each type for one part of the config."""
-    title = group.capitalize()
-    made = []
-    for kind, keys in KINDS.items():
-        label = f"{title}: {keys.get('label', kind.replace('_', ' '))}"
-        made.append({"name": f"{group}_{kind}", "type": kind, **more, **keys, "label": label})
-    return [field for field in made if field["type"] not in but]
-
-
-def config(task: str, mode: str = "judge") -> str:
-    """The task in JSON, which is YAML."""
-    label = {"name": "label", "type": "choice", "options": ["positive", "neutral", "negative"]}
-    told = {
-        "id": task, "name": "Every kind of field",
-        "context": [{"name": "report", "type": "text", "language": "en"}, *some("context")],
-        "input": [{"name": "statement", "type": "text"}, *some("input")],
-        "answer": [label, *some("answer", "text", "comment")],
-        "fooled": {"fields": ["label"]},
-        "ask": some("ask"),
-        "validate": {"mode": mode, "votes": 1, "also_not_fooled": True, "ask": some("check", when="incorrect")},
-    }  # fmt: skip
-    return json.dumps(told, ensure_ascii=False)
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +87,8 @@ def test_every_type_by_keyboard_and_checked_by_another(guest, task):
 
     find_in_queue(bela, task, example)
     claim = bela.locator(".item")
-    expect(claim.locator(".judged-edit ins")).to_have_count(3)
+    expect(claim.locator(".judged-edit ins")).to_have_count(4)
     expect(claim.locator(".claim")).to_contain_text("Living things › Animals › Dog")
-    looks_well(bela)
-    bela.set_viewport_size(WIDE)
     bela.keyboard.press("2")
     fill(bela, bela.locator("[data-asked]"), "check")
     looks_well(bela)
