@@ -171,6 +171,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/people/{id}/ban"): Route("moderator", form={"reason": "Spam."}),
     ("POST", "/tasks/{task}/manage/people/{id}/lift"): Route("moderator", form={}),
     ("POST", "/tasks/{task}/manage/people/invitations"): Route("owner", form={"role": "expert"}),
+    ("POST", "/tasks/{task}/manage/people/invitations/mail"): Route("owner", form={"role": "expert"}),
+    ("POST", "/api/v1/tasks/{task}/invitations/mail"): Route("owner", json={"role": "expert", "address": "x"}),
     ("POST", "/tasks/{task}/manage/people/invitations/{id}/revoke"): Route("owner", form={}),
     ("GET", "/tasks/{task}/manage/examples"): Route("moderator"),
     ("GET", "/tasks/{task}/manage/examples/{id}"): Route("moderator", hidden=True),

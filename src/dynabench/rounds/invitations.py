@@ -39,15 +39,23 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
 
 
 def invite(
-    session: Session, actor: Person | None, task_id: str, role: str, note: str = "", uses: int = 1, days: int = 7
+    session: Session,
+    actor: Person | None,
+    task_id: str,
+    role: str,
+    note: str = "",
+    uses: int = 1,
+    days: int = 7,
+    *,
+    secret: str = "",
 ) -> tuple[Invitation, str]:
-    """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`."""
+    """A new invitation (owners) and its secret, random unless given and shown once: the link is `/join/<secret>`."""
     service.require_owner(session, actor, task_id)
     note = clean(role, note, uses, days)
     service.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
         raise errors.Conflict(f"This task has {MOST_OPEN} open invitations. Revoke some first.")
-    secret = secrets.token_urlsafe(32)
+    secret = secret or secrets.token_urlsafe(32)
     made = Invitation(
         task_id=task_id,
         role=role,
