@@ -223,7 +223,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/clone"): Route("owner", form={"id": "nli"}),
     ("GET", "/tasks/new"): Route("member"),
     ("POST", "/tasks/new"): Route("member", form={"config": "id: x"}),
-    ("GET", "/api/v1/task-schema"): Route("anyone"),
+    ("GET", "/api/v1/schemas/task"): Route("anyone"),
     ("GET", "/api/v1/proposals"): Route("member"),
     ("POST", "/api/v1/proposals"): Route("member", json={"config": "id: x"}, scope="manage"),
     ("GET", "/api/v1/proposals/{id}"): Route("submitter"),
