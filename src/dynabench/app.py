@@ -74,6 +74,7 @@ TAGS = [
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
+    {"name": "archives", "description": "Whole tasks as files: written, brought in, cloned."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},

@@ -23,7 +23,7 @@ from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "send_mail": "deliveries", "call_webhook": "deliveries"}
+QUEUES = {"evaluate": "evaluations"} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
@@ -41,6 +41,7 @@ WORKFLOWS = {
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
     "tell_announcement": "dynabench.validation.telling:tell_announcement",
+    "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
     "send_mail": "dynabench.notices.durable:send_mail",
     "call_webhook": "dynabench.notices.durable:call_webhook",
 }

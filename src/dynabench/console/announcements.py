@@ -22,7 +22,14 @@ Text = Annotated[str, Form(max_length=4000)]
 async def _page(request: Request, task: str, status: int = 200, **values: Any) -> Response:
     items = await request.app.state.db.aread(announcing.listed, task)
     typed = {"text": "", "until": (now().date() + timedelta(days=7)).isoformat(), "tell": ""}
-    known: dict[str, Any] = {"items": items, "now": now(), "errors": {}, "typed": typed, "done": ""}
+    known: dict[str, Any] = {
+        "items": items,
+        "now": now(),
+        "moment": timedelta(seconds=1),
+        "errors": {},
+        "typed": typed,
+        "done": "",
+    }
     known["done"] = request.query_params.get("done", "")
     return await frame.page(
         request, task, "console/announcements.html", "announcements", status=status, **(known | values)

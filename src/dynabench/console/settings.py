@@ -77,8 +77,9 @@ async def _page(request: Request, task: str, status: int = 200, **more: Any) -> 
     def look(session: Session) -> dict[str, Any]:
         config = service.newest_config(session, task)
         number = listing.versions(session, task, "", 1).items[0].number
-        return {"settings": values(config), "texts": texts(config), "base": number}
+        return {"settings": values(config) | typed, "texts": texts(config), "base": number}
 
+    typed = more.pop("settings", {})
     known: dict[str, Any] = {"errors": {}, "effects": [], "sure": False, "saved": ""}
     known |= await request.app.state.db.aread(look)
     return await frame.page(request, task, "console/settings.html", "settings", status=status, **(known | more))

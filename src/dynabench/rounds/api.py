@@ -49,7 +49,7 @@ def _schema() -> bytes:
     return json.dumps(config_schema()).encode()
 
 
-@router.get("/task-schema", name="config_schema", response_class=Response)
+@router.get("/schemas/task", name="config_schema", response_class=Response)
 async def read_schema() -> Response:
     """The JSON Schema (2020-12) of a task's config, with the installed field types; editors complete with it."""
     return Response(_schema(), media_type="application/schema+json", headers={"Cache-Control": "max-age=300"})

@@ -47,8 +47,10 @@ def invite(
     uses: int = 1,
     days: int = 7,
     number: int | None = None,
+    *,
+    secret: str = "",
 ) -> tuple[Invitation, str]:
-    """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`.
+    """A new invitation (owners) and its secret, random unless given and shown once: the link is `/join/<secret>`.
 
     With a `number` it also lets people take part in that round for invited people.
     """
@@ -58,7 +60,7 @@ def invite(
     service.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
         raise errors.Conflict(f"This task has {MOST_OPEN} open invitations. Revoke some first.")
-    secret = secrets.token_urlsafe(32)
+    secret = secret or secrets.token_urlsafe(32)
     made = Invitation(
         task_id=task_id,
         role=role,

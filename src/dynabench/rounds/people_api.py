@@ -9,11 +9,12 @@ from pydantic import BaseModel, Field
 from dynabench import security
 from dynabench.accounts.auth import Member, limited, needs
 from dynabench.db import Database
-from dynabench.rounds import invitations, people, service
+from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
 from dynabench.rounds.tables import Invitation
 
 router = APIRouter()
+MAILING = [Depends(limited("mail an invitation", 30, 24 * 3600))]
 
 RoleName = Literal["owner", "moderator", "expert", "annotator", "validator"]
 PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
@@ -47,6 +48,14 @@ class InvitationIn(Strict):
     round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
         None, description="The number of a round for invited people that it is for."
     )
+
+
+class MailedIn(Strict):
+    """An invitation that the site mails; its link works once."""
+
+    role: RoleName
+    address: str = Field(max_length=300, description="Where it goes; forgotten once it went out.")
+    days: int = Field(7, description="How long it works, up to 90 days.")
 
 
 class InvitationOut(BaseModel):
@@ -172,6 +181,15 @@ async def invite(request: Request, task: str, body: InvitationIn, person: Member
     how = (person, task, body.role, body.note, body.uses, body.days, body.round)
     made, secret = await db.awrite(invitations.invite, *how)
     return _new(request, made, secret)
+
+
+@router.post("/tasks/{task}/invitations/mail", status_code=202, dependencies=MAILING)
+async def invite_by_mail(request: Request, task: str, body: MailedIn, person: Member) -> InvitationOut:
+    """Invite somebody by mail (owners); 409 where the site sends none."""
+    state = request.app.state
+    how = (state.settings, person, task, body.role, body.address, body.days)
+    made = await state.db.awrite(mailed.invite, *how)
+    return InvitationOut.model_validate(made, from_attributes=True)
 
 
 def _new(request: Request, made: Invitation, secret: str) -> NewInvitation:
