@@ -93,8 +93,8 @@ def brought(session: Session, person: Person) -> list[jobs.Job]:
 
 
 def ready(settings: Settings, job: jobs.Job) -> Path:
-    """The file that a job has written; `NotFound` where there is none (yet, or any more)."""
+    """The file that a job has written; `Conflict` where there is none yet, or not any more."""
     place = file_of(settings, job.id)
     if job.kind != EXPORT or not place.is_file():
-        raise errors.NotFound(GONE)
+        raise errors.Conflict("This archive is not written yet, or was thrown away after a week. Ask for another.")
     return place

@@ -27,6 +27,7 @@ def invite(
     session: Session, settings: Settings, actor: Person, task_id: str, role: str, address: str, days: int = 7
 ) -> Invitation:
     """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
+    service.require_owner(session, actor, task_id)
     if not settings.mails:
         raise errors.Conflict("This site sends no mail. Make a link and send it yourself.")
     if problem := email_problem(address.strip()):
