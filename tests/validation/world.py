@@ -193,7 +193,8 @@ class World:
             for table in (Standing, Tally):
                 names = [column.key for column in inspect(table).column_attrs]
                 found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
-            return found
+            judged = select(Context.id, Context.good, Context.failed).order_by(Context.id)
+            return found + [tuple(row) for row in session.execute(judged)]
 
         def packed(session: Session) -> list[tuple[Any, ...]]:
             groups = breakdowns.read(session, self.round_id)

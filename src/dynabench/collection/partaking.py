@@ -83,9 +83,9 @@ class Quota:
     def said(self) -> str:
         """Why nothing more can be written, and when it can again."""
         if self.for_good:
-            return f"You have written the {self.limits.per_person:,} examples that a person may write in this round."
+            return f"You have written as much as one person may in this round: {self.limits.per_person:,}."
         return (
-            f"You have written the {self.limits.per_day:,} examples that a person may write in a day. "
+            f"You have written as much as one person may in a day: {self.limits.per_day:,}. "
             f"The next day begins at {self.resets:%H:%M} UTC."
         )
 

@@ -100,7 +100,7 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
     after = ""
     while True:
-        page = db.read(listing.contexts, task, tag, after, 500)
+        page = db.read(context_list.find, task, Sought(tag=tag, retired=None), after, 500)
         for each in page.items:
             values = [downloads.plain(each.values.get(name, "")) for name in fields]
             yield [*values, downloads.plain(each.tag), each.used, each.fooled, each.weight, each.retired_at or ""]

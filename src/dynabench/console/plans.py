@@ -113,7 +113,11 @@ async def _page(
         of = service.round_of(session, task, n)
         usual = service.config_of(session, of.version_id).contexts.sampling
         values = shown(session, of) | {"usual": samplers()[usual], "shown": views.round_out(session, of)}
-        return values | {"posted": posted or _filled(values["plan"]), "samplers": samplers(), "errors": {}} | more
+        return (
+            values
+            | {"posted": posted or _filled(values["plan"]), "samplers": samplers(), "errors": {}, "link": ""}
+            | more
+        )
 
     values = await request.app.state.db.aread(look)
     return await frame.page(request, task, "console/plan.html", "rounds", status=status, **values)

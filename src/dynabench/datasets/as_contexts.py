@@ -74,7 +74,7 @@ async def keep(settings: Settings, task: str, rows: str) -> uuid.UUID:
 
 
 @router.post("/tasks/{task}/contexts/datasets", status_code=202)
-async def contexts_of_dataset(request: Request, task: str, body: FromDatasetIn, person: Member) -> ImportOut:
+async def import_dataset_rows(request: Request, task: str, body: FromDatasetIn, person: Member) -> ImportOut:
     """Make contexts of the rows of a public dataset (owners); they are imported in the background."""
     db: Database = request.app.state.db
     settings: Settings = request.app.state.settings

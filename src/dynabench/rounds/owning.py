@@ -61,7 +61,7 @@ async def list_contexts(
 
 
 @router.patch("/tasks/{task}/contexts")
-async def change_contexts(
+async def patch_contexts(
     request: Request, task: str, body: schemas.ContextChangeIn, person: Member
 ) -> schemas.ChangedOut:
     """Tag, weigh, retire or bring back up to 1,000 contexts (owners). Retired ones are handed out no more."""

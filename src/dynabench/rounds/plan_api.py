@@ -30,13 +30,13 @@ async def plan_round(request: Request, task: str, n: Number, body: Plan, person:
 
 
 @router.post("/tasks/{task}/rounds/{n}/plan/undo")
-async def undo_plan(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
+async def take_plan_back(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
     """Give a round the plan that it had before the last change (owners); done twice, the change is there again."""
     return await _changed(request, planning.undo, person, task, n)
 
 
 @router.post("/tasks/{task}/rounds/{n}/clone", status_code=201)
-async def clone_round(
+async def copy_round(
     request: Request, task: str, n: Number, person: Member, body: schemas.CloneIn | None = None
 ) -> schemas.RoundOut:
     """A new draft with the targets of this round, on the task's newest config (owners); dates are not carried over."""
@@ -44,7 +44,7 @@ async def clone_round(
 
 
 @router.delete("/tasks/{task}/rounds/{n}", status_code=204)
-async def discard_round(request: Request, task: str, n: Number, person: Member) -> Response:
+async def remove_round(request: Request, task: str, n: Number, person: Member) -> Response:
     """Throw a draft away (owners)."""
     db: Database = request.app.state.db
     await db.awrite(planning.discard, person, task, n)
@@ -65,14 +65,14 @@ def _named(session: Session, of: Round) -> schemas.NamedOut:
 
 
 @router.get("/tasks/{task}/rounds/{n}/contexts")
-async def chosen_contexts(request: Request, task: str, n: Number, person: Member) -> schemas.ChosenOut:
+async def list_chosen(request: Request, task: str, n: Number, person: Member) -> schemas.ChosenOut:
     """The few contexts that were chosen for a round (owners); none where it works on all of the task's."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: _chosen(session, _owned(session, person, task, n)))
 
 
 @router.put("/tasks/{task}/rounds/{n}/contexts")
-async def choose_contexts(
+async def put_chosen(
     request: Request, task: str, n: Number, body: schemas.ChosenIn, person: Member
 ) -> schemas.ChosenOut:
     """Let a round work on these few contexts, on those of another round, or with an empty list on all (owners)."""
@@ -89,16 +89,14 @@ async def choose_contexts(
 
 
 @router.get("/tasks/{task}/rounds/{n}/people")
-async def named_people(request: Request, task: str, n: Number, person: Member) -> schemas.NamedOut:
+async def list_named(request: Request, task: str, n: Number, person: Member) -> schemas.NamedOut:
     """Who may take part in a round for invited people (owners)."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: _named(session, _owned(session, person, task, n)))
 
 
 @router.put("/tasks/{task}/rounds/{n}/people")
-async def name_people(
-    request: Request, task: str, n: Number, body: schemas.NamedIn, person: Member
-) -> schemas.NamedOut:
+async def put_named(request: Request, task: str, n: Number, body: schemas.NamedIn, person: Member) -> schemas.NamedOut:
     """Name who may take part in a round for invited people (owners), in place of those who were or who have come."""
     db: Database = request.app.state.db
     return await db.awrite(lambda session: _named(session, planning.name(session, person, task, n, body.people)))

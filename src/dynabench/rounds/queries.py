@@ -103,6 +103,7 @@ def forget(person_id: int) -> Iterator[Executable]:
     """Statements that take away what somebody is to all tasks."""
     yield delete(Role).where(Role.person_id == person_id)
     yield delete(Ban).where(Ban.person_id == person_id)
+    yield delete(RoundPerson).where(RoundPerson.person_id == person_id)
     yield delete(Invitation).where(Invitation.created_by == person_id)
     yield delete(Proposal).where(Proposal.person_id == person_id)
     yield update(Proposal).where(Proposal.decided_by == person_id).values(decided_by=None)
@@ -142,14 +143,6 @@ def context_count(task_id: str) -> Select[int]:
     """How many contexts a task has, or `MANY` + 1 for more: walks that much of one index range."""
     some = select(Context.id).where(Context.task_id == task_id).limit(MANY + 1).subquery()
     return select(func.count()).select_from(some)
-
-
-def contexts(task_id: str, tag: str | None, before: int | None, limit: int) -> Select[Context]:
-    """A task's contexts, newest first, below the id `before`, with one tag or any: one index range, walked back."""
-    statement = select(Context).where(Context.task_id == task_id).order_by(Context.id.desc()).limit(limit)
-    if tag is not None:
-        statement = statement.where(Context.tag == tag)
-    return statement if before is None else statement.where(Context.id < before)
 
 
 def tag_after(task_id: str, tag: str) -> Select[str]:

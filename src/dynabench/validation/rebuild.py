@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from sqlalchemy import delete, insert, select, text
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, projections
@@ -59,8 +59,29 @@ def rebuild(session: Session, round_id: int) -> int:
         total += len(page)
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
+    _judge_contexts(session, round_id)
     breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
+
+
+def _judge_contexts(session: Session, round_id: int) -> None:
+    """What became of the fooling examples, in all rounds, of the contexts that the round's examples hang on."""
+    session.flush()
+
+    def counted(*verdicts: Verdict) -> Any:
+        mine = select(func.count()).join(Example, Example.id == Standing.example_id).select_from(Standing)
+        counts = (Standing.fooled, ~Standing.retracted, ~Standing.hidden, Standing.verdict.in_(verdicts))
+        return mine.where(Example.context_id == Context.id, *counts).correlate(Context).scalar_subquery()
+
+    good = (Verdict.PENDING, Verdict.CORRECT)
+    failed = [each for each in Verdict if each not in good]
+    of_round = select(Example.context_id).where(Example.round_id == round_id)
+    session.execute(
+        update(Context)
+        .where(Context.id.in_(of_round))
+        .values(good=counted(*good), failed=counted(*failed))
+        .execution_options(synchronize_session=False)
+    )
 
 
 def count_written(session: Session, config: TaskConfig, examples: Sequence[Example]) -> dict[int, str]:
