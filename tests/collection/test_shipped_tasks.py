@@ -158,6 +158,14 @@ def test_an_emoji_is_changed_so_that_the_label_turns(olga, person):
     assert told.status_code == 201, told.text
 
 
+def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(olga, client):
+    opened = olga("boolq").post("/api/v1/tasks/boolq/rounds", json={"targets": ["boolq-ngram"]})
+    assert opened.status_code == 201, opened.text
+    page = client.get("/").text
+    assert "Yes or no" in page
+    assert "A question that yes or no answers" not in page
+
+
 def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
     owner, here = olga("translation"), Made(database, settings, "translation")
     rows = [

@@ -5,7 +5,7 @@ import re
 
 import networkx as nx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.models import catalog, validity
@@ -15,9 +15,7 @@ TEXT = """The bridge over the river is closed for repairs. Cyclists use the ferr
 The city says that the bridge over the river stays closed until the repairs of the river bank are over."""
 
 
-@pytest.fixture(scope="module")
-def model():
-    return catalog.open_model(catalog.BUILTIN / "summarization-textrank")
+MODEL = catalog.open_model(catalog.BUILTIN / "summarization-textrank")
 
 
 def test_sentences_end_at_marks_and_lines():
@@ -38,16 +36,16 @@ def test_ranks_are_those_of_a_weighted_pagerank():
     assert found / found.sum() == pytest.approx([expected[i] for i in range(len(said))], abs=1e-3)
 
 
-def test_the_sentence_that_shares_most_is_the_summary_and_words_that_count_are_told(model):
-    [output] = model.predict([{"document": TEXT}])
+def test_the_sentence_that_shares_most_is_the_summary_and_words_that_count_are_told():
+    [output] = MODEL.predict([{"document": TEXT}])
     assert output.answer["summary"].startswith(("The city says", "The bridge"))
-    told = model.attribute({"document": TEXT}, "summary", "occlusion")
+    told = MODEL.attribute({"document": TEXT}, "summary", "occlusion")
     assert set(told.fields) == {"document"}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_has_a_summary_of_its_own_words(text):
-    model = catalog.open_model(catalog.BUILTIN / "summarization-textrank")
-    said = model.predict([{"document": text}])
-    validity.checked(model.card, [{"document": text}], said)
+    said = MODEL.predict([{"document": text}])
+    validity.checked(MODEL.card, [{"document": text}], said)
     assert said[0].answer["summary"] in text

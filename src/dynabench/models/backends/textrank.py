@@ -20,7 +20,7 @@ SENTENCES = 200
 WORDS = 100
 """Of a sentence that are compared."""
 STEPS = 50
-END = re.compile(r"(?<=[.!?…。！？؟।])[\"'”’»)\]]*\s+|\n+")
+END = re.compile(r"(?<=[.!?…؟])\s+|(?<=[.!?…؟][\"'”’»)\]])\s+|(?<=[。！？।])(?![」』”’])|\n+")
 
 
 class Options(BaseModel):
