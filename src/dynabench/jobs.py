@@ -45,7 +45,7 @@ WORKFLOWS = {
 COMPUTING = ("import_data", "perturb_dataset", "check_submission", "read_dataset")
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "datasets", "registry", "scoring"))
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "media", "datasets", "registry", "scoring"))
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
 

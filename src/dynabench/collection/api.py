@@ -16,6 +16,7 @@ from dynabench.collection import (
     figures_api,
     hiding,
     loop,
+    media_api,
     queries,
     schemas,
     search,
@@ -239,3 +240,4 @@ async def board(
 
 
 router.include_router(figures_api.router)
+router.include_router(media_api.router)

@@ -175,6 +175,11 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
+def by_digests(task_id: str, digests: list[str]) -> Select[Context]:
+    """The task's contexts with these digests: one index probe each."""
+    return select(Context).where(Context.task_id == task_id, Context.digest.in_(digests))
+
+
 def lowest(task_id: str, column: InstrumentedAttribute[int]) -> Select[int]:
     """The smallest `used` or `fooled` of a task's contexts: one probe of its index, no scan."""
     return select(column).where(Context.task_id == task_id).order_by(column).limit(1)

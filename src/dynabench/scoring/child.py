@@ -78,7 +78,12 @@ def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
     from dynabench.models import validity
 
-    rows, size, elsewhere = request["rows"], request["batch"], hasattr(model, "one")
+    from dynabench.media.store import Store
+    from dynabench.settings import get_settings
+
+    files = Store.of(get_settings())
+    rows = [files.unfolded(row) for row in request["rows"]]
+    size, elsewhere = request["batch"], hasattr(model, "one")
     ask = model.one if elsewhere and request.get("single") else model.predict
     if request.get("forget"):
         (model if elsewhere else usage).forget_peak()

@@ -11,8 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
+from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.file import File
+from dynabench.tasks.fields.image import Image
+from dynabench.tasks.fields.image_region import ImageRegion
+from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.fields.spans import Spans
 from dynabench.tasks.fields.text import Text
@@ -20,7 +25,7 @@ from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
-__all__ += ["YesNo", "template_folders", "types"]
+__all__ += ["Audio", "File", "Image", "ImageRegion", "MediaField", "YesNo", "template_folders", "types"]
 
 
 @lru_cache
@@ -29,7 +34,7 @@ def types() -> dict[str, type[Field]]:
     found: dict[str, type[Field]] = {}
     for entry in entry_points(group="dynabench.fields"):
         found[entry.name] = entry.load()
-    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
+    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number, Image, ImageRegion, Audio, File)
     return found | {field.model_fields["type"].default: field for field in ours}
 
 

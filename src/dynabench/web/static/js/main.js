@@ -1,7 +1,10 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
 import "./answer-picker.js";
 import "./draft-keeper.js";
+import "./image-zoom.js";
+import "./media-upload.js";
 import "./picture-field.js";
+import "./region-picker.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./upload-progress.js";
