@@ -9,7 +9,7 @@ from typing import Any
 
 from dynabench.tasks.config import TaskConfig
 
-NAMES = ("sentiment", "nli", "qa", "hate")
+NAMES = ("sentiment", "nli", "qa", "hate", "image-classification", "vqa")
 
 
 @dataclass(frozen=True)
