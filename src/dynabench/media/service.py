@@ -62,6 +62,12 @@ def note(session: Session, task_id: str, person_id: int | None, digest: str, fac
     session.add(MediaUpload(digest=digest, task_id=task_id, person_id=person_id, name=plain))
 
 
+def note_all(session: Session, task_id: str, person_id: int | None, stored: Sequence[tuple[str, Facts, str]]) -> None:
+    """`note` of several: digests, what they are, what they were called."""
+    for digest, facts, name in stored:
+        note(session, task_id, person_id, digest, facts, name)
+
+
 def fill(
     session: Session,
     task_id: str,
