@@ -34,7 +34,7 @@ router.include_router(twin_api.router)
     dependencies=[Depends(limited("export", 20, 60))],
     response_class=Response,
     responses={200: {"description": "The rows, in the order in which they were written.", "content": {
-        "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}}}},
+        "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}, "application/zip": {}}}},
 )  # fmt: skip
 async def export(
     request: Request,
@@ -46,7 +46,7 @@ async def export(
 ) -> Response:
     """The task's examples with their predictions and votes, people as pseudonyms: released rounds, all for owners.
 
-    The rows are sent while they are read, from one moment's state of the database.
+    A `zip` has the rows as `rows.jsonl` and the pictures, sounds and files that they show beside it. The rows are sent while they are read, from one moment's state of the database.
     """
     db: Database = request.app.state.db
     if viewer is None:
