@@ -46,7 +46,13 @@ class Eye(Rule):
 @pytest.fixture
 def eye() -> Iterator[tuple[Eye, RuleHost]]:
     rule = Eye("eye", "nli", lambda _: "")
-    rule.said = {"task": "colours", "inputs": ("image",), "images": ("image",), "labels": ("red", "blue"), "methods": ()}
+    rule.said = {
+        "task": "colours",
+        "inputs": ("image",),
+        "images": ("image",),
+        "labels": ("red", "blue"),
+        "methods": (),
+    }
     running = RuleHost(rule)
     yield rule, running
     running.stop()

@@ -8,7 +8,9 @@ import zlib
 from PIL import Image
 
 
-def picture(form: str = "PNG", size: tuple[int, int] = (12, 8), colour: tuple[int, int, int] = (200, 30, 30), **how) -> bytes:
+def picture(
+    form: str = "PNG", size: tuple[int, int] = (12, 8), colour: tuple[int, int, int] = (200, 30, 30), **how
+) -> bytes:
     held = io.BytesIO()
     Image.new("RGB", size, colour).save(held, form, **how)
     return held.getvalue()

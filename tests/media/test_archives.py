@@ -86,7 +86,9 @@ def test_a_zip_comes_in_over_the_api_and_the_console(owner, browser, client, set
     root = browser()
     root.log_in("root")
     answer = root.client.post(
-        "/tasks/colours/manage/contexts/files", files={"file": ("b.zip", honest())}, headers={"X-CSRF-Token": root.token()}
+        "/tasks/colours/manage/contexts/files",
+        files={"file": ("b.zip", honest())},
+        headers={"X-CSRF-Token": root.token()},
     )
     assert answer.status_code == 303, answer.text
     assert root.get(answer.headers["location"]).status_code == 200

@@ -30,7 +30,11 @@ def bob(owner, person):
 def play(caller, picture=None, label="blue", **more):
     """Try a picture, by default the context's red one."""
     given = caller.post("/api/v1/tasks/colours/contexts/next").json()
-    body = {"context_id": given["id"], "input": {"image": picture or given["values"]["one"], **more}, "answer": {"label": label}}
+    body = {
+        "context_id": given["id"],
+        "input": {"image": picture or given["values"]["one"], **more},
+        "answer": {"label": label},
+    }
     return given, caller.post("/api/v1/tasks/colours/examples", json=body)
 
 
@@ -137,9 +141,15 @@ def test_what_nothing_shows_is_thrown_away(owner, ada, settings, client):
 def test_regions_are_marked_on_the_picture_of_the_example(owner, ada):
     _, made = play(ada)
     id = made.json()["id"]
-    said = ada.post(f"/api/v1/examples/{id}/explanations", json={"where": [{"x": 1, "y": 2, "width": 3, "height": 4, "label": "sky"}]})
+    said = ada.post(
+        f"/api/v1/examples/{id}/explanations",
+        json={"where": [{"x": 1, "y": 2, "width": 3, "height": 4, "label": "sky"}]},
+    )
     assert said.status_code == 201, said.text
-    outside = ada.post(f"/api/v1/examples/{id}/explanations", json={"where": [{"x": 10, "y": 2, "width": 3, "height": 4, "label": "sky"}]})
+    outside = ada.post(
+        f"/api/v1/examples/{id}/explanations",
+        json={"where": [{"x": 10, "y": 2, "width": 3, "height": 4, "label": "sky"}]},
+    )
     assert "outside" in outside.json()["fields"]["ask.where"]
 
 
@@ -153,7 +163,9 @@ def test_a_form_without_scripts_sends_the_file_itself(owner, browser):
     token = {"X-CSRF-Token": eva.token()}
 
     def post(name: str, content: bytes):
-        return eva.client.post("/tasks/colours/create", data=form, headers=token, files={"input.image.file": (name, content)})
+        return eva.client.post(
+            "/tasks/colours/create", data=form, headers=token, files={"input.image.file": (name, content)}
+        )
 
     told = post("x.png", files.SVG)
     assert told.status_code == 422

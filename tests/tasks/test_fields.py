@@ -163,13 +163,16 @@ def test_limits_out_of_order_are_refused():
         Number(name="x", min=2, max=1)
 
 
+MEDIA = {"image", "image_region", "audio", "file"}
+
+
 def test_a_package_adds_a_field_type_by_an_entry_point(monkeypatch):
     entry = EntryPoint("yes_no_again", "dynabench.tasks.fields.yes_no:YesNo", "dynabench.fields")
     monkeypatch.setattr(fields, "entry_points", lambda group: [entry] if group == "dynabench.fields" else [])
     fields.types.cache_clear()
     try:
         assert fields.types()["yes_no_again"] is YesNo
-        assert set(fields.types()) == {"text", "choice", "spans", "yes_no", "number", "yes_no_again"}
+        assert set(fields.types()) == {"text", "choice", "spans", "yes_no", "number", "yes_no_again", *MEDIA}
     finally:
         fields.types.cache_clear()
 

@@ -29,7 +29,8 @@ def upload(
     """Add the contexts of FILE to TASK: good rows are kept, bad ones named with their line, repeated ones counted.
 
     JSONL: an object per line, either {"values": {...}, "tag": "..."} or the fields themselves. CSV: a column per
-    field, and `tag` if you like. A zip holds one such table, whose cells name pictures, sounds and files beside it. Exit status 1 where a row was left out.
+    field, and `tag` if you like. A zip
+    holds one such table, whose cells name pictures, sounds and files beside it. Exit status 1 where a row was left out.
     """
     import shutil
     import tempfile

@@ -48,9 +48,10 @@ def import_(
         tempfile.TemporaryDirectory(prefix="dynabench-") as place,
         Progress(console=quiet, transient=True) as progress,
     ):
-        for each in _files(source, Path(place) / "hub", config, split, revision):
-            if files.is_one(each):
-                each = files.rows(db, get_settings(), task, None, each, Path(place) / "rows.jsonl")
+        for sent in _files(source, Path(place) / "hub", config, split, revision):
+            each = sent
+            if files.is_one(sent):
+                each = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
             bar = progress.add_task(each.name, total=each.stat().st_size)
             plan = batches.plan_for(each, each.name, into, form, document)
 

@@ -20,7 +20,9 @@ def export(
     task: str,
     number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
-    form: Annotated[str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default as the file's name.")] = "",
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default as the file's name.")
+    ] = "",
     attributions: Annotated[bool, typer.Option(help="With the words that models looked at.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Tell in JSON, on standard error, what was written.")] = False,
 ) -> None:

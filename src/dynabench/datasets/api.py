@@ -46,7 +46,8 @@ async def export(
 ) -> Response:
     """The task's examples with their predictions and votes, people as pseudonyms: released rounds, all for owners.
 
-    A `zip` has the rows as `rows.jsonl` and the pictures, sounds and files that they show beside it. The rows are sent while they are read, from one moment's state of the database.
+    A `zip` has the rows as `rows.jsonl` and the pictures, sounds and files that they show beside it. The rows are sent
+    while they are read, from one moment's state of the database.
     """
     db: Database = request.app.state.db
     if viewer is None:

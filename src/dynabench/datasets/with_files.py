@@ -1,4 +1,4 @@
-"""Exports with the files that their rows show: a zip of `rows.jsonl` and `media/<sha256>.<ending>`, sent as it is made."""
+"""Exports with the files that their rows show: a zip of `rows.jsonl` and `media/<sha256>.<ending>`."""
 
 import re
 import zipfile

@@ -23,7 +23,7 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What was found out: `size` in bytes, `width` and `height` in pixels, `seconds` of sound; None where there is none."""
+    """What was found out: `size` in bytes, `width` and `height` in pixels, `seconds` of sound."""
 
     kind: Kind
     type: str

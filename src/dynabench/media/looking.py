@@ -8,7 +8,7 @@ _REFUSED = "This file is of a kind that is not taken. PDF, plain text, pictures 
 
 
 def taken(content: bytes, kind: Kind, limits: Limits) -> tuple[bytes, Facts]:
-    """What to store of an upload and what it is; raises `Refused` for what is not of this kind, or beyond its limits."""
+    """What to store of an upload and what it is; raises `Refused` for another kind, or beyond its limits."""
     if not content:
         raise Refused("This file is empty.")
     if kind == "image":

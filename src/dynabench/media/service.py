@@ -1,4 +1,4 @@
-"""Uploads: checked, counted against what a person may send a day, told apart by who sent them, bound to what shows them."""
+"""Uploads: checked, counted against what a person may send a day, and bound to what shows them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta

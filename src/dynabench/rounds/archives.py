@@ -30,7 +30,16 @@ LARGEST = 2 * 2**30  # bytes of all files together
 TABLES = (".csv", ".jsonl", ".ndjson")
 NAMED = 5  # refused files that a message names
 JUNK = ("__MACOSX/", ".")
-UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, OSError, NotImplementedError, RuntimeError)
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 def rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path) -> Path:

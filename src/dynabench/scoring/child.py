@@ -76,9 +76,8 @@ def _opened(folder: Path, memory: int) -> Any:
 def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory; of a model
     on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
-    from dynabench.models import validity
-
     from dynabench.media.store import Store
+    from dynabench.models import validity
     from dynabench.settings import get_settings
 
     files = Store.of(get_settings())

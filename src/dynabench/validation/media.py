@@ -33,8 +33,8 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
     """The file, for those who may see it; `NotFound` for everybody else.
 
     What a context shows is for whoever may write or check for its task. What an example shows is for its author, for
-    those who check it, for the task's owners and moderators, and once it is shown in public for everybody. Of an example
-    that was taken back nothing leaves, of a hidden one only to owners and moderators.
+    those who check it, for the task's owners and moderators, and once it is shown in public for everybody. Of one that
+    was taken back nothing leaves, of a hidden one only to owners and moderators.
     """
     media = session.get(Media, digest)
     if media is not None:

@@ -32,7 +32,7 @@ HEADERS = {
 async def read_media(
     request: Request, digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$")], viewer: Viewer
 ) -> Response:
-    """A picture, a sound or a file, for whoever may see a context or an example that shows it; ranges may be asked for."""
+    """A picture, a sound or a file, for whoever may see a context or an example that shows it; also in ranges."""
     state = request.app.state
     db: Database = state.db
     seen = await db.aread(media.find, viewer, digest)

@@ -25,7 +25,9 @@ class File(MediaField):
 
     type: Literal["file"] = "file"
     kind: ClassVar[Literal["file"]] = "file"
-    types: list[Type] = Setting(["pdf", "text"], min_length=1, max_length=10, description="Kinds of file that are taken.")
+    types: list[Type] = Setting(
+        ["pdf", "text"], min_length=1, max_length=10, description="Kinds of file that are taken."
+    )
 
     @property
     def accept(self) -> str:

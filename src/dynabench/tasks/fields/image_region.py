@@ -20,7 +20,9 @@ class ImageRegion(Field):
     type: Literal["image_region"] = "image_region"
     of: Name = Setting(description="Name of the image field whose regions are marked.")
     shape: Literal["box", "point"] = Setting("box", description="What is marked: boxes or points.")
-    labels: list[Label] = Setting([], max_length=50, description="One of these is given to each region; none by default.")
+    labels: list[Label] = Setting(
+        [], max_length=50, description="One of these is given to each region; none by default."
+    )
     max_regions: int = Setting(10, ge=1, le=100, description="Most regions that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one place in the picture."
@@ -48,7 +50,9 @@ class ImageRegion(Field):
     def _one(self, item: object, right: float, bottom: float) -> dict[str, Any]:
         allowed = {*self.parts, "label"} if self.labels else set(self.parts)
         if not isinstance(item, Mapping) or not set(self.parts) <= set(item) <= allowed:
-            raise FieldError(f"A region is an object with {', '.join(self.parts)}{' and label' if self.labels else ''}.")
+            raise FieldError(
+                f"A region is an object with {', '.join(self.parts)}{' and label' if self.labels else ''}."
+            )
         region: dict[str, Any] = {name: _pixel(item[name]) for name in self.parts}
         wide, tall = region.get("width", 1), region.get("height", 1)
         if wide < 1 or tall < 1:
@@ -65,7 +69,9 @@ class ImageRegion(Field):
         """From the rows of number inputs `name.0.x`, `name.0.y`, ...; rows without a number are left out."""
         rows = []
         for number in range(self.max_regions):
-            texts = {part: (posted.get(f"{name}.{number}.{part}") or [""])[0].strip() for part in (*self.parts, "label")}
+            texts = {
+                part: (posted.get(f"{name}.{number}.{part}") or [""])[0].strip() for part in (*self.parts, "label")
+            }
             if any(texts[part] for part in self.parts):
                 row: dict[str, Any] = {part: _number(texts[part]) for part in self.parts}
                 rows.append(row | ({"label": texts["label"]} if self.labels else {}))
