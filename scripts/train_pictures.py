@@ -52,7 +52,7 @@ def fit(model: Any, batches: Iterator[dict[str, torch.Tensor]], steps: int, rate
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         step.step()
         plan.step()
-        sums += float(loss)
+        sums += loss.item()
         if number % 100 == 0:
             print(f"{number}/{steps} loss {sums / 100:.4f} {time.perf_counter() - began:.0f} s", flush=True)
             sums = 0.0
@@ -107,14 +107,13 @@ def shapes(folder: Path, wheel: Path) -> dict[str, Any]:
     of = torch.tensor([place[row[2]] for row in train])
     marks = torch.nn.functional.one_hot(torch.tensor([answers.index(row[1]) for row in train]), len(answers)).float()
 
-    def batches(steps: int) -> Iterator[dict[str, torch.Tensor]]:
-        for _ in range(steps):
+    def batches() -> Iterator[dict[str, torch.Tensor]]:
+        for _ in range(STEPS):
             picked = torch.randint(0, len(train), (64,))
             said = {name: value[picked] for name, value in words.items()}
             yield {**said, "pixel_values": pixels[of[picked]], "labels": marks[picked]}
 
-    for steps, rate in PASSES:
-        fit(model, batches(steps), steps, rate)
+    fit(model, batches(), STEPS, 2e-3)
     model.save_pretrained(folder)
     read.save_pretrained(folder)
     describe(folder, "visual-question-answering", ["image", "question"], answers, SHAPES)
@@ -186,8 +185,7 @@ def finish(folder: Path, scores: dict[str, Any], told: dict[str, Any], minutes: 
     (folder / "README.md").write_text("\n".join(parts) + "\n")
 
 
-PASSES = ((2500, 2e-3), (3000, 1e-3))
-"""Batches and the highest learning rate of each pass over the shapes."""
+STEPS = 2500
 DIGITS: dict[str, Any] = {
     "task": "image-classification",
     "answer": "digit",
@@ -210,7 +208,7 @@ SHAPES: dict[str, Any] = {
     "about": "easy-VQA by Victor Zhou (MIT): 4,000 pictures of 64 x 64 points with one shape each, 38,575 questions of "
     "a few fixed forms, 13 answers. Its test part has other pictures and the same forms of question.",
     "training": "Two layers of 96 numbers over patches of 16 x 16 points and the question's words; "
-    "2,500 batches of 64, then 3,000 more at half the learning rate.",
+    f"{STEPS:,} batches of 64.",
     "limits": "It knows three shapes, eight colours, some two dozen words and the forms of question in easy-VQA. A "
     "second shape, a count, a place, a word it never met (which it reads letter by letter), a photograph: it answers "
     "all the same, with one of its 13 words. Its scores say nothing of visual question answering in general. It is "
