@@ -69,7 +69,7 @@ def link() -> bytes:
         (packed(("one.csv", CSV), ("two.csv", CSV)), "2 tables"),
         (packed(("a.png", files.picture())), "0 tables"),
         (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)), "a.png: This"),
-        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.bomb())), "a.png: This picture has"),
+        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.bomb())), "a.png: This picture has far"),
         (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", b"\0" * 90_000_000)), "a.png: It is too large"),
     ],
     ids=["none", "above", "absolute", "link", "two", "no table", "svg", "bomb", "zeros"],

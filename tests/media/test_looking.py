@@ -45,13 +45,14 @@ def test_a_picture_that_lies_on_its_side_is_turned():
         (b"", "empty"),
         (files.picture()[:45], "no PNG"),
         (b"\x89PNG\r\n\x1a\n" + files.HTML, "no PNG"),
-        (files.bomb(), "60,000 x 60,000"),
+        (files.bomb(), "far more than 1,000,000 points"),
+        (files.bomb(3_000, 3_000), "3,000 x 3,000"),
         (files.bomb(900, 900), "no PNG"),
         (files.bomb(20_000, 2), "20,000 x 2"),
         (files.moving(), "moves"),
         (files.sound(), "no PNG"),
     ],
-    ids=["svg", "html", "gif", "empty", "cut", "polyglot", "bomb", "corrupt", "long", "moving", "sound"],
+    ids=["svg", "html", "gif", "empty", "cut", "polyglot", "bomb", "large", "corrupt", "long", "moving", "sound"],
 )
 def test_what_is_no_honest_picture_is_refused(sent, told):
     with pytest.raises(Refused, match=told):

@@ -62,7 +62,7 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     id = made.json()["id"]
     assert [get(each, mine) for each in (ada, owner, bob)] == [200, 200, 404]
     item = bob.post("/api/v1/tasks/colours/validations/next").json()
-    assert item["id"] == id
+    assert item["example_id"] == id
     assert get(bob, mine) == 200
     assert client.get(f"/api/v1/media/{mine}").status_code == 404
     owner.post(f"/api/v1/examples/{id}/hide")

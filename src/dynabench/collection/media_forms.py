@@ -21,19 +21,17 @@ async def pairs(request: Request, viewer: Person | None, task: str, groups: Iter
     """
     form = await request.form()
     found: list[tuple[str, Any]] = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    sent = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
     wrong: dict[str, str] = {}
-    for name, value in form.multi_items():
+    for name, value in sent:
         place = name.removesuffix(FILE)
-        if not isinstance(value, UploadFile) or not value.filename or place == name:
-            continue
-        if place.partition(".")[0] not in groups:
-            continue
-        try:
-            found.append((place, await _stored(request, viewer, task, place, value)))
-        except errors.Invalid as problem:
-            wrong[place] = "; ".join(problem.fields.values())
-        except errors.TooMany as problem:
-            wrong[place] = problem.detail
+        if value.filename and place != name and place.partition(".")[0] in groups:
+            try:
+                found.append((place, await _stored(request, viewer, task, place, value)))
+            except (errors.Invalid, errors.TooMany) as problem:
+                told = problem.fields.values() if isinstance(problem, errors.Invalid) else (problem.detail,)
+                wrong[place] = "; ".join(told)
+        await value.close()
     if wrong:
         raise Unstored(wrong, found)
     return found

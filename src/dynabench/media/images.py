@@ -21,7 +21,9 @@ def cleaned(content: bytes, limits: Limits) -> tuple[bytes, Facts]:
             with Image.open(io.BytesIO(content), formats=tuple(FORMATS)) as opened:
                 _look(opened, limits)
                 form, upright = str(opened.format), _upright(opened)
-    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError):
+    except Image.DecompressionBombError:
+        raise Refused(f"This picture has far more than {limits.pixels:,} points. Make it smaller.") from None
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError):
         raise Refused(UNREADABLE) from None
     made = _written(upright, form)
     if len(made) > limits.size:
