@@ -192,8 +192,8 @@ DIGITS: dict[str, Any] = {
     "tag": "image-classification",
     "summary": "A small ResNet that reads handwritten digits of 8 x 8 points.",
     "data": ["scikit-learn digits, the first 1,200"],
-    "about": "The first 1,200 of the 1,797 digits that come with scikit-learn (UCI's optical recognition of handwritten "
-    "digits, CC BY 4.0), dark on white. The other 597 are what it is scored on and what the task shows.",
+    "about": "The first 1,200 of the 1,797 digits that come with scikit-learn (UCI's optical recognition of "
+    "handwritten digits, CC BY 4.0), dark on white. The other 597 are what it is scored on and what the task shows.",
     "training": "Two stages of 24 and 48 channels on 16 x 16 points, 400 batches of 64, moved by up to a pixel.",
     "limits": "It has seen digits of 43 writers on one form, scaled to 8 x 8 points and centred. Anything else - "
     "photographs, light ink on dark paper, other hands, letters - is read as some digit, often with great confidence.",

@@ -116,7 +116,11 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
             or len(config.answer) != 1
         ):
             continue
-        if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
+        if (
+            config.answer[0].type != "choice"
+            or config.input[0].type != "text"
+            or session.scalar(round_queries.any_context(task)) is None
+        ):
             continue
         given = starts.hand_out(session, None, task, random.Random()).given
         placeholder = config.public()["input"][0].get("placeholder", "")

@@ -160,6 +160,11 @@ class TaskConfig(Section):
         return any(isinstance(field, MediaField) for group in _GROUPS for field in self.fields(group))
 
     @property
+    def reads_text(self) -> bool:
+        """Whether models are given any text, of whose words they can be asked."""
+        return any(isinstance(field, Text) for field in [*self.model_context, *self.input])
+
+    @property
     def offered(self) -> frozenset[str]:
         """The context's pictures that people only choose from."""
         return frozenset(name for field in self.input if isinstance(field, Image) for name in field.choose_from)

@@ -11,8 +11,8 @@ LEARNT = 1200
 """The first digits are what the shipped model has learnt; the others are shown."""
 OFFERED = ("first", "second", "third", "fourth", "fifth", "sixth")
 """The fields of a context of digits."""
-DIGITS = 60
-SHAPES = 40
+DIGITS = 30
+SHAPES = 24
 COLOURS = {"red": (214, 48, 49), "blue": (38, 70, 220), "green": (24, 140, 60), "yellow": (240, 205, 40),
            "black": (20, 20, 20), "gray": (128, 128, 128), "teal": (0, 128, 128), "brown": (150, 75, 40)}  # fmt: skip
 FORMS = ("circle", "rectangle", "triangle")
