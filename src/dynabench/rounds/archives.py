@@ -29,7 +29,6 @@ FILES = 20_000
 LARGEST = 2 * 2**30  # bytes of all files together
 TABLES = (".csv", ".jsonl", ".ndjson")
 NAMED = 5  # refused files that a message names
-JUNK = ("__MACOSX/", ".")
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -100,7 +99,7 @@ class _Reader:
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
         found: dict[str, zipfile.ZipInfo] = {}
         for entry in self.opened.infolist():
-            if entry.is_dir() or entry.filename.startswith(JUNK) or "/." in entry.filename:
+            if entry.is_dir() or _junk(entry.filename):
                 continue
             archives.refuse_others(entry)
             name = archives.checked_name(entry.orig_filename)
@@ -148,6 +147,12 @@ class _Reader:
         noted, self.noted = self.noted, []
         if noted:
             self.db.write(media.note_all, self.task, self.person_id, noted)
+
+
+def _junk(name: str) -> bool:
+    """What file managers add."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or any(part.startswith(".") and part.strip(".") for part in parts)
 
 
 def _kind(content: bytes) -> Kind:
