@@ -18,11 +18,11 @@ AT_ONCE = 500
 
 def tidy(database: Database, settings: Settings, kept: timedelta = KEPT) -> None:
     """Throw away rows first and their files afterwards; then files that no row has named for as long."""
-    store = Store.of(settings)
+    store, before = Store.of(settings), time.time() - kept.total_seconds()
     while swept := database.write(_swept, kept):
         for digest in swept:
-            store.remove(digest)
-    _strays(database, store, kept)
+            store.remove(digest, before)
+    _strays(database, store, before)
 
 
 def _swept(session: Session, kept: timedelta) -> list[str]:
@@ -33,11 +33,10 @@ def _swept(session: Session, kept: timedelta) -> list[str]:
     return old
 
 
-def _strays(database: Database, store: Store, kept: timedelta) -> None:
+def _strays(database: Database, store: Store, before: float) -> None:
     """Files of processes that ended between storing and writing down."""
     if not store.folder.is_dir():
         return
-    before = time.time() - kept.total_seconds()
     for folder in store.folder.iterdir():
         old = [path for path in folder.iterdir() if path.stat().st_mtime < before] if folder.is_dir() else []
         named = {path.name for path in old if DIGEST.fullmatch(path.name)}

@@ -60,9 +60,11 @@ class Store:
         except FileNotFoundError:
             raise NotFound("This file is not here any more.") from None
 
-    def remove(self, digest: str) -> None:
-        """Throw the file away."""
-        self.path(digest).unlink(missing_ok=True)
+    def remove(self, digest: str, before: float) -> None:
+        """Throw the file away, unless it was stored again since the moment `before` (seconds of the epoch)."""
+        path = self.path(digest)
+        if path.exists() and path.stat().st_mtime < before:
+            path.unlink(missing_ok=True)
 
     def address(self, digest: str) -> str:
         """The file as models take it: `data:image/png;base64,...`."""
