@@ -38,7 +38,7 @@ def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
     expect(bela.locator(".item-input img")).to_be_visible()
     loaded = bela.locator(".item-input img").evaluate("each => each.complete && each.naturalWidth")
     assert loaded == 8
-    bela.get_by_label("Which digit is it?").select_option(claim)
+    bela.get_by_role("combobox").select_option(claim)
     bela.get_by_role("button", name="Send").click()
     expect(bela.locator("#desk")).to_contain_text(re.compile("models?|digits-resnet"))
 
