@@ -64,7 +64,7 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     item = bob.post("/api/v1/tasks/colours/validations/next").json()
     assert item["example_id"] == id
     assert get(bob, mine) == 200
-    assert client.get(f"/api/v1/media/{mine}").status_code == 404
+    assert client.get(f"/api/v1/media/{mine}").status_code == 401
     owner.post(f"/api/v1/examples/{id}/hide")
     assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 200]
     owner.post(f"/api/v1/examples/{id}/restore")

@@ -30,7 +30,7 @@ class Seen:
 
 
 def find(session: Session, viewer: Person | None, digest: str) -> Seen:
-    """The file, for those who may see it; `NotFound` for everybody else.
+    """The file, for those who may see it; `NotFound` for everybody else, and `Unauthenticated` for visitors.
 
     What a context shows is for whoever may write or check for its task. What an example shows is for its author, for
     those who check it, for the task's owners and moderators, and once it is shown in public for everybody. Of one that
@@ -42,6 +42,8 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
         name = session.scalar(queries.upload(digest, viewer.id)) if viewer else None
         if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
             return Seen(digest, media.kind, media.type, name or "")
+    if viewer is None:  # whether there is such a file or not
+        raise errors.Unauthenticated("Log in to see this file, if it is one that you may see.")
     raise errors.NotFound(NONE)
 
 
