@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import statements
+from dynabench.collection import partaking, statements
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
@@ -21,7 +21,7 @@ from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fooling import EnsembleRule
+from dynabench.tasks.ensembles import EnsembleRule
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Given:
 class Draft:
     """A checked draft with all that asking and recording need, so that nothing stays open while models think.
 
-    `inputs` is what the models get; `targets` are pairs of model and version. `earlier` is the id of the example
-    that the same request made before. In the sandbox there is neither author nor handout.
+    `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
+    example that the same request made before. In the sandbox there is neither author nor handout.
     """
 
     task_id: str
@@ -51,6 +51,7 @@ class Draft:
     version_id: int
     fooled_when: EnsembleRule
     targets: tuple[tuple[str, str], ...]
+    judge: tuple[str, str] | None
     context_id: int
     input: dict[str, Any]
     answer: dict[str, Any]
@@ -104,6 +105,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     collects = given is not None and given.id is not None
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+        partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
     else:
         people.require_seat(session, person, task_id)
     request = request_digest(task_id, body)
@@ -112,6 +114,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    partaking.refuse_spent(session, person.id, given.id, given.plan)
     new = replace(_written(session, person, task_id, body, given), key=key, request=request)
     refuse_repetition(known, new)
     return new
@@ -131,7 +134,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=rounds.targets_of(session, given.id) if arms.asks(given.arms, given.handout_arm) else (),
+        targets=arms.targets_in(given.arms, given.handout_arm, rounds.targets_of(session, given.id)),
+        judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,
         answer=claimed,
@@ -170,6 +174,7 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     if body.made_from is not None:
         raise errors.Invalid({"made_from": "The sandbox stores nothing, so leave this out."})
     current = rounds.open_round_of(session, task_id)
+    partaking.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     context = context_of(session, current.task_id, body.context_id)
     body = filled(session, person, task_id, config, body, context.values)
@@ -222,6 +227,7 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
         version_id=current.version_id,
         fooled_when=cast(EnsembleRule, current.fooled_when),
         targets=tuple((target.model, target.version) for target in current.targets),
+        judge=(current.judge["model"], current.judge["version"]) if current.judge else None,
         context_id=context_id,
         input={},
         answer={},

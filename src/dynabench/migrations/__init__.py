@@ -33,6 +33,7 @@ def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
     import dynabench.accounts.tables
     import dynabench.collection.breakdown_tables
+    import dynabench.collection.note_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.datasets.tables
@@ -41,6 +42,7 @@ def metadata() -> MetaData:
     import dynabench.media.tables
     import dynabench.notices.tables
     import dynabench.registry.tables
+    import dynabench.rounds.owner_tables
     import dynabench.rounds.tables
     import dynabench.scoring.tables
     import dynabench.validation.tables  # noqa: F401

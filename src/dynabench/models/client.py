@@ -11,7 +11,7 @@ from dynabench.media.store import Store, refer
 from dynabench.models import validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card, Output
+from dynabench.models.protocol import Attribution, Card, Output, as_text
 from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
 from dynabench.storable import unstorable
@@ -68,7 +68,7 @@ class Host:
         """
         started = time.perf_counter()
         inputs = await self._unfolded(inputs)
-        body = wire.request([{name: _text(value) for name, value in inputs.items()}], list(inputs))
+        body = wire.request([{name: as_text(value) for name, value in inputs.items()}], list(inputs))
         with self._records.failures(model, version):
             document = await self._call(model, version, "infer", body, self.timeout)
             try:
@@ -92,7 +92,7 @@ class Host:
         Raises `Unavailable` as `answer` does, after ten seconds at the latest or the model's own time limit.
         """
         inputs = await self._unfolded(inputs)
-        body = {"inputs": {name: _text(value) for name, value in inputs.items()}, "label": label, "method": method}
+        body = {"inputs": {name: as_text(value) for name, value in inputs.items()}, "label": label, "method": method}
         document = await self._call(model, version, "attribute", body, EXPLAIN_SECONDS)
         try:
             return wire.attribution_of(document)
@@ -242,7 +242,3 @@ def _rank(state: State) -> tuple[int, bool]:
 
 def _path(model: str, version: str | None) -> str:
     return f"/v2/models/{model}" if version is None else f"/v2/models/{model}/versions/{version}"
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

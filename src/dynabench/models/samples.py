@@ -1,14 +1,30 @@
 """Inputs to try a model with, made from what a task's config says people may write: plain ones and awkward ones."""
 
 import base64
+import io
 import struct
+import wave
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.models.protocol import as_text
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import Choice, Field, FieldError, Number, Spans, Text, YesNo
+from dynabench.tasks.fields import (
+    Audio,
+    Choice,
+    Field,
+    FieldError,
+    File,
+    Group,
+    Image,
+    LabelledSpans,
+    MediaField,
+    Number,
+    Spans,
+    Text,
+)
 
 COUNT = 24
 PLAIN = 6
@@ -76,11 +92,6 @@ def of(config: TaskConfig, count: int = COUNT) -> list[Sample]:
     return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(made)]
 
 
-def as_text(value: Any) -> str:
-    """A value as it travels to a model."""
-    return "" if value is None else str(value)
-
-
 def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> dict[str, dict[str, Any]]:
     """The values of one sample by group; the awkward value wanders from input to input, every fourth time to all."""
     places = list(config.model_inputs({}, {}))
@@ -99,6 +110,8 @@ def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> 
 def _value(field: Field, number: int, beside: Mapping[str, Any], plain: bool = False) -> Any:
     """A value that the field accepts, the next one where it does not; None now and then where a field is optional."""
     candidates = _candidates(field, not plain, beside)
+    if isinstance(field, MediaField):  # nothing is stored: models get the content itself
+        return candidates[number % len(candidates)] if field.required or plain or number % 3 else None
     for turn in range(len(candidates)):
         if not field.required and not plain and number % 3 == 0:
             break
@@ -115,7 +128,7 @@ def _candidates(field: Field, awkward: bool, beside: Mapping[str, Any]) -> list[
     for cls, make in _MAKERS.items():
         if isinstance(field, cls):
             return make(field, awkward, beside)
-    return [picture(shade) for shade in range(4)]
+    return field.samples() or [picture(shade) for shade in range(4)]
 
 
 def _texts(field: Text, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
@@ -137,22 +150,49 @@ def _numbers(field: Number, awkward: bool, beside: Mapping[str, Any]) -> list[fl
     return [int(value) if field.integer else value for value in [*found, *ends]]
 
 
-def _flags(field: YesNo, awkward: bool, beside: Mapping[str, Any]) -> list[bool]:
-    return [True, False]
-
-
 def _spans(field: Spans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
     words = field.words(beside)
     ends = [{"start": word["start"], "end": word["end"]} for word in words]
     return [[end] for end in ends[:3]] or [None]
 
 
+def _labelled(field: LabelledSpans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
+    ends = [{"start": word["start"], "end": word["end"]} for word in field.words(beside)]
+    return [[end | {"label": label}] for end, label in zip(ends, field.values, strict=False)] or [None]
+
+
+def _groups(field: Group, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
+    made = []
+    for number in range(4):
+        row = dict[str, Any]()
+        for inner in field.fields:
+            row[inner.name] = _value(inner, number, {**beside, **row}, not awkward)
+        made.append([row] * field.at_least if field.repeat else row)
+    return made
+
+
+def _pictures(field: Image, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [picture(shade, 1 if awkward and shade == 3 else 48) for shade in range(4)]
+
+
+def _sounds(field: Audio, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [silence(seconds) for seconds in ((0.01, 1.0) if awkward else (0.5, 0.25))]
+
+
+def _files(field: File, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [_address("text/plain", text.encode()) for text in (AWKWARD if awkward else ORDINARY)]
+
+
 _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] = {
     Text: _texts,
     Choice: _options,
     Number: _numbers,
-    YesNo: _flags,
     Spans: _spans,
+    LabelledSpans: _labelled,
+    Group: _groups,
+    Image: _pictures,
+    Audio: _sounds,
+    File: _files,
 }
 
 
@@ -170,7 +210,20 @@ def picture(shade: int = 0, size: int = 48) -> str:
     header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
     parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
     png = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return _address("image/png", png)
+
+
+def silence(seconds: float) -> str:
+    """A WAV sound without anything to hear, at 16 kHz, as `data:audio/wav;base64,...`."""
+    content = io.BytesIO()
+    with wave.open(content, "wb") as sound:
+        sound.setparams((1, 2, 16000, 0, "NONE", ""))
+        sound.writeframes(bytes(2 * int(16000 * seconds)))
+    return _address("audio/wav", content.getvalue())
+
+
+def _address(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Choice, Field, Image, ImageRegion, Spans, Text
+from dynabench.tasks.fields import Choice, Edit, Field, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def unfold(raw: Any) -> Any:
     if not isinstance(raw, dict):
         return raw
     config = dict(raw)
-    for group in ("context", "input", "answer", "ask"):
+    for group in ("context", "input", "answer", "ask", "link"):
         if isinstance(config.get(group), dict):
             config[group] = [config[group]]
     options = _answer_options(config.get("answer"))
@@ -32,9 +32,12 @@ def unfold(raw: Any) -> Any:
     return config
 
 
+_LISTED = ("choice", "multi_choice", "ranking")  # types whose options may come from one answer of these types
+
+
 def _answer_options(answer: Any) -> Any:
     fields = answer if isinstance(answer, list) else []
-    choices = [field for field in fields if isinstance(field, dict) and field.get("type") == "choice"]
+    choices = [field for field in fields if isinstance(field, dict) and field.get("type") in _LISTED]
     return choices[0].get("options") if len(choices) == 1 else None
 
 
@@ -45,7 +48,7 @@ def _optional(fields: Any, options: Any) -> Any:
 
 
 def _asked(field: dict[str, Any], options: Any) -> dict[str, Any]:
-    inherits = field.get("type") == "choice" and "options" not in field and options is not None
+    inherits = field.get("type") in _LISTED and "options" not in field and options is not None
     return {"required": False, **field, **({"options": options} if inherits else {})}
 
 
@@ -57,8 +60,8 @@ def check(config: "TaskConfig") -> None:
         _starts(config),
         _perturb(config),
         _rule(config),
-        _spans(config),
         _pictures(config),
+        _references(config),
         _conditions(config),
         _goals(config),
     ):
@@ -82,6 +85,10 @@ def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if key in taken:
             yield f"{path}.name", f"The name “{field.name}” is taken by another field."
         taken.add(key)
+    hidden = [field.name for field in config.link]
+    for index, name in enumerate(hidden):
+        if name in hidden[:index]:
+            yield f"link.{index}.name", f"The name “{name}” is taken by another field."
 
 
 def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -104,17 +111,31 @@ def _perturb(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 
 def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    answers = [field.name for field in config.answer]
-    for index, name in enumerate(config.fooled.fields):
-        if name not in answers:
-            yield f"fooled.fields.{index}", "There is no such answer field." + did_you_mean(name, answers)
+    yield from ((f"fooled.{key}", problem) for key, problem in config.fooled.problems(config))
 
 
-def _spans(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    given = [field.name for field in [*config.context, *config.input] if isinstance(field, Text)]
+def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    given = [*config.context, *config.input]
+    texts = [field.name for field in given if isinstance(field, Text)]
     for path, field in _all(config):
-        if isinstance(field, Spans) and field.of not in given:
-            yield f"{path}.of", "There is no such text field in context or input." + did_you_mean(field.of, given)
+        for key, name, text in field.references():
+            known = texts if text else [each.name for each in given if each is not field]
+            if name not in known:
+                what = "text field" if text else "field"
+                yield f"{path}.{key}", f"There is no such {what} in context or input." + did_you_mean(name, known)
+        if isinstance(field, Edit):
+            yield from _edited(config, path, field.of)
+
+
+def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str]]:
+    """What is edited must be there before the form is: where the input is written that is the context alone."""
+    group, _, place = path.rpartition(".")
+    before = config.context[: int(place)] if group == "context" else config.context
+    after = config.input if group in ("ask", "validate.ask") else []
+    shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
+    if of not in shown:
+        where = "context or input" if after else "the context before it"
+        yield f"{path}.of", f"There is no such text field in {where}." + did_you_mean(of, shown)
 
 
 def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -139,16 +160,9 @@ def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 def _never(config: "TaskConfig", path: str, condition: str) -> str:
     """Why `condition` can never be known where it stands; empty if it can."""
-    comparison = conditions.compared(condition)
-    if comparison:
-        name, value = comparison
+    if conditions.compared(condition):
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
-        if name not in named:
-            return f"There is no field “{name}” to compare." + did_you_mean(name, named)
-        other = named[name]
-        if isinstance(other, Choice) and value not in other.values:
-            return f"“{value[:60]}” is no option of {name}." + did_you_mean(value, other.values)
-        return ""
+        return together.never(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
         return "Votes are known only under validate."
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):

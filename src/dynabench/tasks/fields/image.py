@@ -1,11 +1,11 @@
 """A picture: shown, uploaded, or chosen among pictures of the context."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from dynabench.tasks.fields.base import FieldError, Values
+from dynabench.tasks.fields.base import FieldError, Reference, Values
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Name, Setting
 
@@ -25,6 +25,10 @@ class Image(MediaField):
     max_pixels: int = Setting(25_000_000, ge=64, le=100_000_000, description="Most pixels, width times height.")
 
     missing: ClassVar[str] = "Choose a picture."
+
+    def references(self) -> Sequence[Reference]:
+        """The pictures to choose from."""
+        return [Reference("choose_from", name, text=False) for name in self.choose_from]
 
     def check(self, raw: object, beside: Values) -> dict[str, Any] | None:
         """As for all media; where nothing may be uploaded, one of the pictures to choose from."""

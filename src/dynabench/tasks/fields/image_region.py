@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import StringConstraints
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Name, Setting
 
 LARGEST = 16_384
@@ -26,6 +26,12 @@ class ImageRegion(Field):
     max_regions: int = Setting(10, ge=1, le=100, description="Most regions that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one place in the picture."
+    no_answer: ClassVar[str] = "is no list of regions"
+    brief: ClassVar[bool] = False
+
+    def references(self) -> Sequence[Reference]:
+        """The picture."""
+        return [Reference("of", self.of, text=False)]
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -92,6 +98,11 @@ class ImageRegion(Field):
         """Those regions of a value that can be drawn."""
         found = value if isinstance(value, list) else []
         return [item for item in found if isinstance(item, dict) and set(self.parts) <= item.keys()]
+
+    def samples(self) -> list[Any]:
+        """One place in the corner, of each label."""
+        corner = dict.fromkeys(self.parts, 1)
+        return [[corner | {"label": label}] for label in self.labels] or [[corner]]
 
     def in_words(self, value: Any) -> str:
         """How many, and their labels."""

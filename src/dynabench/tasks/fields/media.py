@@ -20,6 +20,7 @@ class MediaField(Field):
     """
 
     kind: ClassVar[Literal["image", "audio", "file"]]
+    brief: ClassVar[bool] = False
     upload: bool = Setting(True, description="People may send a file of their own.")
     max_mb: float = Setting(5.0, gt=0, le=100, description="Largest file in MiB; the deployment may allow less.")
 
@@ -65,7 +66,12 @@ class MediaField(Field):
         return str(value.get("alt") or value.get("name") or self.type.replace("_", " "))
 
     def serialise(self, value: Any) -> Any:
-        """A reference, which becomes a `data:` address at the doors through which inputs leave for models."""
+        """A reference, which becomes a `data:` address at the doors through which inputs leave for models.
+
+        Such an address, which a program may have at hand, stays as it is.
+        """
+        if isinstance(value, str):
+            return value
         return {"media": value["media"]} if isinstance(value, Mapping) else None
 
     def json_schema(self) -> JsonSchema:
