@@ -118,6 +118,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/datasets"): Route("owner", json={"dataset": "small"}),
     ("POST", "/api/v1/tasks/{task}/contexts/files"): Route("owner", params={"name": "c.jsonl"}, content=b"{}\n"),
     ("GET", "/api/v1/tasks/{task}/contexts/files/{job}"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/media"): Route("seated", params={"field": "input.hypothesis"}, content=b"?"),
+    ("GET", "/api/v1/media/{digest}"): Route("unbanned"),
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
     ("GET", "/api/v1/tasks/{task}/people"): Route("moderator"),
     ("POST", "/api/v1/tasks/{task}/warnings"): Route("moderator", json={"person": "{mia}", "text": "Be kind."}),

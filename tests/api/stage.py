@@ -20,6 +20,10 @@ from dynabench.collection import notes
 from dynabench.db import Database, now
 from dynabench.leaderboards import reports, snapshots
 from dynabench.leaderboards.tables import Report, Snapshot
+from dynabench.media import looking
+from dynabench.media import service as media
+from dynabench.media.facts import Limits
+from dynabench.media.store import Store
 from dynabench.models.client import Host
 from dynabench.notices import links
 from dynabench.notices import service as notices
@@ -36,6 +40,7 @@ from tests import boards
 from tests.api import things
 from tests.collection import conftest as world
 from tests.conftest import PASSWORD, Browser, Caller, register
+from tests.media import files
 
 NAMES = {
     "member": "mia",  # somebody with an account
@@ -120,6 +125,8 @@ class Stage:
         if "/submissions/{id}" in path:
             known |= {"id": self.submission(), "act": "cancel"}
             return path.format(**known)
+        if "{digest}" in path:
+            known["digest"] = self.picture()
         if "{file}" in path:
             known["file"] = "gone"
         if "{secret}" in path:
@@ -139,6 +146,15 @@ class Stage:
             things |= {"bulk": lambda _: self.bulk()}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
+
+    def picture(self) -> str:
+        """A picture that the context shows."""
+        settings = self.client.app.state.settings
+        content, facts = looking.taken(files.picture(), "image", Limits(2**20))
+        digest = Store.of(settings).put(content)
+        self.database.write(media.note, "nli", None, digest, facts)
+        self.database.write(media.bind, "nli", [{"media": digest}], context_id=self.scene.given["id"])
+        return digest
 
     def submission(self) -> int:
         """A private submission of the author's that waits for its check."""

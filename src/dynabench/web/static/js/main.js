@@ -1,9 +1,12 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
 import "./answer-picker.js";
 import "./draft-keeper.js";
+import "./image-zoom.js";
 import "./labelled-spans.js";
+import "./media-upload.js";
 import "./picture-field.js";
 import "./rank-list.js";
+import "./region-picker.js";
 import "./repeated-rows.js";
 import "./slide-field.js";
 import "./span-picker.js";
