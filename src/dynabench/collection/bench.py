@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import boards, differences, drafts, loop, queries
+from dynabench.collection.chat import views as chats
 from dynabench.collection.forms import Posted
 from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
@@ -48,11 +49,15 @@ def values(
     if current is None or handout is None:
         return found
     live = person is not None and not sandbox
+    chat = None
+    if config.chat is not None and live and handout.handout:
+        chat = chats.view(session, handout.handout, len(arms.targets_of(current, handout.arm)))
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     return found | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
+        "chat": chat,
         "asks": handout.arm not in arms.without_targets(current.arms),
         "mine": boards.mine(session, person, current) if person else None,
         "tries": _tries(session, person, current, handout.id) if live and person else [],

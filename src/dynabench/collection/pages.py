@@ -17,6 +17,7 @@ from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.collection import bench, content_warning, forms, loop, public, service
 from dynabench.collection.api import throttle
+from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
 from dynabench.rounds import service as rounds
@@ -29,6 +30,7 @@ from dynabench.web.pages import wants_fragment
 router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
+router.include_router(chat_pages.router)
 
 Handler = Callable[..., Awaitable[Response]]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
 from dynabench.models.client import Answer, Host
 from dynabench.tasks.fooling import ensemble_fooled
@@ -27,8 +28,11 @@ UNASKED = Verdict((), (), fooled=False, latency_ms=0.0)
 async def ask(host: Host, draft: Draft) -> Verdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
-    In an arm without targets nobody is asked, and nobody is fooled.
+    In an arm without targets nobody is asked, and nobody is fooled; where they have conversed with the author, they
+    have answered already.
     """
+    if draft.conversed is not None:
+        return _conversed(draft, draft.conversed)
     if not draft.targets:
         return UNASKED
     begun = time.perf_counter()
@@ -36,6 +40,17 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     latency = (time.perf_counter() - begun) * 1000
     flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
     return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
+
+
+def _conversed(draft: Draft, said: Conversed) -> Verdict:
+    """A side is fooled where the author claims something else of its reply than models claim by replying."""
+    stands = draft.config.chat is not None and bool(draft.config.chat.claims)
+    flags = tuple(
+        stands and picked and draft.config.fooled_by(answer.answer, draft.answer)
+        for answer, picked in zip(said.answers, said.picked, strict=True)
+    )
+    waited = max(answer.latency_ms for answer in said.answers)
+    return Verdict(said.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

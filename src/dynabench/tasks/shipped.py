@@ -10,6 +10,8 @@ from typing import Any
 from dynabench.tasks.config import TaskConfig
 
 NAMES = ("sentiment", "nli", "qa", "hate")
+TALKS = ("chat-preference", "red-team-chat")
+"""Tasks against language models, which whoever runs them brings along."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Shipped:
 def builtin() -> list[Shipped]:
     """Our tasks, in the order in which a new deployment offers them."""
     return [_read(name) for name in NAMES]
+
+
+def conversations() -> list[Shipped]:
+    """Our tasks that are conversations with language models; no such model comes with the platform."""
+    return [_read(name) for name in TALKS]
 
 
 @cache

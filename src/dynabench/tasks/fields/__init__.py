@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.chat import Chat
 from dynabench.tasks.fields.choice import Choice, Option
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.fields.spans import Spans
@@ -19,7 +20,19 @@ from dynabench.tasks.fields.text import Text
 from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
-__all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
+__all__ = [
+    "AnyField",
+    "Chat",
+    "Choice",
+    "Field",
+    "FieldError",
+    "JsonSchema",
+    "Number",
+    "Option",
+    "Spans",
+    "Text",
+    "Values",
+]
 __all__ += ["YesNo", "template_folders", "types"]
 
 
@@ -29,7 +42,7 @@ def types() -> dict[str, type[Field]]:
     found: dict[str, type[Field]] = {}
     for entry in entry_points(group="dynabench.fields"):
         found[entry.name] = entry.load()
-    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number)
+    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number, Chat)
     return found | {field.model_fields["type"].default: field for field in ours}
 
 
