@@ -69,7 +69,7 @@ class Chat(Field):
         return _object(turns=turns)
 
     def serialise(self, value: Any) -> Any:
-        """The conversation as a text, for a model that is asked about it: who said what, with the replies that counted."""
+        """The conversation as a text, for a model that is asked about it: with the replies that counted."""
         if not isinstance(value, dict):
             return value
         lines = []
