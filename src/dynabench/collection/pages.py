@@ -17,6 +17,7 @@ from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.collection import bench, content_warning, forms, loop, public, service
 from dynabench.collection.api import throttle
+from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
@@ -31,6 +32,7 @@ router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
 router.include_router(chat_pages.router)
+router.include_router(chat_boards.pages)
 
 Handler = Callable[..., Awaitable[Response]]
 

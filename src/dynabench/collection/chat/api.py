@@ -10,13 +10,14 @@ from starlette.responses import Response
 
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
-from dynabench.collection.chat import service, stream, views
+from dynabench.collection.chat import boards, service, stream, views
 from dynabench.collection.chat.live import Chats
 from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, TurnIn, TurnOut
 from dynabench.collection.chat.service import Begun
 from dynabench.security import RowId, throttle
 
 router = APIRouter()
+router.include_router(boards.api)
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
 Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]

@@ -73,3 +73,41 @@ class ConversationOut(BaseModel):
         """From what its author sees."""
         turns = [TurnOut.model_validate(each) for each in view.turns]
         return cls(id=view.id or 0, handout=view.handout, sides=view.sides, turns=turns, due=view.due)
+
+
+class PreferenceOut(BaseModel):
+    """One model: `strength` is the logarithm of its Bradley-Terry strength, 0 the mean of all models.
+
+    `rank` is a place or an interval of places, `bad` how often no reply of its turn was any good, `rating` the mean of
+    so many `ratings`.
+    """
+
+    model: str
+    version: str
+    strength: float
+    low: float
+    high: float
+    rank: str
+    wins: int
+    losses: int
+    ties: int
+    bad: int
+    rating: float | None
+    ratings: int
+
+
+class PreferencesOut(BaseModel):
+    """The board of a task's conversations: `wins[i][j]` says how often model i was preferred to model j.
+
+    Intervals (95 %) are from samples of whole `resampled`: people, or conversations where people are few.
+    """
+
+    task: str
+    rounds: list[int]
+    models: list[PreferenceOut]
+    wins: list[list[int]]
+    ties: list[list[int]]
+    comparisons: int
+    conversations: int
+    people: int
+    resampled: Literal["people", "conversations"]
