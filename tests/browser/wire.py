@@ -35,8 +35,15 @@ class Wire:
                 near, _ = self._listening.accept()
                 far = socket.create_connection(("127.0.0.1", self._to))
                 self._pairs.append((near, far))
-                for pair in ((near, far), (far, near)):
-                    threading.Thread(target=_pass, args=pair, daemon=True).start()
+                threading.Thread(target=_both, args=(near, far), daemon=True).start()
+
+
+def _both(near: socket.socket, far: socket.socket) -> None:
+    with near, far:
+        back = threading.Thread(target=_pass, args=(far, near), daemon=True)
+        back.start()
+        _pass(near, far)
+        back.join()
 
 
 def _pass(giving: socket.socket, taking: socket.socket) -> None:

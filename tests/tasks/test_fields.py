@@ -169,7 +169,7 @@ def test_a_package_adds_a_field_type_by_an_entry_point(monkeypatch):
     fields.types.cache_clear()
     try:
         assert fields.types()["yes_no_again"] is YesNo
-        assert set(fields.types()) == {"text", "choice", "spans", "yes_no", "number", "yes_no_again"}
+        assert set(fields.types()) == {"text", "choice", "spans", "yes_no", "number", "chat", "yes_no_again"}
     finally:
         fields.types.cache_clear()
 

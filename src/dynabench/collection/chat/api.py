@@ -52,7 +52,7 @@ async def begin_conversation(request: Request, task: str, body: ConversationIn, 
 
     def begin(session: Session) -> ConversationOut:
         found = service.begin(session, person, task, body.handout, random.Random())
-        return ConversationOut.of(views.of(session, found))
+        return ConversationOut.of(views.of(found))
 
     return await request.app.state.db.awrite(begin)  # type: ignore[no-any-return]
 
@@ -108,7 +108,7 @@ async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, pe
     def write(session: Session) -> ConversationOut:
         ratings = {str(side): rating for side, rating in body.ratings.items()}
         found = service.choose(session, person, id, number, body.choice, ratings, random.Random())
-        return ConversationOut.of(views.of(session, found))
+        return ConversationOut.of(views.of(found))
 
     return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
 
@@ -129,7 +129,7 @@ async def _turn(request: Request, person: Person, id: int, number: int) -> TurnO
 
 async def _read(request: Request, person: Person, id: int) -> ConversationOut:
     def read(session: Session) -> ConversationOut:
-        return ConversationOut.of(views.of(session, service.own(session, person, id)))
+        return ConversationOut.of(views.of(service.own(session, person, id)))
 
     return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
 

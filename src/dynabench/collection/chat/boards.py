@@ -11,14 +11,12 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
-from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, overview
 from dynabench.collection.chat import preferences
 from dynabench.collection.chat.preferences import Judged
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
-from dynabench.rounds import people, seats, views
+from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
-from dynabench.tasks import TaskConfig
 from dynabench.web import render
 
 api = APIRouter()
@@ -30,7 +28,7 @@ Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
 @api.get("/tasks/{task}/preferences")
 async def read_preferences(request: Request, task: str, viewer: Viewer, number: Number = None) -> PreferencesOut:
     """Whose replies people prefer in a task of conversations: strengths with intervals, places, and who beat whom."""
-    return await _told(request, task, viewer, number)
+    return await _told(request, task, number)
 
 
 @pages.get("/tasks/{task}/preferences", name="preferences")
@@ -38,7 +36,7 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
     """The board of preferences."""
     if warning := await content_warning.warn(request, task):
         return warning
-    told = await _told(request, task, viewer, number)
+    told = await _told(request, task, number)
 
     def read(session: Session) -> dict[str, object]:
         started = overview.started(session, task)
@@ -57,7 +55,7 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
 @pages.get("/tasks/{task}/preferences.csv", name="preferences_csv")
 async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
     """The board as a table: one line a model."""
-    told = await _told(request, task, viewer, number)
+    told = await _told(request, task, number)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(PreferenceOut.model_fields), lineterminator="\n")
     writer.writeheader()
@@ -66,14 +64,12 @@ async def download(request: Request, task: str, viewer: Viewer, number: Number =
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
 
 
-async def _told(request: Request, task: str, viewer: Person | None, number: int | None) -> PreferencesOut:
-    found = await request.app.state.db.aread(_judged, task, viewer, number)
+async def _told(request: Request, task: str, number: int | None) -> PreferencesOut:
+    found = await request.app.state.db.aread(_judged, task, number)
     return await to_thread.run_sync(preferences.told, found)  # nothing of the database is held while it computes
 
 
-def _judged(session: Session, task: str, viewer: Person | None, number: int | None) -> Judged:
-    people.require_seat(session, viewer, task)
-    config: TaskConfig = rounds.task_config(session, task)
-    if config.chat is None:
-        raise errors.NotFound("This task has no conversations, so there are no preferences among them.")
+def _judged(session: Session, task: str, number: int | None) -> Judged:
+    if rounds.task_config(session, task).chat is None:
+        raise errors.Conflict("This task has no conversations, so there are no preferences among them.")
     return preferences.judged(session, task, number)

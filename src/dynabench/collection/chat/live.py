@@ -192,7 +192,7 @@ class Chats:
     async def _keep(self, live: Live, ended: bool) -> bool:
         """Write down how far the replies have come; whether they are to stop."""
         try:
-            return await self._db.awrite(service.keep, live.asking.turn_id, live.asking.attempt, live.rows(), ended)
+            return await self._db.awrite(service.keep, live.asking, live.rows(), ended)
         except Exception:
             log.exception(
                 "turn %s", live.asking.turn_id

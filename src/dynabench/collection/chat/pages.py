@@ -101,7 +101,7 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
         raise errors.NotFound(f"Nothing was given to you under {handout_id}.")
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
-        raise errors.NotFound("This task has no conversations.")
+        raise errors.Conflict("This task has no conversations.")
     return config, views.view(session, handout_id, len(arms.targets_of(of, handout.arm)))
 
 

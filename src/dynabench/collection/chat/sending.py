@@ -42,7 +42,7 @@ def taken(
         raise errors.Invalid({name: f"{chat.missing} The value is the number of a conversation of yours."})
     if found.example_id is not None:
         raise errors.Conflict("This conversation was sent in already. Begin a new one.", example=found.example_id)
-    value = views.transcript(found, chat)
+    value = views.transcript(found)
     if len(value["turns"]) < len(found.turns):
         raise errors.Invalid({name: "Finish the last turn first: wait for the replies, and say which was best."})
     return {**input, chat.name: value}, _conversed(found, chat, value)

@@ -28,7 +28,8 @@ ENDED = ("done", "stopped", "failed", "cut_off")
 class Asking:
     """What the models are to be asked for one turn: `sides` are numbers of sides with model and version.
 
-    `kept` are the texts of sides that replied before and are not asked again.
+    `kept` are the texts of sides that replied before and are not asked again. `accepted` says that a complete reply is
+    taken as it is: there is one model, and nothing is asked of its replies.
     """
 
     turn_id: int
@@ -37,6 +38,7 @@ class Asking:
     messages: tuple[Message, ...]
     max_tokens: int
     kept: tuple[tuple[int, str], ...] = ()
+    accepted: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def say(session: Session, person: Person, conversation_id: int, said: str, key: 
             return Begun(found.id, turn.id, turn.number, None)
     chat = _live(session, person, found)
     if found.turns:
-        _settled(found, found.turns[-1], chat)
+        _settled(found.turns[-1])
     if len(found.turns) >= chat.max_turns:
         raise errors.Conflict(f"This conversation has had its {chat.max_turns} turns. Send it in.")
     if not said.strip():
@@ -199,16 +201,20 @@ def stop(session: Session, person: Person, conversation_id: int, number: int) ->
     return turn.id
 
 
-def keep(session: Session, turn_id: int, attempt: int, replies: dict[int, dict[str, object]], ended: bool) -> bool:
+def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]], ended: bool) -> bool:
     """Write down how far the replies have come, unless somebody has asked again meanwhile; whether to stop."""
-    state = "answered" if ended else "writing"
-    mine = (Turn.id == turn_id, Turn.attempt == attempt, Turn.state == "writing")
-    beat = session.execute(update(Turn).where(*mine).values(beat_at=now(), state=state).returning(Turn.stop))
+    values: dict[str, object] = {"beat_at": now()}
+    if ended and asking.accepted and replies[0]["state"] == "done":
+        values |= {"state": "chosen", "continued": 0, "chosen_at": now()}
+    elif ended:
+        values |= {"state": "answered"}
+    mine = (Turn.id == asking.turn_id, Turn.attempt == asking.attempt, Turn.state == "writing")
+    beat = session.execute(update(Turn).where(*mine).values(**values).returning(Turn.stop))
     wanted = beat.scalar_one_or_none()
     if wanted is None:
         return True
-    for side, values in replies.items():
-        session.execute(update(Reply).where(Reply.turn_id == turn_id, Reply.side == side).values(**values))
+    for side, reply in replies.items():
+        session.execute(update(Reply).where(Reply.turn_id == asking.turn_id, Reply.side == side).values(**reply))
     return bool(wanted)
 
 
@@ -246,22 +252,13 @@ def _chat(session: Session, of: Round) -> Chat:
     return chat
 
 
-def _settled(found: Conversation, last: Turn, chat: Chat) -> None:
-    """Raise `Conflict` unless the last turn is over; a complete reply of the only model needs no choice."""
+def _settled(last: Turn) -> None:
+    """Raise `Conflict` unless the last turn is over."""
     if last.state == "chosen":
         return
     if writing(last):
         raise errors.Conflict("The models are still replying. Wait for them, or stop them.")
-    if not accepted(found, last, chat):
-        raise errors.Conflict("Say first which reply was best, or ask again where one broke off.")
-
-
-def accepted(found: Conversation, turn: Turn, chat: Chat) -> bool:
-    """Take the reply of the only model as it is, where it is complete and nothing else is asked of it."""
-    alone = len(found.sides) == 1 and turn.replies[0].state == "done" and not chat.rate
-    if alone and turn.state == "answered":
-        turn.state, turn.continued = "chosen", 0
-    return turn.state == "chosen"
+    raise errors.Conflict("Say first which reply was best, or ask again where one broke off.")
 
 
 def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
@@ -273,4 +270,5 @@ def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
     messages.append({"role": "user", "content": turn.said})
     sides = [(reply.side, *found.sides[reply.side]) for reply in turn.replies if reply.state == "writing"]
     kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != "writing")
-    return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept)
+    accepted = len(found.sides) == 1 and not chat.rate
+    return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept, accepted)

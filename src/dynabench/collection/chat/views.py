@@ -8,9 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.collection.chat import service
 from dynabench.collection.chat.tables import Conversation, Turn
-from dynabench.rounds import service as rounds
-from dynabench.rounds.tables import Round
-from dynabench.tasks.fields.chat import SIDES, Chat
+from dynabench.tasks.fields.chat import SIDES
 
 
 @dataclass(frozen=True)
@@ -69,38 +67,27 @@ def view(session: Session, handout_id: int, models: int) -> ChatView:
     found = service.open_on(session, handout_id)
     if found is None:
         return ChatView(None, handout_id, list(SIDES[:models]), [], uuid.uuid4().hex)
-    return of(session, found)
+    return of(found)
 
 
-def of(session: Session, found: Conversation) -> ChatView:
+def of(found: Conversation) -> ChatView:
     """What somebody sees of a conversation."""
-    chat = _rules(session, found)
-    turns = [_turn(found, turn, chat) for turn in found.turns]
+    turns = [_turn(turn) for turn in found.turns]
     return ChatView(found.id, found.handout_id, list(SIDES[: len(found.sides)]), turns, uuid.uuid4().hex)
 
 
-def _rules(session: Session, found: Conversation) -> Chat:
-    chat = rounds.config_of(session, session.get_one(Round, found.round_id).version_id).chat
-    if chat is None:
-        raise ValueError("a conversation of a task that has none")
-    return chat
-
-
-def _turn(found: Conversation, turn: Turn, chat: Chat) -> TurnView:
+def _turn(turn: Turn) -> TurnView:
     lost = turn.state == "writing" and not service.writing(turn)
-    alone = len(found.sides) == 1 and turn.replies[0].state == "done" and not chat.rate and turn.state == "answered"
-    state = "chosen" if alone else "answered" if lost else turn.state
-    continued = 0 if alone else turn.continued
     return TurnView(
         number=turn.number,
         said=turn.said,
-        state=state,
+        state="answered" if lost else turn.state,
         attempt=turn.attempt,
         replies=[
             ReplyView(SIDES[each.side], each.text, _state(each.state, lost), each.rating) for each in turn.replies
         ],
         choice=turn.choice,
-        continued=None if continued is None else SIDES[continued],
+        continued=None if turn.continued is None else SIDES[turn.continued],
     )
 
 
@@ -108,9 +95,9 @@ def _state(state: str, lost: bool) -> str:
     return "cut_off" if lost and state == "writing" else state
 
 
-def transcript(found: Conversation, chat: Chat) -> dict[str, Any]:
+def transcript(found: Conversation) -> dict[str, Any]:
     """The conversation as the field's value: turns that are over, by sides."""
-    turns = [turn for turn in found.turns if service.accepted(found, turn, chat)]
+    turns = [turn for turn in found.turns if turn.state == "chosen"]
     return {
         "turns": [
             {

@@ -173,6 +173,10 @@ class ChatField extends HTMLElement {
       this.trouble(fresh.textContent.trim().replace(/\s+/g, " ").slice(0, 300) || sentence(response.status));
       return;
     }
+    for (const { name, value } of this.querySelectorAll("input[type=radio]:checked")) {
+      const same = field.querySelector(`input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
+      if (same) same.checked = true; // a refused choice keeps its ratings
+    }
     if (said && field.querySelector("[name=said]")) field.querySelector("[name=said]").value = said;
     this.replaceWith(field);
     const next = field.querySelector(".chat-choice button, [name=said]");
