@@ -247,3 +247,32 @@ def test_there_is_no_conversation_on_what_was_given_to_somebody_else_nor_in_the_
     mine = begun(ada)
     sandbox = {"context_id": mine["context"], "input": {}, "answer": {"better": "A"}, "sandbox": True}
     assert ada.post("/api/v1/tasks/chat-preference/examples", json=sandbox).status_code == 409
+
+
+def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks, ada, bob):
+    made = []
+    for caller in (ada, bob):
+        for _ in range(4):
+            mine = begun(caller)
+            said(caller, mine["id"], "Where?")
+            side = "AB"[sides(talks, mine["id"]).index("south")]
+            choose(caller, mine["id"], 1, side, A=3, B=3)
+            body = {"context_id": mine["context"], "handout": mine["handout"], "answer": {"better": side}}
+            body["input"] = {"conversation": mine["id"]}
+            made.append(caller.post("/api/v1/tasks/chat-preference/examples", json=body).json()["id"])
+    said(ada, begun(ada)["id"], "Nobody sends this in.")
+    ada.post(f"/api/v1/examples/{made[0]}/retract")
+    board = talks.get("/api/v1/tasks/chat-preference/preferences").json()
+    assert [(row["model"], row["wins"], row["losses"]) for row in board["models"]] == [("south", 7, 0), ("north", 0, 7)]
+    assert (board["comparisons"], board["conversations"], board["people"]) == (7, 7, 2)
+    assert board["wins"] == [[0, 7], [0, 0]]
+    best = board["models"][0]
+    assert best["low"] <= best["strength"] <= best["high"]
+    assert (best["rating"], best["ratings"]) == (3.0, 7)
+    sheet = talks.get("/tasks/chat-preference/preferences.csv").text.splitlines()
+    assert sheet[0].startswith("model,version,strength,low,high,rank")
+    assert sheet[1].startswith("south,")
+    page = talks.get("/tasks/chat-preference/preferences").text
+    assert "Who beat whom" in page
+    assert talks.get("/api/v1/tasks/chat-preference/preferences?round=7").status_code == 404
+    assert talks.get("/tasks/red-team-chat/preferences").status_code in (200, 303)
