@@ -8,8 +8,7 @@
  */
 import { _, announce, csrf, make, sentence } from "./dom.js";
 
-const LONGEST = 8000;
-const TRIES = 12;
+const [LONGEST, TRIES] = [8000, 12]; // milliseconds between two tries, and tries
 const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** Each event of a stream as `{id, event, data}`. */
@@ -67,7 +66,9 @@ class ChatField extends HTMLElement {
     if (button.value === "say" && !body.get("said").trim()) {
       this.querySelector("[name=said]").focus();
     } else if (button.value === "say") {
-      this.show(body.get("said"));
+      this.said = body.get("said");
+      this.write("");
+      this.show(this.said);
       this.listen({ body });
     } else if (button.value === "again") {
       const turn = this.querySelector(".chat-turn:last-child");
@@ -81,6 +82,14 @@ class ChatField extends HTMLElement {
       this.swap(body);
     }
   };
+
+  /** Put a text where one writes, and have the draft of it follow. */
+  write(text) {
+    const area = this.querySelector("[name=said]");
+    if (!area) return;
+    area.value = text;
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  }
 
   /** The turn as it begins: what was said, and an empty reply of each side. */
   show(said) {
@@ -98,7 +107,7 @@ class ChatField extends HTMLElement {
     this.busy = true;
     this.at = address;
     let last = "";
-    for (let lost = 0; lost < TRIES && !this.gone;) {
+    for (let lost = 0; lost < TRIES;) {
       this.stopping = new AbortController();
       try {
         const headers = { Accept: "text/event-stream", "HX-Request": "true", "X-CSRF-Token": csrf(), ...(last ? { "Last-Event-ID": last } : {}) };
@@ -110,19 +119,19 @@ class ChatField extends HTMLElement {
           return;
         }
         for await (const { id, event, data } of events(response.body)) {
-          lost = 0;
+          if (event !== "turn") lost = 0;
           last = id ?? last;
           if (event === "end") { await this.swap(); return; }
           this.take(event, data);
         }
-      } catch (error) {
-        if (this.gone) return;
-      }
+      } catch { /* the connection was lost */ }
+      if (this.gone) return;
       lost += 1;
       this.trouble(lost > 1 ? _("The connection was lost. Trying again…") : "");
       await wait(Math.min(250 * 2 ** lost, LONGEST));
     }
-    if (!this.gone) this.trouble(_("The connection is lost. Reload the page: nothing that was written is gone."));
+    if (body && !this.at) this.write(this.said ?? ""); // it has not begun: kept as a draft
+    this.trouble(_("The connection is lost. Reload the page: nothing that was written is gone."));
     this.busy = false;
   }
 
@@ -145,9 +154,8 @@ class ChatField extends HTMLElement {
 
   /** A turn that was refused: the form comes back with the reason, and what was said stays. */
   async refused(response) {
-    const said = this.querySelector("[name=said]")?.value;
     if (response.headers.get("HX-Redirect")) { window.location.assign(response.headers.get("HX-Redirect")); return; }
-    await this.place(response, said);
+    await this.place(response, this.said);
   }
 
   /** Post a choice, or ask how things stand, and put the answer in place. */
@@ -170,6 +178,7 @@ class ChatField extends HTMLElement {
     if (!field) {
       this.busy = false;
       for (const part of this.querySelectorAll(".chat-say, .chat-choice")) part.hidden = false;
+      this.write(said ?? "");
       this.trouble(fresh.textContent.trim().replace(/\s+/g, " ").slice(0, 300) || sentence(response.status));
       return;
     }
