@@ -91,7 +91,7 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
         page.locator(f'input[name="rating.{each}"][value="3"]').check()
     page.keyboard.press("t")
     expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
-    page.get_by_role("group", name="Which side was better").get_by_text(side, exact=True).click()
+    page.locator(f'input[name="answer.better"][value="{side}"]').check()
     page.get_by_role("button", name="Send it in").click()
     expect(page.get_by_role("heading", name="Your conversation is in.")).to_be_visible()
     expect(page.get_by_role("article", name="north")).to_contain_text(f"It was {side}")
