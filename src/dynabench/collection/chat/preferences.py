@@ -44,7 +44,8 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
     Raises `NotFound` where there is no such round.
     """
     of = select(Round.id, Round.number).where(Round.task_id == task)
-    rounds = dict(session.execute(of if number is None else of.where(Round.number == number)).tuples().all())
+    wanted = of if number is None else of.where(Round.number == number)
+    rounds = {row.id: row.number for row in session.execute(wanted)}
     if number is not None and not rounds:
         raise errors.NotFound(f"Task {task!r} has no round {number}.")
     rows = session.execute(
