@@ -13,12 +13,12 @@ from benchmarks.validation_items import SOURCE
 from benchmarks.world import databases
 from dynabench.db import Database
 from dynabench.rounds import contexts, queries
+from dynabench.rounds.samplers import samplers
 from dynabench.rounds.tables import Context, Task, TaskVersion
 
 ITEMS = 1_000_000
 PAGE = 20_000
 BUDGET_MS = 5.0
-STRATEGIES = ("least_used", "least_fooled", "uniform")
 
 
 def fill(session: Session) -> None:
@@ -39,6 +39,8 @@ def fill(session: Session) -> None:
                     "draw": rng.randint(0, queries.KEYS),
                     "used": rng.choice((0, 0, 0, 1, 2)),
                     "fooled": rng.choice((0, 0, 0, 1)),
+                    "failed": int(key % 1000 == 0),
+                    "doubt": rng.randint(0, 1000),
                     "tag": "",
                 }
                 for key in range(first, first + PAGE)
@@ -51,7 +53,7 @@ def drawing(db: Database, strategy: str) -> float:
     rng = random.Random(1)
 
     def draw(session: Session) -> int:
-        return contexts.pick(session, "bench", strategy, rng, but=rng.randint(1, ITEMS)).id
+        return contexts.pick(session, "bench", strategy, rng, but=rng.randint(1, ITEMS), person_id=1).id
 
     return median_ms(lambda: db.read(draw), 200)
 
@@ -71,7 +73,7 @@ def rows() -> list[Row]:
             with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(text("ANALYZE"))
             anchor = fetching(db)
-            for strategy in STRATEGIES:
+            for strategy in samplers():
                 taken = drawing(db, strategy)
                 what = f"context from 1e6, {name}, {strategy}"
                 found.append(Row(what, taken, "ms", "one probe by key", anchor, "5 ms", taken < BUDGET_MS))

@@ -85,7 +85,19 @@ def preview(page: Page) -> None:
 def look(page: Page, secret: str, shoot: Callable[[Page, str], None]) -> None:
     """Every section, as the owner."""
     here = f"/tasks/{TASK}/manage"
-    sections = ("rounds", "rounds/1", "contexts", "examples", "moderation", "people", "data", "config", "log")
+    sections = (
+        "rounds",
+        "rounds/1",
+        "rounds/1/plan",
+        "rounds/1/contexts",
+        "contexts",
+        "examples",
+        "moderation",
+        "people",
+        "data",
+        "config",
+        "log",
+    )
     addresses = {f"console-{name.replace('/', '-')}": f"{here}/{name}" for name in sections}
     addresses |= {"console-health": here, "console-figures": f"{here}/figures", "invitation": f"/join/{secret}"}
     addresses |= {"console-figures-day": f"{here}/figures?view=day", "withdraw": "/settings/examples"}

@@ -8,7 +8,8 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from dynabench import migrations
-from dynabench.collection import breakdowns
+from dynabench.collection import breakdowns, search_index
+from dynabench.collection.terms import facet
 from dynabench.db import Database
 from dynabench.settings import Settings
 
@@ -94,16 +95,18 @@ def test_examples_and_counts_of_the_first_versions_live_on(empty):
             "INSERT INTO examples (id, round_id, context_id, handout_id, author_id, version_id, input, answer, fooled, "
             "source, start, attempt, seconds, latency_ms, key, request, at) VALUES "
             f"({n}, 1, 1, 1, 1, 1, '{{}}', '{{}}', true, 'person', 'blank', 1, 1, 1, 'k{n}', 'r', '{day}')"
-            for n in (1, 2)
+            for n in (1, 2, 3)
         ),
         *(
             "INSERT INTO standings (example_id, round_id, author_id, fooled, verdict, votes, retracted, open, draw, "
             f"blind, blind_right, targets, targets_right) VALUES ({n}, 1, 1, true, '{verdict}', 0, false, false, 1, "
-            "0, 0, 1, 0)"
-            for n, verdict in ((1, "correct"), (2, "pending"))
+            f"0, 0, {targets}, 0)"
+            for n, verdict, targets in ((1, "correct", 1), (2, "pending", 1), (3, "pending", 0))
         ),
+        "UPDATE examples SET fooled = false WHERE id = 3",
+        "UPDATE standings SET fooled = false WHERE example_id = 3",
         "INSERT INTO tallies (round_id, person_id, day, start, source, examples, fooled, validated, resolved, "
-        "retracted) VALUES (1, 1, '2026-01-01', 'blank', 'person', 2, 2, 1, 1, 0)",
+        "retracted) VALUES (1, 1, '2026-01-01', 'blank', 'person', 3, 2, 1, 1, 0)",
     )
     with db.engine.execution_options(writes=True).begin() as connection:
         for row in rows:
@@ -112,11 +115,16 @@ def test_examples_and_counts_of_the_first_versions_live_on(empty):
     assert migrations.differences(db) == []
     with db.engine.connect() as connection:
         uids = connection.execute(text("SELECT uid FROM examples")).scalars().all()
-        assert len({uid for uid in uids if len(uid) == 32}) == 2
+        assert len({uid for uid in uids if len(uid) == 32}) == 3
         assert connection.execute(text("SELECT task_id FROM acts")).scalars().all() == ["nli"]
-        tally = "examples, fooled, validated, resolved, retracted, hidden FROM"
-        assert connection.execute(text(f"SELECT arm, {tally} tallies")).one() == ("", 2, 2, 1, 1, 0, 0)
+        tally = "examples, fooled, validated, resolved, retracted, hidden, unknown FROM"
+        assert connection.execute(text(f"SELECT arm, {tally} tallies")).one() == ("", 3, 2, 1, 1, 0, 0, 1)
+        fooled = connection.execute(text("SELECT fooled FROM examples ORDER BY id")).scalars().all()
+        assert [known if known is None else bool(known) for known in fooled] == [True, True, None]
     with db.engine.connect() as connection:
         by_tag = breakdowns.read(Session(connection), 1, ["tag"])["tag", "rain"]
-        assert [by_tag[name].tolist() for name in breakdowns.COUNTS] == [[2], [2], [1], [1], [0], [0]]
+        assert [by_tag[name].tolist() for name in breakdowns.COUNTS] == [[3], [2], [1], [1], [0], [0], [1]]
+        session = Session(connection)
+        unknown = [*search_index.matching(session, [[facet("fooled", None)]], None)]
+        assert (unknown, [*search_index.matching(session, [[facet("fooled", True)]], None)]) == ([3], [2, 1])
     db.close()

@@ -35,6 +35,7 @@ FEATURES = (
     "collection",
     "validation",
     "datasets",
+    "archives",
     "registry",
     "scoring",
     "leaderboards",
@@ -46,6 +47,8 @@ PARTS = ("api", "submission_api", "submission_pages", "pages")
 BODY_LIMIT = 256 * 1024
 MIB = 1024 * 1024
 UPLOADS = {
+    r"/api/v1/archives": 2048 * MIB,
+    r"/archives": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
     r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
@@ -71,6 +74,7 @@ TAGS = [
     {"name": "collection", "description": "Writing examples, and what the models answered."},
     {"name": "validation", "description": "Checking other people's examples."},
     {"name": "datasets", "description": "Exports and imports."},
+    {"name": "archives", "description": "Whole tasks as files: written, brought in, cloned."},
     {"name": "models", "description": "Models: their cards, answers and explanations, and who may see them."},
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},

@@ -101,12 +101,15 @@ class Client(Submitting):
         """One round."""
         return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}"))
 
-    def open_round(self, task: str, targets: Sequence[str], ensemble: str = "any", arms: Sequence[Json] = ()) -> Json:
+    def open_round(
+        self, task: str, targets: Sequence[str], ensemble: str = "any", arms: Sequence[Json] = (), assign: str = "item"
+    ) -> Json:
         """Open a round against fixed targets.
 
-        `arms`, conditions that are drawn by their shares, are `{"name", "share", "targets", "start"}` each.
+        `arms`, conditions that are drawn by their shares, are `{"name", "share", "targets", "start", "assistant"}`
+        each; `assign` says whether with each `item` or once per `person`. `["none"]` as targets asks nobody.
         """
-        body = {"targets": list(targets), "ensemble": ensemble, "arms": list(arms)}
+        body = {"targets": list(targets), "ensemble": ensemble, "arms": list(arms), "assign": assign}
         return cast(Json, self.request("POST", f"/tasks/{task}/rounds", json=body))
 
     def close_round(self, task: str, number: int) -> Json:

@@ -23,7 +23,7 @@ from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "send_mail": "deliveries", "call_webhook": "deliveries"}
+QUEUES = {"evaluate": "evaluations"} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
@@ -31,21 +31,26 @@ APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that o
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
 WORKFLOWS = {
     "import_contexts": "dynabench.rounds.imports:import_contexts",
+    "turn_round": "dynabench.rounds.schedule:turn_round",
     "import_data": "dynabench.datasets.imports.durable:import_data",
+    "export_task": "dynabench.archives.durable:export_task",
+    "import_task": "dynabench.archives.durable:import_task",
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.registry.submission_checks:check_submission",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
+    "tell_announcement": "dynabench.validation.telling:tell_announcement",
+    "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
     "send_mail": "dynabench.notices.durable:send_mail",
     "call_webhook": "dynabench.notices.durable:call_webhook",
 }
 
 
-COMPUTING = ("import_data", "perturb_dataset", "check_submission", "read_dataset")
+COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset")
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "datasets", "registry", "scoring"))
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "datasets", "archives", "registry", "scoring"))
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
 

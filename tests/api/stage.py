@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from http.cookiejar import CookieJar
 from typing import Any
 
@@ -14,9 +15,11 @@ from starlette.testclient import TestClient
 
 from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
+from dynabench.archives import service as archives
+from dynabench.collection import notes
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
-from dynabench.db import Database
+from dynabench.db import Database, now
 from dynabench.leaderboards import reports, snapshots
 from dynabench.leaderboards.tables import Report, Snapshot
 from dynabench.models.client import Host
@@ -26,9 +29,11 @@ from dynabench.notices.tables import Delivery, Hook, Wish
 from dynabench.registry.tables import Submission
 from dynabench.rounds import invitations, people
 from dynabench.rounds import service as rounds
+from dynabench.rounds.owner_tables import Announcement, Proposal
 from dynabench.rounds.tables import Invitation
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
+from dynabench.validation import bulk
 from tests import boards
 from tests.api import things
 from tests.collection import conftest as world
@@ -103,6 +108,10 @@ class Stage:
             known["name"] = "model-0"
         if "/contexts/" not in path and "imports/{job}" in path:
             known["job"] = self.scene.data_job
+        if "{note}" in path:
+            known["note"] = self.note(number or self.scene.example)
+        if "archives/{job}" in path:
+            known["job"] = self.archive()
         if "/twins" in path:
             known |= {"name": "small", "axis": "robustness"}
         if "/webhooks" in path:
@@ -129,6 +138,8 @@ class Stage:
             things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
             things |= {"conversations": lambda _: self.conversation()}
+            things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
+            things |= {"bulk": lambda _: self.bulk()}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
 
@@ -154,6 +165,43 @@ class Stage:
         made = Submission(
             task_id="nli", kind="hub", name="hidden", person_id=self.callers["author"].id, visibility="private"
         )
+
+        def make(session: Session) -> int:
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
+
+    def note(self, example: int) -> int:
+        """A note on an example."""
+        return self.database.write(lambda session: notes.add(session, None, example, "Odd.").id)
+
+    def bulk(self) -> int:
+        """Something that was done to many examples."""
+        return self.database.write(
+            lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
+        )
+
+    def announcement(self) -> int:
+        """Something that the owner announced."""
+        made = Announcement(task_id="nli", text="Soon.", until=now() + timedelta(days=1))
+
+        def make(session: Session) -> int:
+            session.add(made)
+            session.flush()
+            return made.id
+
+        return self.database.write(make)
+
+    def archive(self) -> str:
+        """An archive of the task that its owner asked for."""
+        owner = self.callers["owner"].id
+        return self.database.write(lambda session: archives.export(session, session.get_one(Person, owner), "nli").id)
+
+    def proposal(self) -> int:
+        """A task that the author proposed, and that waits."""
+        made = Proposal(task_id="irony", source="id: irony", person_id=self.callers["author"].id)
 
         def make(session: Session) -> int:
             session.add(made)

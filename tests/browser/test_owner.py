@@ -108,7 +108,18 @@ def accept(page: Page, link: str, name: str) -> None:
     expect(page.get_by_role("heading", name="Weather reports", level=1)).to_be_visible()
 
 
-SECTIONS = ["", "/rounds", "/rounds/1", "/contexts", "/examples", "/figures", "/figures?view=day", "/moderation"]
+SECTIONS = [
+    "",
+    "/rounds",
+    "/rounds/1",
+    "/rounds/1/plan",
+    "/rounds/1/contexts",
+    "/contexts",
+    "/examples",
+    "/figures",
+    "/figures?view=day",
+    "/moderation",
+]
 SECTIONS += ["/people", "/data", "/config", "/config/versions/1", "/log"]
 HYPOTHESIS = "The neighbours own a parrot that whistles."
 

@@ -9,6 +9,7 @@ import pytest
 from dynabench.cards import worker
 from dynabench.cards.calculator import Calculator
 from dynabench.errors import Invalid
+from tests.plugins import distribution
 
 HOSTILE = '''
 """Does what the text in its column says."""
@@ -35,10 +36,11 @@ class Hostile(Metric):
 def hostile(tmp_path, monkeypatch):
     """Computes a module that runs what it is sent, in a worker like the application's."""
     (tmp_path / "hostile.py").write_text(HOSTILE)
-    told = tmp_path / "hostile-1.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
-    (told / "entry_points.txt").write_text("[dynabench.evaluate]\nhostile = hostile\n")
+    (tmp_path / "hostile_plugin.py").write_text(
+        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "    return {'metric': {'hostile': 'hostile'}}\n"
+    )
+    distribution(tmp_path, "hostile_plugin")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("DYNABENCH_SECRET", "hunter2")
 

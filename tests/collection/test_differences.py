@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynabench.collection.differences import MOST, changes, differences
+from dynabench.collection.differences import changes
+from dynabench.tasks.differences import MOST, differences
 from dynabench.tasks.fields import Text
 
 WORDS = st.lists(st.sampled_from(["the", "cat", " ", "  ", "sat", "Sat", ",", "\n", "mat", "d'être", "é"]), max_size=30)

@@ -198,7 +198,7 @@ def test_arms_are_drawn_and_recorded_and_the_control_asks_no_model(trial, ada, r
     given = in_arm(ada, "control")
     assert (given["start"], given["seed"]["predictions"]) == ("seed", [])
     told = send(ada, body(given, "A good night."), task="feel").json()
-    assert (told["arm"], told["fooled"], told["predictions"]) == ("control", False, [])
+    assert (told["arm"], told["fooled"], told["predictions"]) == ("control", None, [])
     assert len(rules.rules["sentiment-a"].seen) == seen
     standing = database.read(lambda s: s.get_one(Standing, told["id"]))
     assert (standing.open, standing.targets) == (True, 0), "validators see it, though it fooled no model"

@@ -72,7 +72,10 @@ class TestVersions:
         assert saved.headers["location"] == f"{HERE}?saved=2"
         shown = page.get(saved.headers["location"]).text
         assert "Saved as version 2." in shown
-        diff = page.get(f"{HERE}/versions/2").text
+        beside = page.get(f"{HERE}/versions/2").text
+        assert 'class="diff-gone"' in beside
+        assert 'class="diff-come"' in beside
+        diff = page.get(f"{HERE}/versions/2?view=inline").text
         assert 'class="diff-new"' in diff
         assert "name: Very " in diff
         file = page.get(f"{HERE}/versions/2.yaml")
@@ -106,8 +109,7 @@ class TestANewTask:
         bad = page.client.post("/tasks/new", data=data, files={"file": ("t.yaml", b"\xff\xfe")}, headers=headers)
         assert "not valid UTF-8" in bad.text
 
-    def test_everybody_else_is_turned_away_and_no_task_may_be_called_new(self, ada, admin, enter):
-        assert enter(ada).get("/tasks/new").status_code == 403
+    def test_no_task_may_be_called_new(self, admin):
         config = "id: new\nname: New\ninput: [{name: t, type: text}]\n"
         config += "answer: {name: label, type: choice, options: [a, b], goal: chosen}\n"
         refused = admin.post("/api/v1/tasks", json={"config": config})

@@ -46,7 +46,7 @@ class TestTheList:
         odd = page.get(HERE, params={"tag": "odd"}).text
         assert "Number 59." in odd
         assert "Number 58." not in odd
-        assert "None with this tag" in page.get(HERE, params={"tag": "<i>"}).text
+        assert "None found" in page.get(HERE, params={"tag": "<i>"}).text
 
     def test_what_nobody_was_given_can_be_deleted_and_nothing_else(self, owner, ada, enter, database):
         page = enter(owner)

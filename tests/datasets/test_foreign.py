@@ -90,7 +90,7 @@ def test_rows_without_any_models_answer_stand_in_an_arm_of_their_own(db, setting
     path = lines(tmp_path / "a.jsonl", {"premise": "It rains.", "hypothesis": "It is wet.", "label": "entailment"})
     bring(db, settings, path, "pairs")
     [row] = rows(db, settings, "pairs")
-    assert (row["condition"]["arm"], row["condition"]["targets"], row["fooled"]) == ("no-target", [], False)
+    assert (row["condition"]["arm"], row["condition"]["targets"], row["fooled"]) == ("no-target", [], None)
     again, _ = bring(db, settings, path, "pairs")
     assert (again.created, again.duplicates) == (0, 1), "a row without an id is known by what is in it"
 

@@ -1,20 +1,22 @@
 """A dataset of three rows whose copies are made and sent in tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from dynabench import jobs
-from dynabench.datasets import stored, twin_jobs, twins
+from dynabench.datasets import twin_jobs, twins
 from dynabench.datasets.stored import Stored
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests.conftest import Caller
+from tests.kept import dataset
 
 ROWS = [
     Stored("r1", {"premise": "John gave Mary two apples.", "hypothesis": "A man is generous to his friend."},
@@ -74,13 +76,5 @@ def place(database: Database, settings: Settings, person: Callable[[str], Caller
     return Place(database, settings, olga, version)
 
 
-def furnish(session, settings, visibility="public", rows=ROWS, task="nli"):
-    written = stored.write(settings, rows)
-    dataset = Dataset(task_id=task, name="small", title="Small", visibility=visibility)
-    session.add(dataset)
-    session.flush()
-    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=written.rows)
-    session.add(version)
-    session.flush()
-    dataset.version_id = version.id
-    return version.id
+def furnish(session: Session, settings: Settings, visibility: str = "public", rows: Sequence[Stored] = ROWS) -> int:
+    return dataset(session, settings, rows, "small", visibility)

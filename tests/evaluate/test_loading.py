@@ -6,6 +6,7 @@ import pytest
 
 from dynabench import evaluate
 from dynabench.evaluate import registry
+from tests.plugins import on_path
 
 OWN = '''
 """A measure of one's own."""
@@ -81,15 +82,17 @@ def test_a_file_without_a_module_or_with_two_is_refused(tmp_path):
         evaluate.load(str(path))
 
 
-def test_an_installed_package_brings_modules_by_entry_point(own, monkeypatch, tmp_path):
-    info = tmp_path / "halves-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[dynabench.evaluate]\nhalved = halved:Halved\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert "halved" in evaluate.list_evaluation_modules("metric")
-    assert "halved" not in evaluate.list_evaluation_modules("metric", include_community=False)
-    assert evaluate.load("halved").compute(predictions=[4]) == {"half": 2.0}
+def test_an_installed_package_brings_modules_by_entry_point(own, tmp_path):
+    (tmp_path / "halves.py").write_text(
+        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "    return {'metric': {'halved': 'halved'}, 'comparison': {'halving': 'halved:Halved'}}\n"
+    )
+    with on_path(tmp_path, "halves"):
+        assert "halved" in evaluate.list_evaluation_modules("metric")
+        assert "halved" not in evaluate.list_evaluation_modules("metric", include_community=False)
+        assert evaluate.load("halved").compute(predictions=[4]) == {"half": 2.0}
+        with pytest.raises(ValueError, match="is a metric, not a comparison"):
+            evaluate.load("halving")
 
 
 def test_the_list_tells_kinds_and_details():

@@ -10,6 +10,7 @@ from dynabench.datasets import stored, twin_jobs, twins
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from tests.jobs.conftest import until
+from tests.kept import dataset
 
 ROWS = 2 * twin_jobs.SHARD + 5
 
@@ -20,15 +21,7 @@ def furnish(session, settings, count):
                ({"label": "entailment"},))
         for n in range(count)
     )  # fmt: skip
-    written = stored.write(settings, rows)
-    dataset = Dataset(task_id="nli", name="small", visibility="public")
-    session.add(dataset)
-    session.flush()
-    version = DatasetVersion(dataset_id=dataset.id, number=1, state="ready", digest=written.digest, rows=written.rows)
-    session.add(version)
-    session.flush()
-    dataset.version_id = version.id
-    return version.id
+    return dataset(session, settings, rows, "small")
 
 
 def ended(database, version, axis):

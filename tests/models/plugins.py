@@ -1,16 +1,18 @@
 """Kinds of model that tests bring, installed as any package would be: a distribution with an entry point."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dynabench.models import kinds
+from tests.plugins import on_path
 
 KIND = """\
+from dynabench.hooks import hookimpl
 from dynabench.models.kinds import REMOVALS, Kind
 
-kind = Kind("{name}", "{package}.model:Model", {methods}, {options!r}, extra="platform", inside={inside})
+@hookimpl
+def dynabench_model_kinds():
+    return [Kind("{name}", "{package}.model:Model", {methods}, {options!r}, extra="platform", inside={inside})]
 """
 YAML = """\
 name: {name}
@@ -37,19 +39,8 @@ def installed(
         KIND.format(name=name, package=package, methods=methods, options=options, inside=inside)
     )
     (folder / "model.py").write_text(code)
-    info = site / f"{package}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{kinds.GROUP}]\n{name} = {package}:kind\n")
-    sys.path.insert(0, str(site))
-    kinds.kinds.cache_clear()
-    try:
+    with on_path(site, package):
         yield package
-    finally:
-        sys.path.remove(str(site))
-        for module in [module for module in sys.modules if module.partition(".")[0] == package]:
-            del sys.modules[module]
-        kinds.kinds.cache_clear()
 
 
 def folder(

@@ -70,7 +70,7 @@ class Histories(RuleBasedStateMachine):
     def write(self, author, fooled, source, start, arm, tag):
         asked = arm != "control"
         how = {"source": source, "start": start, "arm": arm, "tag": tag, "asked": asked}
-        self.examples.append(self.world.example(self.people[author], fooled=fooled and asked, **how))
+        self.examples.append(self.world.example(self.people[author], fooled=fooled if asked else None, **how))
 
     @precondition(lambda self: self.examples)
     @rule(example=which)

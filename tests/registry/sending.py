@@ -2,9 +2,7 @@
 
 from sqlalchemy import update
 
-from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.registry.tables import Submission
 
@@ -32,19 +30,6 @@ def packed(tmp_path):
     path = tmp_path / "m.zip"
     path.write_bytes(empty_zip())
     return path
-
-
-def dataset(session, settings, rows, name="dev", visibility="public", task="nli"):
-    """A dataset of these rows; its version's id."""
-    written = stored.write(settings, rows)
-    made = Dataset(task_id=task, name=name, title=name, visibility=visibility)
-    session.add(made)
-    session.flush()
-    version = DatasetVersion(dataset_id=made.id, number=1, state="ready", digest=written.digest, rows=written.rows)
-    session.add(version)
-    session.flush()
-    made.version_id = version.id
-    return version.id
 
 
 def pairs(count):

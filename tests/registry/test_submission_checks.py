@@ -16,8 +16,9 @@ from dynabench.registry import predictions
 from dynabench.registry.tables import Submission
 from dynabench.settings import get_settings
 from tests.jobs.conftest import Worker, until
+from tests.kept import dataset
 from tests.models.handlers import doing, write
-from tests.registry.sending import SENT, dataset, pairs
+from tests.registry.sending import SENT, pairs
 
 
 @pytest.fixture

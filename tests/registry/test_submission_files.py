@@ -7,7 +7,8 @@ from dynabench.client import ApiError, Client
 from dynabench.registry.tables import Submission
 from dynabench.scoring.tables import Evaluation
 from tests.api.hostile import HOSTILE
-from tests.registry.sending import SENT, dataset, empty_zip, packed, pairs, ready, send
+from tests.kept import dataset
+from tests.registry.sending import SENT, empty_zip, packed, pairs, ready, send
 
 
 def test_a_token_is_kept_for_one_host_in_a_file_and_shown_nowhere(ada, database, settings):

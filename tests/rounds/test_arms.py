@@ -1,4 +1,3 @@
-import random
 from collections import Counter
 
 import pytest
@@ -13,15 +12,39 @@ def test_arms_are_drawn_by_their_shares():
     drawn = [{"name": "a", "share": 3}, {"name": "b", "share": 1, "targets": "none"}]
     cleaned = arms.clean(drawn)
     assert cleaned[0] == {"name": "a", "share": 3, "targets": "round"}
-    rng = random.Random(1)
-    counts = Counter(arms.draw(cleaned, rng)["name"] for _ in range(4000))
-    assert counts["a"] / 4000 == pytest.approx(0.75, abs=0.03)
-    assert arms.draw([], rng) is None
+    counts = Counter(arms.drawn(cleaned, "key", place)["name"] for place in range(4000))
+    assert counts == {"a": 3000, "b": 1000}
+    assert arms.drawn([], "key", 0) is None
     assert arms.without_targets(cleaned) == {"b"}
 
 
+def test_an_odd_share_is_drawn_one_by_one():
+    cleaned = arms.clean([{"name": "a", "share": 997}, {"name": "b", "share": 3}])
+    counts = Counter(arms.drawn(cleaned, "key", place)["name"] for place in range(20_000))
+    assert counts["b"] / 20_000 == pytest.approx(0.003, abs=0.0015)
+
+
+shares = st.lists(st.integers(1, 7), min_size=1, max_size=6)
+
+
+@given(shares, st.text(max_size=5), st.integers(0, 3))
+def test_whenever_collection_ends_arms_are_as_balanced_as_blocks_allow(shares, key, blocks):
+    cleaned = arms.clean([{"name": f"a{n}", "share": share} for n, share in enumerate(shares)])
+    drawn = [arms.drawn(cleaned, key, place) for place in range(sum(shares) * 4 * blocks)]
+    assert drawn == [arms.drawn(cleaned, key, place) for place in range(len(drawn))]
+    counts = Counter(arm["name"] for arm in drawn)
+    assert [counts[f"a{n}"] for n in range(len(shares))] == [share * 4 * blocks for share in shares]
+
+
+def test_the_models_of_an_arm():
+    other = {"model": "m", "version": "2"}
+    cleaned = arms.clean([{"name": "other", "targets": [other]}, {"name": "none", "targets": "none"}, {"name": "own"}])
+    asked = {name: arms.targets_in(cleaned, name, (("m", "1"),)) for name in ("other", "none", "own", "")}
+    assert asked == {"other": (("m", "2"),), "none": (), "own": (("m", "1"),), "": (("m", "1"),)}
+
+
 leaves = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3)
-keys = st.sampled_from(["name", "share", "targets", "start", "x"])
+keys = st.sampled_from(["name", "share", "targets", "start", "assistant", "x"])
 
 
 @given(st.recursive(leaves, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(keys, inner)))

@@ -7,11 +7,10 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, insert, select
 from typer.testing import CliRunner
 
 from dynabench.cli import context as command
-from dynabench.db import Database
 from dynabench.rounds import contexts, queries, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Context
@@ -72,28 +71,6 @@ def test_more_than_a_thousand_rows_are_refused(owner):
     rows = [{"values": {"premise": f"{n}."}} for n in range(1001)]
     assert owner.post("/api/v1/tasks/nli/contexts", json={"contexts": rows}).status_code == 422
     assert owner.post("/api/v1/tasks/nli/contexts", json={"contexts": rows[:1000]}).json()["created"] == 1000
-
-
-@pytest.mark.parametrize("sampling", ["least_used", "least_fooled", "uniform"])
-def test_sampling_reads_an_index_and_never_sorts(database: Database, task, sampling):
-    database.write(fill, 3000)
-    column = {"least_used": Context.used, "least_fooled": Context.fooled}.get(sampling)
-    probes = list(queries.least("nli", column, 0, 5, 9) if column else queries.uniform("nli", 5, 9))
-    probes += [queries.lowest("nli", column)] if column else []
-
-    def plans(session):
-        session.execute(text("ANALYZE"))
-        prefix = "EXPLAIN QUERY PLAN " if database.is_sqlite else "EXPLAIN "
-        if not database.is_sqlite:
-            session.execute(text("SET LOCAL enable_seqscan = off"))
-        for probe in probes:
-            sql = str(probe.compile(session.get_bind(), compile_kwargs={"literal_binds": True}))
-            yield " ".join(str(row) for row in session.connection().exec_driver_sql(prefix + sql))
-
-    for plan in database.read(lambda session: list(plans(session))):
-        assert "ix_contexts_" in plan, plan
-        assert "TEMP B-TREE" not in plan
-        assert "Sort" not in plan, plan
 
 
 def test_a_pick_from_many_takes_milliseconds(database, task):

@@ -173,3 +173,16 @@ def test_the_operator_may_ban_at_the_command_line(owner, ada, database):
     database.write(people.ban, None, "nli", ada.id, "Spam.")
     with pytest.raises(errors.Forbidden):
         database.read(lambda session: people.require_seat(session, session.get_one(Person, ada.id), "nli"))
+
+
+def test_validators_check_and_write_nothing(owner, ada, bob, rules):
+    owner.post("/api/v1/tasks/nli/roles", json={"username": "bob", "role": "validator"})
+    given = draw(ada)
+    text = "It is so." if given["goal"]["label"] == "contradiction" else "It is not so."  # fools the model
+    example = send(ada, written(given, text)).json()["id"]
+    assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 403
+    refused = send(bob, written(draw(ada), "It is not so."))
+    assert refused.status_code == 403
+    assert "You check the examples of others" in refused.json()["detail"]
+    assert bob.post("/api/v1/tasks/nli/validations/next").json()["example_id"] == example
+    assert bob.post(f"/api/v1/examples/{example}/validations", json={"vote": "correct"}).status_code == 201

@@ -1,12 +1,9 @@
-from importlib.metadata import EntryPoint
-
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from dynabench.tasks import fields
 from dynabench.tasks.fields import Choice, FieldError, Number, Spans, Text, YesNo
 
 label = Choice(name="label", options=["positive", {"value": "neg", "label": "Negative"}])
@@ -161,17 +158,6 @@ def test_limits_out_of_order_are_refused():
         Text(name="x", min_length=5, max_length=4)
     with pytest.raises(ValidationError, match="above max"):
         Number(name="x", min=2, max=1)
-
-
-def test_a_package_adds_a_field_type_by_an_entry_point(monkeypatch):
-    entry = EntryPoint("yes_no_again", "dynabench.tasks.fields.yes_no:YesNo", "dynabench.fields")
-    monkeypatch.setattr(fields, "entry_points", lambda group: [entry] if group == "dynabench.fields" else [])
-    fields.types.cache_clear()
-    try:
-        assert fields.types()["yes_no_again"] is YesNo
-        assert set(fields.types()) == {"text", "choice", "spans", "yes_no", "number", "chat", "yes_no_again"}
-    finally:
-        fields.types.cache_clear()
 
 
 def test_a_field_describes_itself_to_clients():

@@ -87,7 +87,7 @@ class World:
 
         return self.db.write(make)
 
-    def example(self, author: Person, fooled: bool = True, **columns: Any) -> int:
+    def example(self, author: Person, fooled: bool | None = True, **columns: Any) -> int:
         """An example by `author` with one prediction; `columns` override the row's."""
         return self.db.write(self.write_example, author, fooled, **columns)
 
@@ -95,7 +95,7 @@ class World:
         self,
         session: Session,
         author: Person,
-        fooled: bool = True,
+        fooled: bool | None = True,
         *,
         tag: str = "",
         asked: bool = True,
@@ -136,7 +136,7 @@ class World:
         said.example_id, said.fooled, said.latency_ms = example.id, fooled, 1.0
         if asked:
             session.add(said)
-        right = int(asked and not fooled)
+        right = int(asked and fooled is False)
         projections.count_example(session, example, targets=int(asked), targets_right=right, config=self.config)
         return example.id
 
@@ -193,7 +193,8 @@ class World:
             for table in (Standing, Tally):
                 names = [column.key for column in inspect(table).column_attrs]
                 found += sorted(tuple(getattr(row, name) for name in names) for row in session.scalars(select(table)))
-            return found
+            judged = select(Context.id, Context.good, Context.failed).order_by(Context.id)
+            return found + [tuple(row) for row in session.execute(judged)]
 
         def packed(session: Session) -> list[tuple[Any, ...]]:
             groups = breakdowns.read(session, self.round_id)

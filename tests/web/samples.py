@@ -58,12 +58,15 @@ TRIES = [
     _try(2, "The hikers are swimming below the bridge.", False, retracted=True),
     _try(1, "Nobody is on the bridge.", False),
 ]
-MINE = Mine(examples=48, fooled=17, validated=9, today=12, streak=3, mer=RateOut(value=17 / 48, low=0.234, high=0.497))
+MINE = Mine(
+    examples=48, fooled=17, known=48, validated=9, today=12, streak=3, mer=RateOut(value=17 / 48, low=0.234, high=0.497)
+)
 CREATE = {
     "task": "nli", "config": NLI, "round": _round(), "sandbox": False, "mine": MINE, "key": "k1", "errors": {},
     "handout": HandoutOut(id=3, values={"premise": PREMISE}, goal={"label": "contradiction"}, start="blank",
                           initial={}),
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
+    "against": ["nli-minilm", "nli-ngram"],
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
     "changes": [], "overlaps": {},
 }  # fmt: skip
@@ -172,8 +175,8 @@ BLIND = JUDGE | {
 }  # fmt: skip
 BOARD = BoardPage(
     items=[
-        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, mine=mine,
-                 mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
+        BoardRow(rank=rank, name=name, source=source, examples=n, fooled=f, validated=v, resolved=v + 1, unknown=0,
+                 mine=mine, mer=RateOut(value=wilson(f, n).value, low=wilson(f, n).low, high=wilson(f, n).high))
         for rank, name, source, n, f, v, mine in [
             (1, "grace", "person", 61, 31, 22, False), (2, "quiet-heron", "expert", 40, 22, 12, False),
             (3, "ada.lovelace", "person", 48, 17, 9, True), (4, "emmy", "person", 12, 3, 1, False),

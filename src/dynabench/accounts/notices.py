@@ -13,7 +13,18 @@ from dynabench.accounts.tables import Notice, Person
 from dynabench.db import now
 from dynabench.errors import NotFound
 
-KINDS = ("submission", "evaluation", "dataset", "warning", "ban", "lifted", "webhook")
+KINDS = (
+    "submission",
+    "evaluation",
+    "dataset",
+    "warning",
+    "ban",
+    "lifted",
+    "webhook",
+    "proposal",
+    "announcement",
+    "archive",
+)
 
 
 def person_and_notices(session: Session, cookie_digest: str) -> tuple[Person | None, Sequence[Notice]]:

@@ -13,7 +13,7 @@ from dynabench.errors import NotFound
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.faces.options import Option, options
-from dynabench.evaluate.loading import checked
+from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Kind, Module
 
 log = structlog.get_logger("dynabench.web")
@@ -41,8 +41,7 @@ class Entry:
         Nothing that loads a model, runs code or reads what its inputs name is open; a module of another package is
         when it says so itself.
         """
-        leave = any(name.startswith("allow_") for name in self.module.options_known())  # to run what it is given
-        if leave or not self.module.on_pages or not (self.ours or "on_pages" in vars(self.module)):
+        if trusting(self.module) or not (self.ours or "on_pages" in vars(self.module)):
             return "It is computed from Python alone: here it would run on what strangers send."
         if "models" in self.card.needs or self.card.resource:
             return (
@@ -107,13 +106,11 @@ def entries() -> tuple[Entry, ...]:
 def _found() -> Iterator[Entry]:
     for kind, name in registry.builtin():
         yield Entry(kind, name, registry.find(name, kind), True)
-    try:
-        others = list(registry.plugins())
-    except Exception:
-        log.exception("modules of installed packages cannot be imported")
-        return
-    for kind, name in others:
-        yield Entry(kind, name, registry.find(name, kind), False)
+    for kind, name in registry.plugins():
+        try:
+            yield Entry(kind, name, registry.find(name, kind), False)
+        except Exception:
+            log.exception("a plug-in's module cannot be imported", kind=kind, name=name)
 
 
 def entry(kind: str, name: str) -> Entry:

@@ -7,17 +7,19 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from dynabench.cli import context_edit
 from dynabench.cli.operator import AsJson, database, say
 
 if TYPE_CHECKING:
     from dynabench.rounds.contexts import Upload
 
-app = typer.Typer(help="Upload contexts, and seeds to start from.", no_args_is_help=True)
+app = typer.Typer(help="Upload, list and change contexts, and seeds to start from.", no_args_is_help=True)
+app.add_typer(context_edit.app)
 
 
 @app.callback()
 def contexts() -> None:
-    """Upload contexts, and seeds to start from."""
+    """Upload, list and change contexts, and seeds to start from."""
 
 
 @app.command()
@@ -37,7 +39,7 @@ def upload(
     with database() as db, Progress(console=quiet, transient=True) as progress:
         bar = progress.add_task(f"Contexts of {task}", total=file.stat().st_size)
         result = files.upload(db, task, file, lambda position: progress.update(bar, completed=position))
-    _tell(file, result, as_json)
+    tell(file, result, as_json)
 
 
 @app.command()
@@ -62,10 +64,10 @@ def seeds(
             created = db.write(service.from_round, None, task, from_round, verdict)
             return say(as_json, {"created": created}, f"{created} new seeds from round {from_round}.")
         result = service.upload(db, task, file)
-    return _tell(file, result, as_json)
+    return tell(file, result, as_json)
 
 
-def _tell(file: Path, result: "Upload", as_json: bool) -> None:
+def tell(file: Path, result: "Upload", as_json: bool) -> None:
     """What became of a file's rows; ends the command."""
     bad = [{"row": row, "message": message} for row, message in result.errors]
     for each in bad if not as_json else []:

@@ -1,12 +1,13 @@
 """What the operator's commands share: the database, plain errors, and answers for people or programs."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from dynabench import errors
@@ -43,3 +44,11 @@ def table(as_json: bool, rows: Sequence[dict[str, Any]], *columns: str) -> None:
     for row in rows:
         shown.add_row(*("" if row[name] is None else str(row[name]) for name in columns))
     Console().print(shown)
+
+
+@contextmanager
+def bar(label: str, as_json: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error, none in JSON: a function of how much is done, of how much."""
+    with Progress(console=Console(stderr=True, quiet=as_json), transient=True) as progress:
+        task = progress.add_task(label, total=None)
+        yield lambda done, of: progress.update(task, completed=done, total=of)

@@ -1,4 +1,4 @@
-"""`dynabench round`: open, close and list rounds."""
+"""`dynabench round`: open, close and list rounds; their plans are in `round_plan`."""
 
 import asyncio
 import json
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dynabench.cli import round_plan
 from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
 
-app = typer.Typer(help="Open, close and list rounds.", no_args_is_help=True)
+app = typer.Typer(help="Open, plan, clone, close and list rounds.", no_args_is_help=True)
+app.add_typer(round_plan.app)
 
 
 async def _cards() -> list["Card"]:
@@ -50,11 +52,17 @@ def _arms(text: str) -> list[Any]:
 @app.command("open")
 def open_round(
     task: str,
-    target: Annotated[list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; give several times.")],
+    target: Annotated[
+        list[str], typer.Option(help="Model in the loop, NAME or NAME@VERSION; give several times. none: ask nobody.")
+    ],
     ensemble: Annotated[str, typer.Option(help="Fooled when any, the majority or all of the targets are.")] = "any",
     arms: Annotated[
-        str, typer.Option(help="Conditions drawn at random: a JSON list of {name, share, targets, start}, or @FILE.")
+        str,
+        typer.Option(
+            help="Conditions drawn at random: a JSON list of {name, share, targets, start, assistant}, or @FILE."
+        ),
     ] = "",
+    assign: Annotated[str, typer.Option(help="An arm with each item that is handed out, or once per person.")] = "item",
     as_json: AsJson = False,
 ) -> None:
     """Open a round of TASK against fixed targets."""
@@ -63,13 +71,13 @@ def open_round(
     from dynabench.rounds import schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
-        drafted = service.draft_round(session, None, task, cards, ensemble, conditions)
+        drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
         return views.round_out(session, service.open_round(session, None, task, drafted.number))
 
     with database() as db:
-        conditions = _arms(arms)
-        config = db.read(service.newest_config, task)
-        cards = service.resolve(config, target, asyncio.run(_cards()))
+        config, served = db.read(service.newest_config, task), asyncio.run(_cards())
+        conditions = service.resolve_arms(config, _arms(arms), served)
+        cards, judge = service.resolve(config, target, served), service.resolve_judge(config, served)
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

@@ -1,11 +1,13 @@
 """`dynabench task`: create tasks from YAML, list them, say who is what to them."""
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dynabench.cli.operator import AsJson, database, say, table
+from dynabench.cli.operator import AsJson, bar, database, say, table
+from dynabench.settings import get_settings
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
 
@@ -53,7 +55,9 @@ def list_tasks(as_json: AsJson = False) -> None:
 def role(
     task: str,
     username: str,
-    name: Annotated[str, typer.Argument(metavar="ROLE", help="owner, moderator, expert, annotator or none.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ROLE", help="owner, moderator, expert, annotator, validator or none.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Give somebody a role in a task."""
@@ -80,7 +84,7 @@ def roles(task: str, as_json: AsJson = False) -> None:
 @app.command()
 def invite(
     task: str,
-    role: Annotated[str, typer.Argument(help="owner, moderator, expert or annotator.")],
+    role: Annotated[str, typer.Argument(help="owner, moderator, expert, annotator or validator.")],
     uses: Annotated[int, typer.Option(help="How many people may accept it.")] = 1,
     days: Annotated[int, typer.Option(help="How long it works.")] = 7,
     note: Annotated[str, typer.Option(help="Whom it is for; owners see it.")] = "",
@@ -94,6 +98,103 @@ def invite(
     link = f"/join/{secret}"
     answer = {"id": made.id, "link": link, "role": role, "expires_at": made.expires_at}
     say(as_json, answer, f"{link}\nBelow the address of your site; it works until {made.expires_at:%Y-%m-%d}.")
+
+
+@app.command()
+def export(
+    task: str,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write, a zip file.")],
+    examples: Annotated[bool, typer.Option(help="With rounds, examples and earlier versions of the config.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Write the whole task as one archive: config versions, rounds, contexts, seeds, examples with their votes."""
+    from dynabench.archives import direct
+
+    with bar(f"Archive of {task}", as_json) as tell, database() as db, output.open("wb") as file:
+        made = direct.export(db, get_settings(), task, file, tell, examples=examples)
+    answer = {"task": task, "file": str(output), "bytes": output.stat().st_size, "rows": made.rows}
+    say(
+        as_json, answer, f"{made.rows['examples']} examples and {made.rows['contexts']} contexts of {task} in {output}."
+    )
+
+
+@app.command("import-archive")
+def import_archive(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="An archive of a task.")],
+    id: Annotated[str, typer.Option("--id", help="The id of the task that is made.")],
+    owner: Annotated[str, typer.Option(help="Username of who will own the task.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a task of an archive under another id. Exit status 1 where the task refused a row."""
+    from dynabench.archives import direct
+
+    with bar(f"Task {id}", as_json) as tell, database() as db:
+        total, read = file.stat().st_size, 0
+
+        def told(size: int) -> None:
+            nonlocal read
+            read += size
+            tell(read, max(total, read))
+
+        made = direct.bring(db, get_settings(), file, id, owner, told)
+    for name, line, message in made.refused if not as_json else []:
+        typer.echo(f"{name}:{line}: {message}", err=True)
+    refused = [{"file": name, "line": line, "message": message} for name, line, message in made.refused]
+    answer = {"id": id, "rows": made.manifest.rows, "refused": refused, "notes": made.notes}
+    say(as_json, answer, f"Task {id}: {made.manifest.rows['examples']} examples, {len(refused)} rows left out.")
+    raise typer.Exit(1 if refused else 0)
+
+
+@app.command()
+def clone(
+    task: str,
+    id: Annotated[str, typer.Argument(help="The id of the new task.")],
+    owner: Annotated[str, typer.Option(help="Username of who will own it.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make another task with the newest config, the contexts and the seeds of TASK."""
+    from dynabench.archives import direct
+
+    with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
+        path = Path(place) / "clone.zip"
+        with path.open("wb") as file:
+            direct.export(db, get_settings(), task, file, lambda *_: None, examples=False)
+        made = direct.bring(db, get_settings(), path, id, owner)
+    say(as_json, {"id": id, "of": task, "rows": made.manifest.rows}, f"Task {id} is a clone of {task}.")
+
+
+@app.command()
+def proposals(
+    state: Annotated[str, typer.Option(help="waiting, accepted, refused or withdrawn; empty for all.")] = "waiting",
+    as_json: AsJson = False,
+) -> None:
+    """List the tasks that people proposed."""
+    from sqlalchemy.orm import Session
+
+    from dynabench.rounds import proposal_api
+    from dynabench.rounds import proposals as proposed
+
+    def read(session: Session) -> list[dict[str, object]]:
+        found = proposed.listed(session, None, state or None, None, 1_000)  # type: ignore[arg-type]
+        return [proposal_api.row(session, each) for each in found]
+
+    with database() as db:
+        table(as_json, db.read(read), "id", "task", "by", "state", "created_at")
+
+
+@app.command()
+def decide(
+    proposal: Annotated[int, typer.Argument(help="Its number.")],
+    accept: Annotated[bool, typer.Option("--accept/--refuse", help="What becomes of it.")],
+    reason: Annotated[str, typer.Option(help="The proposer reads it; a refusal needs one.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Accept a proposed task, or refuse it."""
+    from dynabench.rounds import proposals as proposed
+
+    with database() as db:
+        made = db.write(proposed.decide, None, proposal, accept, reason)
+    say(as_json, {"id": proposal, "task": made.task_id, "state": made.state}, f"{made.task_id}: {made.state}.")
 
 
 @app.command()

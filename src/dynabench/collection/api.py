@@ -10,11 +10,14 @@ from dynabench import errors, security
 from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
 from dynabench.collection import (
+    announcement_api,
     attributions,
     boards,
     figure_schemas,
     figures_api,
     hiding,
+    judgements,
+    links,
     loop,
     queries,
     schemas,
@@ -55,7 +58,8 @@ async def next_context(
     if viewer is None:
         await state.db.aread(people.require_seat, None, task)
     if body is None or body.perturb is None:
-        return await loop.hand_out(state.db, state.host, viewer, task)
+        link = body.link if body else {}
+        return await loop.hand_out(state.db, state.host, viewer, task, link=link)
     if viewer is None:
         raise errors.Unauthenticated("Log in to make a perturbation of an example of yours.")
     return await loop.perturb(state.db, state.host, viewer, body.perturb, task)
@@ -98,6 +102,21 @@ async def list_examples(
     return await db.aread(read)
 
 
+@router.get("/tasks/{task}/rounds/{n}/links")
+@needs("manage")
+async def list_links(
+    request: Request,
+    task: str,
+    n: Number,
+    person: Member,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> schemas.LinkPage:
+    """What the link told by which the author of each example came, such as a crowd worker's number (owners)."""
+    db: Database = request.app.state.db
+    return await db.aread(links.page, person, task, n, after, limit)
+
+
 @router.get("/examples/{id}")
 async def read_example(request: Request, id: security.RowId, person: Member) -> schemas.ExampleOut:
     """One example with its predictions and its verdict, for its author and the task's owners."""
@@ -119,6 +138,21 @@ async def explain(
     db: Database = request.app.state.db
     made = await db.awrite(service.explain, person, id, body)
     return schemas.ExplanationOut(id=made.id, values=made.values)
+
+
+@router.post("/examples/{id}/judgement")
+async def judge(request: Request, id: security.RowId, body: schemas.JudgementIn, person: Member) -> schemas.OutcomeOut:
+    """Say whether each model's answer to your example is wrong, where the task leaves that to its author.
+
+    You may say otherwise until somebody has voted on the example.
+    """
+    db: Database = request.app.state.db
+
+    def write(session: Session) -> schemas.OutcomeOut:
+        found = judgements.judge(session, person, id, body.wrong)
+        return service.outcome(found, service.fooled(session, id))
+
+    return await db.awrite(write)
 
 
 @router.post("/examples/{id}/retract")
@@ -240,4 +274,5 @@ async def board(
 
 
 router.include_router(figures_api.router)
+router.include_router(announcement_api.router)
 router.include_router(chat_api.router)

@@ -86,9 +86,13 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
 
 
 def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
-    """The label that an answer comes down to: the value of the first answer field, `start` of one that is marked."""
+    """The label that an answer comes down to: the value of the first answer field, `start` of one that is marked;
+    empty, which means the model's own answer, where that is no text."""
     field = config.answer[0]
-    return SPAN_PARTS[0] if isinstance(field, Spans) else str(answer[field.name])
+    if isinstance(field, Spans):
+        return SPAN_PARTS[0]
+    said = answer.get(field.name)
+    return said if isinstance(said, str) else ""
 
 
 def wanted_label(config: TaskConfig, label: str) -> str:

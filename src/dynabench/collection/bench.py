@@ -9,7 +9,7 @@ from fastapi import Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.collection import boards, differences, drafts, loop, queries
+from dynabench.collection import boards, differences, drafts, loop, partaking, queries
 from dynabench.collection.chat import views as chats
 from dynabench.collection.forms import Posted
 from dynabench.collection.loop import Told
@@ -19,10 +19,10 @@ from dynabench.db import Database
 from dynabench.rounds import arms, people, views
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig, conditions
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fooling import word_f1
 
 TRIES = 20  # earlier tries on a context that are listed
 SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
@@ -31,9 +31,14 @@ SILENT: dict[str, Any] = {"values": {}, "errors": {}, "saved": False}
 async def shown(
     request: Request, person: Person | None, task: str, sandbox: bool, posted: Posted | None = None, fresh: bool = False
 ) -> dict[str, Any]:
-    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted."""
+    """All that the page shows; draws a context where there is none, or where a `fresh` one is wanted.
+
+    The parameters of its address may tell how a member came.
+    """
     db: Database = request.app.state.db
     handout = None
+    if posted is None and not fresh and not sandbox and await db.aread(_spent, person, task):
+        return await db.aread(values, person, task, sandbox, posted, None)
     if await db.aread(_collects, person, task):
         handout = await _handout(request, None if sandbox else person, task, posted, fresh)
     return await db.aread(values, person, task, sandbox, posted, handout)
@@ -45,20 +50,25 @@ def values(
     """The page's values with this handout; with None no round is open."""
     current = session.scalar(round_queries.open_round(task))
     config = rounds.task_config(session, task)
-    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox}
+    found: dict[str, Any] = {"task": task, "config": config, "round": None, "sandbox": sandbox, "quota": None}
+    if current is not None and person is not None:
+        found["quota"] = partaking.quota(session, person.id, current.id, parse(current.plan))
     if current is None or handout is None:
-        return found
+        return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
     live = person is not None and not sandbox
+    asked = arms.targets_of(current, handout.arm)
     chat = None
     if config.chat is not None and live and handout.handout:
-        chat = chats.view(session, handout.handout, len(arms.targets_of(current, handout.arm)))
+        chat = chats.view(session, handout.handout, len(asked))
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     return found | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
         "chat": chat,
-        "asks": handout.arm not in arms.without_targets(current.arms),
+        "asks": bool(asked),
+        "against": [model for model, _ in asked],
+        "goals": partaking.goals(session, current),
         "mine": boards.mine(session, person, current) if person else None,
         "tries": _tries(session, person, current, handout.id) if live and person else [],
         "values": begun,
@@ -84,6 +94,19 @@ def told(config: TaskConfig, handout: HandoutOut, context_id: int, said: Told) -
     }
 
 
+def told_again(config: TaskConfig, handout: HandoutOut, example: Example, outcome: OutcomeOut) -> dict[str, Any]:
+    """As `told`, of an example that is stored."""
+    return {
+        "outcome": outcome,
+        "tried": tried(example.context_id, handout.values, example.input, example.answer),
+        "changes": differences.changes(config.input, handout.initial, example.input),
+        "overlaps": {},
+        **asking(config, handout.values, example.input, example.answer, fooled=outcome.fooled),
+        "explanation": SILENT,
+        "retracted": False,
+    }
+
+
 def tried(
     context_id: int, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -92,12 +115,23 @@ def tried(
 
 
 def asking(
-    config: TaskConfig, context: Mapping[str, Any], input: Mapping[str, Any], answer: Mapping[str, Any], *, fooled: bool
+    config: TaskConfig,
+    context: Mapping[str, Any],
+    input: Mapping[str, Any],
+    answer: Mapping[str, Any],
+    *,
+    fooled: bool | None,
 ) -> dict[str, Any]:
     """`asked_for`: the fields of the explanation that apply, or may once another one of them is filled in."""
     facts = Facts(fooled, None, {**context, **input, **answer})
     later = [field.name for field in config.ask]
     return {"asked_for": [field for field in config.ask if conditions.may_hold(field.when, facts, later)]}
+
+
+def _spent(session: Session, person: Person | None, task: str) -> bool:
+    """Whether somebody has written as much as they may in the open round."""
+    found = partaking.quota_of(session, person, task)
+    return found is not None and not found.left
 
 
 def _collects(session: Session, person: Person | None, task: str) -> bool:
@@ -114,11 +148,11 @@ async def _handout(
             return await loop.hand_out(db, host, None, task, but=but)
         same: HandoutOut = await db.aread(_same, task, posted)
         return same
-    known = None
+    known, link = None, dict(request.query_params)
     if not fresh:
         this = posted.handout_id if posted else 0
-        known = await loop.current(db, host, person, task, context_id=but, handout_id=this)
-    return known or await loop.hand_out(db, host, person, task)
+        known = await loop.current(db, host, person, task, context_id=but, handout_id=this, link=link)
+    return known or await loop.hand_out(db, host, person, task, link=link)
 
 
 def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
@@ -136,15 +170,14 @@ def _same(session: Session, task: str, posted: Posted) -> HandoutOut:
 
 
 def _tries(session: Session, person: Person, of: Round, context_id: int) -> list[dict[str, Any]]:
-    unasked = arms.without_targets(of.arms)
     return [
         {
             "id": example.id,
             "attempt": example.attempt,
             "input": example.input,
             "answer": example.answer,
-            "fooled": example.fooled,
-            "asked": example.arm not in unasked,
+            "fooled": standing.fooled,
+            "asked": bool(arms.targets_of(of, example.arm)),
             "made_from": _origin(example),
             "retracted": standing.retracted,
             "hidden": standing.hidden,
@@ -160,11 +193,10 @@ def _origin(example: Example) -> int | None:
 
 
 def _overlaps(config: TaskConfig, outcome: OutcomeOut, claimed: Mapping[str, Any]) -> dict[str, float]:
-    """The share of words in common with each model's answer, where that decides whether it was fooled."""
-    if config.fooled.rule != "f1_below":
-        return {}
-    first = config.answer[0]
-    return {
-        each.model: word_f1(first.in_words(each.answer.get(first.name)), first.in_words(claimed.get(first.name)))
+    """How near each model's answer is to the claimed one, where the rule weighs that."""
+    first = config.fooled.counting(config.answer)[0]
+    near = {
+        each.model: config.fooled.nearness(each.answer.get(first.name), claimed.get(first.name), first)
         for each in outcome.predictions
     }
+    return {model: share for model, share in near.items() if share is not None}

@@ -7,7 +7,6 @@ from sqlalchemy import ColumnElement, Select, case, func, select, text, true, tu
 from sqlalchemy.orm import selectinload
 
 from dynabench.accounts.tables import Person
-from dynabench.collection.queries import withdrawn
 from dynabench.collection.tables import (
     Example,
     Standing,
@@ -20,7 +19,7 @@ Arms = Sequence[tuple[int, str]]
 
 
 def _sums() -> list[ColumnElement[Any]]:
-    names = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
+    names = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
     return [func.coalesce(func.sum(getattr(Tally, name)), 0).label(name) for name in names]
 
 
@@ -55,11 +54,14 @@ def board(round_id: int, but: Arms = ()) -> Select[Any]:
     )
 
 
-def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool]:
-    """Whether a person's latest examples of a round fooled, newest first: one index range of `limit` rows."""
+def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | None]:
+    """Whether a person's latest examples of a round fooled, of those where that is known, newest first: one index range
+    of about `limit` rows, a standing for each."""
     return (
-        select(Example.fooled)
-        .where(Example.author_id == person_id, Example.round_id == round_id, ~withdrawn(Example.id.expression))
+        select(Standing.fooled)
+        .join(Example, Example.id == Standing.example_id)
+        .where(Example.author_id == person_id, Example.round_id == round_id)
+        .where(Standing.fooled.is_not(None), ~Standing.retracted, ~Standing.hidden)
         .order_by(Example.id.desc())
         .limit(limit)
     )
@@ -98,7 +100,7 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         select(Example, Standing, Round)
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
-        .where(Standing.fooled, Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
+        .where(Standing.fooled.is_(True), Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
         .where(Round.task_id.in_(tasks))
         .order_by(Standing.example_id.desc())
         .limit(limit)

@@ -48,12 +48,12 @@ def board(session: Session, of: Round, viewer: Person | None, after: int = 0, li
 
 def _row(row: object, rank: int, viewer: Person | None) -> BoardRow:
     person: Person = row.Person  # type: ignore[attr-defined]
-    counts = {name: int(getattr(row, name)) for name in ("examples", "fooled", "validated", "resolved")}
+    counts = {name: int(getattr(row, name)) for name in ("examples", "fooled", "validated", "resolved", "unknown")}
     return BoardRow(
         rank=rank,
         name=person.public_name,
         source=SOURCES[row.source],  # type: ignore[attr-defined]
-        mer=rate(counts["fooled"], counts["examples"]),
+        mer=rate(counts["fooled"], counts["examples"] - counts["unknown"]),
         mine=viewer is not None and viewer.id == person.id,
         **counts,
     )
@@ -70,10 +70,12 @@ def place_from(cursor: str) -> int:
 
 @dataclass(frozen=True)
 class Mine:
-    """Somebody's own figures in a round; `streak` counts their latest examples that fooled in a row."""
+    """Somebody's own figures in a round; `streak` counts their latest examples that fooled in a row, `known` those of
+    which it is known whether they did."""
 
     examples: int
     fooled: int
+    known: int
     validated: int
     today: int
     streak: int
@@ -88,8 +90,9 @@ def mine(session: Session, person: Person, of: Round) -> Mine:
     return Mine(
         examples=int(counts.examples),
         fooled=int(counts.fooled),
+        known=int(counts.examples - counts.unknown),
         validated=int(counts.validated),
         today=int(today.examples),
-        streak=sum(takewhile(bool, latest)),
-        mer=rate(int(counts.fooled), int(counts.examples)),
+        streak=len(list(takewhile(bool, latest))),
+        mer=rate(int(counts.fooled), int(counts.examples - counts.unknown)),
     )

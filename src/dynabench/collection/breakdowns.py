@@ -28,7 +28,7 @@ from dynabench.stats.verdict import Verdict
 NAMES = ("all", "day", "start", "arm", "tag")
 SOURCES = ("person", "expert", "owner", "program")
 CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
-COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
+COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in COUNTS)])
 FOLD = 512
 LOCK = 7267420  # on PostgreSQL one transaction at a time counts news in
@@ -131,7 +131,7 @@ def _tags(round_id: int) -> Select[*tuple[Any, ...]]:
     fooled = live & Standing.fooled
     counted = (
         *(live, fooled, fooled & (Standing.verdict == Verdict.CORRECT), fooled & (Standing.verdict != Verdict.PENDING)),
-        *(Standing.retracted, ~Standing.retracted & Standing.hidden),
+        *(Standing.retracted, ~Standing.retracted & Standing.hidden, live & Standing.fooled.is_(None)),
     )
     key = (Context.tag, Example.author_id, Example.source, Example.arm)
     return (

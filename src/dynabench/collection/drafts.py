@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import statements
+from dynabench.collection import partaking, statements
 from dynabench.collection.chat import sending
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.place import Place
@@ -21,7 +21,7 @@ from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fooling import EnsembleRule
+from dynabench.tasks.ensembles import EnsembleRule
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Given:
 class Draft:
     """A checked draft with all that asking and recording need, so that nothing stays open while models think.
 
-    `inputs` is what the models get; `targets` are pairs of model and version. `earlier` is the id of the example
-    that the same request made before. In the sandbox there is neither author nor handout. Where the author has
+    `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
+    example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
     `conversed` with the targets, these have answered already.
     """
 
@@ -52,6 +52,7 @@ class Draft:
     version_id: int
     fooled_when: EnsembleRule
     targets: tuple[tuple[str, str], ...]
+    judge: tuple[str, str] | None
     context_id: int
     input: dict[str, Any]
     answer: dict[str, Any]
@@ -98,7 +99,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if body.sandbox or person is None:
         people.require_seat(session, person, task_id)
     if body.sandbox:
-        return _sandbox(session, task_id, body)
+        return _sandbox(session, person, task_id, body)
     if person is None:
         raise errors.Unauthenticated("Log in to have your example recorded, or try it in the sandbox.")
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
@@ -106,6 +107,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     collects = given is not None and given.id is not None
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
+        partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
     else:
         people.require_seat(session, person, task_id)
     request = request_digest(task_id, body)
@@ -114,6 +116,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
         return _again(session, again)
     if not collects or given.context_id is None or given.handout_id is None:
         raise _nothing_given(session, task_id, body.context_id)
+    partaking.refuse_spent(session, person.id, given.id, given.plan)
     new = replace(_written(session, person, task_id, body, given), key=key, request=request)
     refuse_repetition(known, new)
     return new
@@ -136,7 +139,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         config=config,
         version_id=given.version_id,
         fooled_when=given.fooled_when,
-        targets=rounds.targets_of(session, given.id) if arms.asks(given.arms, given.handout_arm) else (),
+        targets=arms.targets_in(given.arms, given.handout_arm, rounds.targets_of(session, given.id)),
+        judge=rounds.judge_of(session, given.id) if config.fooled.judged_by == "model" else None,
         context_id=body.context_id,
         input=written,
         answer=claimed,
@@ -172,10 +176,11 @@ def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Pr
     )
 
 
-def _sandbox(session: Session, task_id: str, body: ExampleIn) -> Draft:
+def _sandbox(session: Session, person: Person | None, task_id: str, body: ExampleIn) -> Draft:
     if body.made_from is not None:
         raise errors.Invalid({"made_from": "The sandbox stores nothing, so leave this out."})
     current = rounds.open_round_of(session, task_id)
+    partaking.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     if config.chat is not None:
         raise errors.Conflict("There are no conversations in the sandbox. Log in and write live.")
@@ -215,6 +220,7 @@ def _base(current: Round, config: TaskConfig, context_id: int) -> Draft:
         version_id=current.version_id,
         fooled_when=cast(EnsembleRule, current.fooled_when),
         targets=tuple((target.model, target.version) for target in current.targets),
+        judge=(current.judge["model"], current.judge["version"]) if current.judge else None,
         context_id=context_id,
         input={},
         answer={},

@@ -1,5 +1,7 @@
 """What the JSON API tells of rounds and people in figures."""
 
+from datetime import datetime
+
 from pydantic import BaseModel
 
 
@@ -19,6 +21,7 @@ class LineOut(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     retracted: int
     hidden: int
     people: int
@@ -45,6 +48,7 @@ class AnnotatorOut(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     retracted: int
     hidden: int
     mer: RateOut
@@ -68,6 +72,7 @@ class BoardRow(BaseModel):
     fooled: int
     validated: int
     resolved: int
+    unknown: int
     mer: RateOut
     mine: bool = False
 
@@ -77,3 +82,26 @@ class BoardPage(BaseModel):
 
     items: list[BoardRow]
     next: str | None
+
+
+class GoalOut(BaseModel):
+    """A goal of a round: how many `examples`, `fooled` or `verified` ones are wanted, and how many there are."""
+
+    name: str
+    wanted: int
+    reached: int
+
+
+class LeftOut(BaseModel):
+    """How many examples somebody may still write now; `for_good` says that another day does not lift the limit."""
+
+    left: int
+    for_good: bool
+    resets_at: datetime
+
+
+class ProgressOut(BaseModel):
+    """How far a round has come; `mine` is null where it sets no limits, and for visitors."""
+
+    goals: list[GoalOut]
+    mine: LeftOut | None

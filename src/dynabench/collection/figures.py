@@ -6,7 +6,7 @@ is clustered by annotator. Reads packed counts (`collection.breakdowns`), never 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
     if sort in COUNTS:
         return counts[sort].astype(float)
     part = counts["fooled" if sort == "mer" else "validated"]
-    result: NDArray[np.float64] = part / np.maximum(counts["examples"], 1)
+    result: NDArray[np.float64] = part / np.maximum(counts["examples"] - counts["unknown"], 1)
     return result
 
 
@@ -141,14 +141,15 @@ def _by_person(rows: Rows, kinds: Sequence[int]) -> tuple[NDArray[np.int64], Row
 
 
 def _counts(rows: Rows) -> Counts:
-    return Counts(*(int(rows[name].sum()) for name in ("examples", "fooled", "validated", "resolved")))
+    return Counts(**{each.name: int(rows[each.name].sum()) for each in fields(Counts)})
 
 
 def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
     _, people = _by_person(rows, kinds)
     writers = people[people["examples"] > 0]
     total = _counts(writers)
-    settled = writers["examples"] - writers["fooled"] + writers["resolved"]
+    known = writers["examples"] - writers["unknown"]
+    settled = known - writers["fooled"] + writers["resolved"]
     return Line(
         value=value,
         counts=total,
@@ -157,8 +158,8 @@ def _line(value: str, rows: Rows, kinds: Sequence[int]) -> Line:
         people=len(writers),
         rates=error_rates(total),
         clustered=ErrorRates(
-            mer=clustered(writers["fooled"], writers["examples"]),
-            vmer=clustered(writers["validated"], writers["examples"]),
+            mer=clustered(writers["fooled"], known),
+            vmer=clustered(writers["validated"], known),
             vmer_resolved=clustered(writers["validated"], settled),
         ),
     )

@@ -5,14 +5,26 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.auth import Member, needs
+from dynabench import errors
+from dynabench.accounts.auth import Member, Viewer, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import boards, figures
-from dynabench.collection.figure_schemas import AnnotatorOut, AnnotatorsOut, FiguresOut, LineOut, RateOut
+from dynabench.collection import arm_figures, boards, calibration, figures, partaking
+from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, CalibrationOut
+from dynabench.collection.figure_schemas import (
+    AnnotatorOut,
+    AnnotatorsOut,
+    FiguresOut,
+    GoalOut,
+    LeftOut,
+    LineOut,
+    ProgressOut,
+    RateOut,
+)
 from dynabench.collection.figures import Annotator, Line
 from dynabench.db import Database
-from dynabench.rounds import people
+from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import ErrorRates
@@ -35,6 +47,24 @@ async def read_figures(
         found = figures.figures(session, _round(session, person, task, n), [by], who)
         items = [line_out(line) for line in found.by[by]]
         return FiguresOut(by=by, who=who, total=line_out(found.total), items=items)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/progress")
+async def read_progress(request: Request, task: str, n: Number, viewer: Viewer) -> ProgressOut:
+    """How far a round has come towards its goals, and how many examples you may still write in it now."""
+
+    def read(session: Session) -> ProgressOut:
+        views.visible_round(session, viewer, task, n)
+        of = rounds.round_of(session, task, n)
+        goals = [
+            GoalOut(name=each.name, wanted=each.wanted, reached=each.reached) for each in partaking.goals(session, of)
+        ]
+        quota = partaking.quota(session, viewer.id, of.id, parse(of.plan)) if viewer else None
+        left = LeftOut(left=quota.left, for_good=quota.for_good, resets_at=quota.resets) if quota else None
+        return ProgressOut(goals=goals, mine=left)
 
     db: Database = request.app.state.db
     return await db.aread(read)
@@ -64,6 +94,35 @@ async def read_annotators(
     return await db.aread(read)
 
 
+@router.get("/tasks/{task}/rounds/{n}/arms")
+@needs("manage")
+async def read_arms(request: Request, task: str, n: Number, person: Member) -> ArmsOut:
+    """What each arm of a round brought, and how it differs from the first (owners, moderators)."""
+
+    def read(session: Session) -> ArmsOut:
+        found = arm_figures.lines(session, _round(session, person, task, n))
+        return ArmsOut(items=[ArmFiguresOut.of(line) for line in found])
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/calibration")
+@needs("manage")
+async def read_calibration(request: Request, task: str, n: Number, person: Member) -> CalibrationOut:
+    """How often authors, or the judge model, are found right by validators (owners, moderators); `NotFound` where the
+    task's rule has no judge."""
+
+    def read(session: Session) -> CalibrationOut:
+        found = calibration.calibration(session, _round(session, person, task, n))
+        if found is None:
+            raise errors.NotFound("In this round nobody judges answers before the validators do.")
+        return CalibrationOut.of(found)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
 def _round(session: Session, person: Person, task: str, n: int) -> Round:
     people.require_moderator(session, person, task)
     return rounds.round_of(session, task, n)
@@ -75,7 +134,7 @@ def _rates(rates: ErrorRates) -> dict[str, RateOut]:
 
 
 def _counts(of: Line | Annotator) -> dict[str, Any]:
-    names = ("examples", "fooled", "validated", "resolved")
+    names = ("examples", "fooled", "validated", "resolved", "unknown")
     return {name: getattr(of.counts, name) for name in names} | {"retracted": of.retracted, "hidden": of.hidden}
 
 

@@ -1,6 +1,7 @@
 """The live loop: hand out, check a draft, ask the models, record what they said. Pages and the JSON API come here."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dynabench.accounts.tables import Person
@@ -20,20 +21,38 @@ class Told:
     outcome: OutcomeOut
 
 
-async def hand_out(db: Database, host: Host, person: Person | None, task_id: str, *, but: int = 0) -> HandoutOut:
+async def hand_out(
+    db: Database,
+    host: Host,
+    person: Person | None,
+    task_id: str,
+    *,
+    but: int = 0,
+    link: Mapping[str, str] = starts.NO_LINK,
+) -> HandoutOut:
     """Another context with an arm, a goal and a start; None as `person` is a visitor, who has context `but` now.
+
+    `link` are the parameters of the address by which a member came.
 
     A seed comes with what the round's targets say of it: `Unavailable` where one has yet to be asked and is silent.
     """
     run = db.awrite if person else db.aread
-    return await _complete(db, host, await run(starts.hand_out, person, task_id, random.Random(), but))
+    return await _complete(db, host, await run(starts.hand_out, person, task_id, random.Random(), but, link))
 
 
 async def current(
-    db: Database, host: Host, person: Person, task_id: str, *, context_id: int = 0, handout_id: int = 0
+    db: Database,
+    host: Host,
+    person: Person,
+    task_id: str,
+    *,
+    context_id: int = 0,
+    handout_id: int = 0,
+    link: Mapping[str, str] = starts.NO_LINK,
 ) -> HandoutOut | None:
-    """What somebody was given last in the open round (of a context, or the very handout, where named), if anything."""
-    offer = await db.aread(starts.current, person, task_id, context_id=context_id, handout_id=handout_id)
+    """What somebody was given last in the open round (of a context, or the very handout, where named), if anything, and
+    if they came by no other `link` since."""
+    offer = await db.aread(starts.current, person, task_id, context_id=context_id, handout_id=handout_id, link=link)
     return await _complete(db, host, offer) if offer else None
 
 

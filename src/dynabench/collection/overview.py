@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -52,7 +53,7 @@ def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
     rows = {
         row.round_id: row for row in session.execute(board_queries.sums([each.id for each in of], boards.controls(of)))
     }
-    counts = {id: Counts(int(r.examples), int(r.fooled), int(r.validated), int(r.resolved)) for id, r in rows.items()}
+    counts = {id: Counts(*(int(getattr(r, each.name)) for each in fields(Counts))) for id, r in rows.items()}
     return [(each.number, error_rates(counts.get(each.id, Counts())).vmer) for each in reversed(of)]
 
 
@@ -63,7 +64,7 @@ def home(session: Session) -> dict[str, Any]:
     current = [each for some in found.values() for each in some if each.state == "open"]
     ids = [each.id for each in current]
     sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(current)))}
-    totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled")}
+    totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled", "unknown")}
     totals["verified"] = sum(int(row.validated) for row in sums.values())
     totals["people"] = session.scalar(board_queries.people(ids)) or 0
     totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
@@ -97,6 +98,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "history": [rate for _, rate in past],
         "examples": int(row.examples) if row else 0,
         "fooled": int(row.fooled) if row else 0,
+        "unknown": int(row.unknown) if row else 0,
         "people": int(row.people) if row else 0,
         "waiting": session.scalar(board_queries.waiting(current.id)) if current else 0,
     }
@@ -108,15 +110,20 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None
         if (
-            config is None
+            current is None
+            or config is None
             or config.content_warning
             or config.annotators != "anyone"
             or config.goal != "chosen"
+            or config.fooled.judged_by
+            or not current.targets
             or len(config.input) != 1
             or len(config.answer) != 1
         ):
             continue
-        if config.answer[0].type != "choice" or session.scalar(round_queries.any_context(task)) is None:
+        if (config.input[0].type, config.answer[0].type) != ("text", "choice") or session.scalar(
+            round_queries.any_context(task)
+        ) is None:
             continue
         given = starts.hand_out(session, None, task, random.Random()).given
         placeholder = config.public()["input"][0].get("placeholder", "")
@@ -161,7 +168,7 @@ def _specimen(session: Session, example: Example, standing: Standing, of: Round)
         "context": _excerpts(config, context, example.answer),
         "input": _by_label(config.input, example.input),
         "answer": _said(config, example.answer),
-        "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.fooled],
+        "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.errs],
         "votes": standing.votes,
     }
 

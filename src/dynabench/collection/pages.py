@@ -8,14 +8,15 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
-from dynabench.collection import bench, content_warning, forms, loop, public, service
+from dynabench.collection import bench, content_warning, forms, judgements, loop, public, service
+from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
@@ -28,6 +29,7 @@ from dynabench.tasks import TaskConfig
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
 
+ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
@@ -53,7 +55,7 @@ def told_in_place(handler: Handler) -> Handler:
     return told
 
 
-@router.get("/tasks/{task}/create", name="create")
+@router.get("/tasks/{task}/create", name="create", dependencies=ANNOUNCED)
 @told_in_place
 async def create(request: Request, task: str, viewer: Viewer, sandbox: bool = False) -> Response:
     """Write an example: on the context that one has, or a first one. Visitors are in the sandbox."""
@@ -116,7 +118,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     """One's own example again, to be edited minimally so that its answer becomes another one."""
     db, host = request.app.state.db, request.app.state.host
     handout = await loop.perturb(db, host, person, id)
-    *_, task = await db.aread(_config_of, person, id)
+    *_, task, _ = await db.aread(_config_of, person, id)
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
     values = await db.aread(bench.values, person, task, False, None, handout)
@@ -139,12 +141,15 @@ async def _refused(
     return response
 
 
-def _config_of(session: Session, person: Person, example_id: int) -> tuple[Example, dict[str, Any], TaskConfig, str]:
-    """One's own example, what was shown of its context, its config and its task."""
+def _config_of(
+    session: Session, person: Person, example_id: int
+) -> tuple[Example, dict[str, Any], TaskConfig, str, bool | None]:
+    """One's own example, what was shown of its context, its config, its task, and whether it fooled."""
     found = service.own(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     context = config.shown_context(session.get_one(Context, found.context_id).values)
-    return found, context, config, session.get_one(Round, found.round_id).task_id
+    task = session.get_one(Round, found.round_id).task_id
+    return found, context, config, task, service.fooled(session, found.id)
 
 
 @router.post("/examples/{id}/explanation", name="send_explanation")
@@ -152,7 +157,7 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
     """Why it is right, what tricked the model, which words did it."""
     db = request.app.state.db
     form = await request.form()
-    example, context, config, task = await db.aread(_config_of, person, id)
+    example, context, config, task, fooled = await db.aread(_config_of, person, id)
     pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     said = config.form("ask", pairs)
     explanation: dict[str, Any] = {"values": said, "errors": {}, "saved": False}
@@ -162,7 +167,26 @@ async def explain(request: Request, id: RowId, person: Member) -> Response:
         explanation |= {"values": made.values, "saved": True}
     except errors.Invalid as problem:
         explanation["errors"], status = problem.fields, 422
-    return _explained(request, example, context, config, task, explanation, False, status)
+    return _explained(request, example, context, config, task, fooled, explanation, False, status)
+
+
+@router.post("/examples/{id}/judgement", name="send_judgement")
+@told_in_place
+async def judge(request: Request, id: RowId, person: Member) -> Response:
+    """Whether each model's answer to one's example is wrong: `wrong.0`, `wrong.1`, ... are `yes` or `no`."""
+    db, host = request.app.state.db, request.app.state.host
+    form = await request.form()
+    wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
+    example = await db.awrite(judgements.judge, person, id, wrong)
+    _, _, config, task, fooled = await db.aread(_config_of, person, id)
+    given = {"context_id": example.context_id, "handout_id": example.handout_id}
+    handout = await loop.current(db, host, person, task, **given)
+    if handout is None:
+        raise errors.Conflict("What you said is recorded. Reload the page to go on.")
+    values = await db.aread(bench.values, person, task, False, None, handout)
+    values["values"] = {"input": example.input, "answer": example.answer}
+    values |= bench.told_again(config, handout, example, service.outcome(example, fooled))
+    return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
 
 
 @router.post("/examples/{id}/retraction", name="send_retraction")
@@ -170,8 +194,8 @@ async def retract(request: Request, id: RowId, person: Member) -> Response:
     """Take one's example back."""
     db = request.app.state.db
     await db.awrite(service.retract, person, id)
-    example, context, config, task = await db.aread(_config_of, person, id)
-    return _explained(request, example, context, config, task, bench.SILENT, True, 200)
+    example, context, config, task, fooled = await db.aread(_config_of, person, id)
+    return _explained(request, example, context, config, task, fooled, bench.SILENT, True, 200)
 
 
 def _explained(
@@ -180,6 +204,7 @@ def _explained(
     context: dict[str, Any],
     config: TaskConfig,
     task: str,
+    fooled: bool | None,
     explanation: dict[str, Any],
     retracted: bool,
     status: int,
@@ -194,9 +219,9 @@ def _explained(
         status=status,
         task=task,
         config=config,
-        outcome=service.outcome(example),
+        outcome=service.outcome(example, fooled),
         tried=bench.tried(example.context_id, context, example.input, example.answer),
-        **bench.asking(config, context, example.input, example.answer, fooled=example.fooled),
+        **bench.asking(config, context, example.input, example.answer, fooled=fooled),
         explanation=explanation,
         retracted=retracted,
     )

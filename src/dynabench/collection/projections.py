@@ -12,18 +12,19 @@ from datetime import UTC
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Executable, select
+from sqlalchemy import Executable, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, search, statements
 from dynabench.collection.place import Place, place_of
 from dynabench.collection.tables import Example, Standing, Tally
-from dynabench.stats.verdict import Verdict
+from dynabench.rounds.tables import Context
+from dynabench.stats.verdict import Verdict, errs
 from dynabench.tasks import TaskConfig
 
 KEY = ("round_id", "person_id", "day", "start", "arm", "source")
-COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden")
+COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 
 Counted = tuple[Example, Place, dict[str, int]]  # an example, where it belongs, what it adds
 
@@ -33,12 +34,19 @@ def draw(example_id: int) -> int:
     return int.from_bytes(hashlib.blake2b(example_id.to_bytes(8, "big"), digest_size=4).digest(), "big") >> 1
 
 
-def wants_votes(config: TaskConfig, fooled: bool, targets: int) -> bool:
-    """Whether examples like this are put before validators; always where no model was asked."""
-    return fooled or config.validation.also_not_fooled or not targets
+def wants_votes(config: TaskConfig, fooled: bool | None, targets: int) -> bool:
+    """Whether examples like this are put before validators; always where no model was asked or they are the judges.
+
+    What its author has yet to judge is not: nobody claims a model error.
+    """
+    if not targets or config.fooled.judged_by == "validators":
+        return True
+    return fooled is not None and (fooled or config.validation.also_not_fooled)
 
 
-def is_open(config: TaskConfig, *, fooled: bool, verdict: str, retracted: bool, hidden: bool, targets: int) -> bool:
+def is_open(
+    config: TaskConfig, *, fooled: bool | None, verdict: str, retracted: bool, hidden: bool, targets: int
+) -> bool:
     """Whether an example on which `targets` models were asked may be handed to validators now."""
     return wants_votes(config, fooled, targets) and verdict == Verdict.PENDING and not retracted and not hidden
 
@@ -50,7 +58,7 @@ def tally_key(example: Example) -> dict[str, Any]:
     return {"round_id": example.round_id, "person_id": example.author_id, "day": day, **made}
 
 
-def tally_counts(*, fooled: bool, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
+def tally_counts(*, fooled: bool | None, verdict: str, retracted: bool, hidden: bool) -> dict[str, int]:
     """What one example adds to its `Tally` row."""
     if retracted:
         return dict.fromkeys(COUNTS, 0) | {"retracted": 1}
@@ -58,11 +66,12 @@ def tally_counts(*, fooled: bool, verdict: str, retracted: bool, hidden: bool) -
         return dict.fromkeys(COUNTS, 0) | {"hidden": 1}
     return {
         "examples": 1,
-        "fooled": int(fooled),
-        "validated": int(fooled and verdict == Verdict.CORRECT),
-        "resolved": int(fooled and verdict != Verdict.PENDING),
+        "fooled": int(fooled is True),
+        "validated": int(fooled is True and verdict == Verdict.CORRECT),
+        "resolved": int(fooled is True and verdict != Verdict.PENDING),
         "retracted": 0,
         "hidden": 0,
+        "unknown": int(fooled is None),
     }
 
 
@@ -77,8 +86,8 @@ def count_example(
 ) -> None:
     """Count an example that was just written.
 
-    `targets` predictions were made on it and `targets_right` of them did not count as fooled. `place` is where it
-    belongs; it is looked up where it is not given.
+    `targets` predictions were made on it, and of `targets_right` of them it is known that they were right. `place` is
+    where it belongs; it is looked up where it is not given.
     """
     session.flush()
     state: dict[str, Any] = {
@@ -122,21 +131,44 @@ def count_hiding(session: Session, standing: Standing, hidden: bool, config: Tas
     """Count that an example, whose standing is locked, was hidden by a moderator or shown again."""
     before = _counts(standing)
     standing.hidden = hidden
-    standing.open = is_open(
-        config,
-        fooled=standing.fooled,
-        verdict=standing.verdict,
-        retracted=standing.retracted,
-        hidden=hidden,
-        targets=standing.targets,
-    )
+    standing.open = _may_be_checked(standing, config)
     _add(session, [_change(session, standing, before)])
 
 
-def count_verdict(session: Session, standing: Standing, old: str, new: str) -> None:
-    """Count that the verdict on an example, whose standing is locked, went from `old` to `new`."""
+def count_verdict(session: Session, standing: Standing, new: str, config: TaskConfig) -> None:
+    """Count the new verdict on an example whose standing is locked; it may say whether a model was fooled."""
+    before = _counts(standing)
     standing.verdict = new
-    _add(session, [_change(session, standing, _counts(standing, old))])
+    if standing.targets and config.fooled.judged_by == "validators":
+        _set_fooled(session, standing, errs(Verdict(new)))
+        standing.targets_right = int(standing.targets == 1 and standing.fooled is False)
+    standing.open = _may_be_checked(standing, config)
+    _add(session, [_change(session, standing, before)])
+
+
+def count_judgement(
+    session: Session, standing: Standing, fooled: bool | None, targets_right: int, config: TaskConfig
+) -> None:
+    """Count that it is known now whether the models were fooled by an example whose standing is locked."""
+    before = _counts(standing)
+    standing.targets_right = targets_right
+    _set_fooled(session, standing, fooled)
+    standing.open = _may_be_checked(standing, config)
+    _add(session, [_change(session, standing, before)])
+
+
+def _set_fooled(session: Session, standing: Standing, fooled: bool | None) -> None:
+    """Its context counts the examples that fooled, too."""
+    more = (fooled is True) - (standing.fooled is True)
+    standing.fooled = fooled
+    if more:
+        context = session.get_one(Example, standing.example_id).context_id
+        session.execute(update(Context).where(Context.id == context).values(fooled=Context.fooled + more))
+
+
+def _may_be_checked(standing: Standing, config: TaskConfig) -> bool:
+    names = ("fooled", "verdict", "retracted", "hidden", "targets")
+    return is_open(config, **{name: getattr(standing, name) for name in names})
 
 
 def locked(session: Session, example_id: int) -> Standing | None:
@@ -146,10 +178,10 @@ def locked(session: Session, example_id: int) -> Standing | None:
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
-def _counts(standing: Standing, verdict: str = "") -> dict[str, int]:
+def _counts(standing: Standing) -> dict[str, int]:
     return tally_counts(
         fooled=standing.fooled,
-        verdict=verdict or standing.verdict,
+        verdict=standing.verdict,
         retracted=standing.retracted,
         hidden=standing.hidden,
     )
@@ -158,7 +190,8 @@ def _counts(standing: Standing, verdict: str = "") -> dict[str, int]:
 def _change(session: Session, standing: Standing, before: dict[str, int]) -> Counted:
     """What a changed standing adds to the sums, beyond what it added `before`."""
     example, after = session.get_one(Example, standing.example_id), _counts(standing)
-    state = {"verdict": standing.verdict, "retracted": standing.retracted, "hidden": standing.hidden}
+    names = ("fooled", "verdict", "retracted", "hidden")
+    state = {name: getattr(standing, name) for name in names}
     search.change(session, standing.example_id, **state)
     change = {name: after[name] - before[name] for name in COUNTS}
     return example, place_of(session, example), change
@@ -166,9 +199,23 @@ def _change(session: Session, standing: Standing, before: dict[str, int]) -> Cou
 
 def _add(session: Session, changes: Iterable[Counted]) -> None:
     some = [change for change in changes if any(change[2].values())]
+    judge_contexts(session, [(example.context_id, counts) for example, _, counts in some])
     add_to_tallies(session, [tally_key(example) | counts for example, _, counts in some])
     for example, place, counts in some:
         breakdowns.tell(session, tally_key(example) | {"tag": place.tag} | counts, place.arms)
+
+
+def judge_contexts(session: Session, changes: Iterable[tuple[int, dict[str, int]]]) -> None:
+    """Add to what became of the fooling examples of contexts. Before the tallies and in the order of ids, as whoever
+    records an example does, so that nobody waits in a circle."""
+    sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for context_id, counts in changes:
+        failed = counts["resolved"] - counts["validated"]
+        sums[context_id][0] += counts["fooled"] - failed
+        sums[context_id][1] += failed
+    rows = [{"context": id, "and_good": sums[id][0], "and_failed": sums[id][1]} for id in sorted(sums)]
+    if rows := [row for row in rows if row["and_good"] or row["and_failed"]]:
+        session.connection().execute(statements.CONTEXT_JUDGED, rows)
 
 
 def add_to_tallies(session: Session, rows: Iterable[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.collection import boards, forms, loop, overview
+from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.db import Database
 from dynabench.rounds import seats, views
@@ -16,6 +17,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
 
+ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 
 FRESH = 5.0  # seconds that the first page's figures are kept: they read whole rounds
@@ -76,19 +78,19 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     )
 
 
-@router.get("/tasks/{task}", name="task")
+@router.get("/tasks/{task}", name="task", dependencies=ANNOUNCED)
 async def task_page(request: Request, task: str, viewer: Viewer) -> Response:
     """What the task is, how its rounds went, what fooled the models."""
     return render(request, "rounds/task.html", **await request.app.state.db.aread(overview.task_page, task))
 
 
-@router.get("/tasks/{task}/rounds/{n}", name="round")
+@router.get("/tasks/{task}/rounds/{n}", name="round", dependencies=ANNOUNCED)
 async def round_page(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
     """The figures of one round."""
     return render(request, "rounds/round.html", **await request.app.state.db.aread(overview.round_page, task, n))
 
 
-@router.get("/tasks/{task}/people", name="people")
+@router.get("/tasks/{task}/people", name="people", dependencies=ANNOUNCED)
 async def people(
     request: Request,
     task: str,

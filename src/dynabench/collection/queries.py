@@ -14,6 +14,7 @@ from dynabench.collection.tables import (
     Retraction,
     Standing,
     StoredAttribution,
+    Tally,
 )
 from dynabench.rounds.tables import Context, Round
 
@@ -56,6 +57,12 @@ def tries(person_id: int, round_id: int, context_id: int) -> Select[Example]:
 def written(person_id: int, round_id: int, context_id: int) -> Select[int, dict[str, Any], dict[str, Any]]:
     """Id, input and answer of the same examples, without their predictions: what repetition is judged by."""
     return select(Example.id, Example.input, Example.answer).where(_on(person_id, round_id, context_id))
+
+
+def draws(person_id: int, round_id: int) -> Select[int]:
+    """How many contexts a person was handed out in a round, without their own examples to perturb: one index range."""
+    mine = (Handout.person_id == person_id, Handout.round_id == round_id)
+    return select(func.count()).select_from(Handout).where(*mine, Handout.start != "perturb")
 
 
 def _retracted() -> ColumnElement[bool]:
@@ -188,3 +195,9 @@ def made_from(example_id: int, limit: int = 50) -> Select[int]:
 def attributions_of(example_id: int) -> Select[StoredAttribution]:
     """All that was kept of what models looked at in an example: one index range."""
     return select(StoredAttribution).where(StoredAttribution.example_id == example_id).order_by(StoredAttribution.id)
+
+
+def verified(person_id: int, task_id: str) -> Select[int]:
+    """How many of somebody's examples of a task fooled and were found correct: one range of the tallies per round."""
+    total = select(func.sum(Tally.validated)).join(Round, Round.id == Tally.round_id)
+    return total.where(Round.task_id == task_id, Tally.person_id == person_id)

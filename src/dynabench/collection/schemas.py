@@ -32,9 +32,13 @@ class ExampleIn(Strict):
 
 
 class NextIn(Strict):
-    """What is wanted next: an example of one's own to perturb, or (left out) another context."""
+    """What is wanted next: an example of one's own to perturb, or (left out) another context.
+
+    `link` are the parameters of the address by which one came, where the task asks for any.
+    """
 
     perturb: Id | None = None
+    link: dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=500)]] = Field({}, max_length=20)
 
 
 class SaidOut(BaseModel):
@@ -71,13 +75,32 @@ class HandoutOut(BaseModel):
     seed: SeedOut | None = None
 
 
+class LinkOut(BaseModel):
+    """What the address told of whoever wrote an example; `uid` names it in exports."""
+
+    id: int
+    uid: str
+    at: datetime
+    link: Values
+
+
+class LinkPage(BaseModel):
+    """A page of them; `next` is the cursor of the page after it."""
+
+    items: list[LinkOut]
+    next: str | None
+
+
 class PredictionOut(BaseModel):
-    """What one model answered; `probabilities` maps labels to probabilities where the model gives them."""
+    """What one model answered; `probabilities` maps labels to probabilities where the model gives them.
+
+    `fooled` is null where nobody has judged the answer (yet).
+    """
 
     model: str
     answer: Values
     probabilities: dict[str, float] | None
-    fooled: bool
+    fooled: bool | None
     latency_ms: float
 
 
@@ -85,7 +108,8 @@ class OutcomeOut(BaseModel):
     """What the round's targets said about a draft. `id`, `uid`, `attempt` and `seconds` are null in the sandbox.
 
     `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
-    In an arm without targets `predictions` is empty.
+    Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or
+    people have yet to say whether it was wrong.
     """
 
     id: int | None
@@ -93,7 +117,7 @@ class OutcomeOut(BaseModel):
     arm: str = ""
     edit_distance: int | None = None
     predictions: list[PredictionOut]
-    fooled: bool
+    fooled: bool | None
     latency_ms: float
     attempt: int | None
     seconds: float | None
@@ -130,7 +154,8 @@ class ExampleQuery(Strict):
     """What is looked for among a task's examples; all of it must hold.
 
     `mine` asks for one's own and takes no filters. `q` are words of context, input, answer or explanation, `since` and
-    `until` UTC days, `perturbed` examples that another one was made from.
+    `until` UTC days, `perturbed` examples that another one was made from, `noted` and `label` what moderators
+    wrote beside it.
     """
 
     mine: bool = False
@@ -140,7 +165,7 @@ class ExampleQuery(Strict):
     round: int | None = Field(None, ge=1, le=2**31 - 1)
     author: str = Field("", max_length=100)
     verdict: Literal["", "pending", "correct", "incorrect", "flagged", "disputed"] = ""
-    fooled: bool | None = None
+    fooled: bool | Literal["unknown"] | None = None
     source: Literal["", "person", "expert", "owner", "program"] = ""
     start: Literal["", "blank", "prompt", "seed", "perturb"] = ""
     arm: str | None = Field(None, max_length=40)
@@ -150,6 +175,8 @@ class ExampleQuery(Strict):
     hidden: Literal["no", "yes", "any"] = "no"
     made_from: bool | None = None
     perturbed: bool | None = None
+    noted: bool | None = None
+    label: str = Field("", max_length=40)
     since: date | None = None
     until: date | None = None
 
@@ -173,6 +200,12 @@ class AttributionIn(Strict):
     model: str = ""
     method: str = ""
     label: str = ""
+
+
+class JudgementIn(Strict):
+    """Whether each model's answer to your example is wrong, in the order of its predictions."""
+
+    wrong: list[bool] = Field(min_length=1, max_length=100)
 
 
 class ExplanationOut(BaseModel):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
@@ -27,17 +27,19 @@ LONGEST = 1000  # characters of a question
 class Filters:
     """What is looked for; None and "" ask nothing. All of it must hold.
 
+    `fooled` is True, False, or "unknown" for those of which nobody knows (yet).
     `q` are words of context, input, answer or explanation, in any order. `author` is a name as boards
     show it, for owners a username too; `since` and `until`
     are UTC days, both included; `made_from` asks for examples made from another one, `perturbed` for those that
-    another one was made from; `review` is where the moderators are with its flags: `waiting` or `dismissed`.
+    another one was made from; `review` is where the moderators are with its flags: `waiting` or `dismissed`; `noted`
+    asks for notes of owners and moderators, `label` for one of their labels.
     """
 
     q: str = ""
     round: int | None = None
     author: str = ""
     verdict: str = ""
-    fooled: bool | None = None
+    fooled: bool | Literal["unknown"] | None = None
     source: str = ""
     start: str = ""
     arm: str | None = None
@@ -50,10 +52,26 @@ class Filters:
     since: date | None = None
     until: date | None = None
     review: str = ""
+    noted: bool | None = None
+    label: str = ""
 
 
 WRITTEN = ("author_id", "input", "answer", "fooled", "source", "start", "arm", "made_from", "at")
-PLAIN = ("round", "verdict", "fooled", "source", "start", "arm", "tag", "flagged", "retracted", "hidden", "review")
+PLAIN = (
+    "round",
+    "verdict",
+    "fooled",
+    "source",
+    "start",
+    "arm",
+    "tag",
+    "flagged",
+    "retracted",
+    "hidden",
+    "review",
+    "noted",
+    "label",
+)
 
 
 @dataclass(frozen=True)
@@ -95,8 +113,18 @@ def find(
     question = _question(session, task_id, filters, usernames=known)
     if question is None:
         return Page([], None)
-    ids = list(islice(search_index.matching(session, question, before), limit + 1))
-    return Page(seen(session, ids[:limit]), ids[limit - 1] if len(ids) > limit else None)
+    found = list(islice(search_index.matching(session, question, before), limit + 1))
+    return Page(seen(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
+
+
+def ids(
+    session: Session, person: Person | None, task_id: str, filters: Filters, *, before: int | None, most: int
+) -> list[int]:
+    """The newest ids that `find` would go through, up to `most` of them."""
+    people.require_moderator(session, person, task_id)
+    known = person is None or rounds.role(session, person, task_id) == "owner"
+    question = _question(session, task_id, filters, usernames=known)
+    return [] if question is None else list(islice(search_index.matching(session, question, before), most))
 
 
 def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
@@ -126,6 +154,7 @@ def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changin
         "flagged": False,
         "perturbed": False,
         "review": "none",
+        "noted": False,
         **changing,
     }
     texts = terms.strings([row.context, row.input, row.answer, *explanations])
@@ -146,6 +175,12 @@ def add(session: Session, example: Example, place: Place) -> None:
 def change(session: Session, example_id: int, **facets: object) -> None:
     """Say that facets of an example have other values now; those of `search_index.CHANGING`."""
     search_index.tell(session, example_id, [terms.facet(name, value) for name, value in facets.items()])
+
+
+def label(session: Session, example_id: int, name: str, on: bool) -> None:
+    """Let an example be found under a label, or no more."""
+    facet = search_index.LABELLED if on else search_index.UNLABELLED
+    search_index.tell(session, example_id, [terms.facet(facet, name)])
 
 
 def link(session: Session, pairs: Iterable[tuple[int, int]]) -> None:

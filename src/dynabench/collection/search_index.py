@@ -34,12 +34,24 @@ LOCK = 7267419  # on PostgreSQL one transaction at a time puts news into the set
 CHANGING: dict[str, tuple[str, ...]] = {
     "verdict": tuple(facet("verdict", value) for value in Verdict),
     "review": tuple(facet("review", value) for value in ("none", "waiting", "dismissed")),
+    "fooled": tuple(facet("fooled", value) for value in (False, True, None)),
     **{
         name: (facet(name, False), facet(name, True))
-        for name in ("retracted", "hidden", "flagged", "made", "perturbed")
+        for name in ("retracted", "hidden", "flagged", "made", "perturbed", "noted")
     },
 }
 _RIVALS = {term: [other for other in family if other != term] for family in CHANGING.values() for term in family}
+
+LABELLED, UNLABELLED = "label", "unlabel"
+"""Facets of words that may come and go; each takes the place of the other of the same word."""
+
+
+def _rivals(term: str) -> list[str]:
+    for name, other in ((LABELLED, UNLABELLED), (UNLABELLED, LABELLED)):
+        if term.startswith(f"_{name}_"):
+            return [f"_{other}_{term.removeprefix(f'_{name}_')}"]
+    return _RIVALS.get(term, [])
+
 
 _TABLE = cast(Table, SearchNews.__table__)
 _NEWS = insert(_TABLE).returning(_TABLE.c.id)  # built once: putting it together takes longer than running it
@@ -85,7 +97,7 @@ def put(session: Session, news: Iterable[News]) -> None:
         sets = told[block]
         for term in terms:
             sets[term][member] = True
-            for rival in _RIVALS.get(term, ()):
+            for rival in _rivals(term):
                 sets[rival][member] = False
     for block, sets in sorted(told.items()):
         _put_block(session, block, sets)
@@ -150,7 +162,7 @@ def matching(session: Session, question: Question, before: int | None) -> Iterat
 def _fresh(session: Session, named: Sequence[str]) -> dict[int, dict[str, bool]]:
     """What the news say about the terms asked for, by example."""
     fresh: dict[int, dict[str, bool]] = defaultdict(dict)
-    rivals = {term: _RIVALS.get(term, []) for term in named}
+    rivals = {term: _rivals(term) for term in named}
     for row in session.execute(select(SearchNews.example_id, SearchNews.terms).order_by(SearchNews.id)):
         text = f" {row.terms} "
         for term in named:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, projections, queries, search, statements
+from dynabench.collection import drafts, judging, partaking, projections, queries, search, statements
 from dynabench.collection.chat import sending
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
@@ -28,17 +28,18 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     connection, given = session.connection(), draft.handout
     if given is None:
         raise ValueError("a draft of the sandbox is not recorded")
-    state = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).scalar_one()
+    state, plan = connection.execute(statements.ROUND_LOCK, {"round": draft.round_id}).one()
     if connection.dialect.name != "sqlite":  # there the whole writing transaction is alone
         connection.execute(statements.HANDOUT_LOCK, {"handout": given.id})
     known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
     if again := drafts.earlier(known, draft.request):
         return recorded(session, again)
-    if state != "open":
+    if state != "open" or partaking.over(plan):
         raise errors.Conflict(
             f"Round {draft.round_number} closed while the models were thinking. Nothing was recorded."
         )
     drafts.refuse_repetition(known, draft)
+    partaking.take(session, draft.author_id, draft.round_id, plan)
     row = _row(draft, verdict, given, attempt=1 + sum(old.handout_id == given.id for old in known))
     made = connection.execute(statements.new_example(connection.dialect.name), row).scalar_one_or_none()
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
@@ -48,16 +49,23 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         sending.finish(session, draft.conversed.id, made)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    connection.execute(statements.CONTEXT_USED, {"context": draft.context_id, "and_fooled": int(verdict.fooled)})
+    connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
+    if verdict.said:
+        judging.keep(session, made, verdict.said)
     if given.seed_id:
         connection.execute(statements.SEED_USED, {"seed": given.seed_id})
-    right = len(verdict.flags) - sum(verdict.flags)
+    right = verdict.flags.count(False)
     example = Example(id=made, **row)
     targets = len(verdict.flags)
     projections.count_example(
         session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
     )
-    return _told(example, _shown(_said(verdict)))
+    return _told(example, verdict.fooled, _shown(_said(verdict)))
+
+
+def _use(draft: Draft, verdict: Verdict) -> dict[str, Any]:
+    """What an example does to its context."""
+    return {"context": draft.context_id, "and_fooled": int(verdict.fooled is True), "doubt": verdict.doubt}
 
 
 def _row(draft: Draft, verdict: Verdict, given: Given, attempt: int) -> dict[str, Any]:
@@ -102,21 +110,21 @@ def _said(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def outcome(example: Example) -> OutcomeOut:
-    """What the targets said about a stored example; the same each time it is asked for."""
-    names = ("model", "answer", "probabilities", "fooled", "latency_ms")
-    said = [{name: getattr(row, name) for name in names} for row in example.predictions]
-    return _told(example, _shown(said))
+def outcome(example: Example, fooled: bool | None) -> OutcomeOut:
+    """What the targets said about a stored example, which `fooled` them as far as it is known now."""
+    names = ("model", "answer", "probabilities", "latency_ms")
+    said = [{name: getattr(row, name) for name in names} | {"fooled": row.errs} for row in example.predictions]
+    return _told(example, fooled, _shown(said))
 
 
-def _told(example: Example, predictions: list[PredictionOut]) -> OutcomeOut:
+def _told(example: Example, fooled: bool | None, predictions: list[PredictionOut]) -> OutcomeOut:
     return OutcomeOut(
         id=example.id,
         uid=example.uid,
         arm=example.arm,
         edit_distance=example.edit_distance,
         predictions=predictions,
-        fooled=example.fooled,
+        fooled=fooled,
         latency_ms=round(example.latency_ms, 1),
         attempt=example.attempt,
         seconds=round(example.seconds, 1),
@@ -150,7 +158,12 @@ def _shown(said: list[dict[str, Any]]) -> list[PredictionOut]:
 
 def recorded(session: Session, example_id: int) -> OutcomeOut:
     """The stored outcome of an example."""
-    return outcome(session.scalars(queries.example(example_id)).one())
+    return outcome(session.scalars(queries.example(example_id)).one(), fooled(session, example_id))
+
+
+def fooled(session: Session, example_id: int) -> bool | None:
+    """Whether an example fooled its models, as far as it is known now."""
+    return session.get_one(Standing, example_id).fooled
 
 
 def visible(session: Session, person: Person, example_id: int) -> Example:
@@ -177,7 +190,8 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     found = own(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
-    cleaned = config.clean_ask(values, input=found.input, fooled=found.fooled, context=context, answer=found.answer)
+    known = fooled(session, found.id)
+    cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()
@@ -208,7 +222,7 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
     """The same of an example that was found; `author` is the name that whoever asks knows them by."""
     example, standing = seen.example, seen.standing
     return ExampleOut(
-        **outcome(example).model_dump(),
+        **outcome(example, standing.fooled).model_dump(),
         task=seen.round.task_id,
         round=seen.round.number,
         author=author,

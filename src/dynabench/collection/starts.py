@@ -1,7 +1,7 @@
 """What is handed out: a context with an arm, a goal and a start, all drawn by the server and recorded."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +9,18 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import queries, seed_queries, seeds, service
+from dynabench.collection import partaking, queries, seed_queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
 from dynabench.models.client import Answer
-from dynabench.rounds import arms, contexts, people
-from dynabench.rounds import queries as round_queries
+from dynabench.rounds import arms, assigning, contexts, people, planning
 from dynabench.rounds import service as rounds
+from dynabench.rounds.plan import parse
+from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
+
+NO_LINK: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,17 @@ class Offer:
     missing: tuple[arms.Target, ...] = ()
 
 
-def hand_out(session: Session, person: Person | None, task_id: str, rng: random.Random, but: int = 0) -> Offer:
+def hand_out(
+    session: Session,
+    person: Person | None,
+    task_id: str,
+    rng: random.Random,
+    but: int = 0,
+    link: Mapping[str, str] = NO_LINK,
+) -> Offer:
     """Another context, with an arm, a goal and a start drawn at random; what a member was given is recorded.
+
+    `link` are the parameters of the address by which a member came; without one, they still come by the last.
 
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
     `but` is the context that a visitor has now.
@@ -39,22 +51,52 @@ def hand_out(session: Session, person: Person | None, task_id: str, rng: random.
     if person is not None:
         people.require_seat(session, person, task_id)
     current = rounds.open_round_of(session, task_id)
+    partaking.admit(session, person, current)
     before = session.scalar(queries.current_handout(person.id, current.id)) if person else None
-    handout, context, seed = _drawn(session, current, rng, before, but, alone=person is None)
+    arm = _arm(session, current, person) if person else None
+    handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0)
     if person is not None:
         handout.person_id = person.id
+        handout.link = _arrived(rounds.config_of(session, current.version_id), link, before)
         session.add(handout)
-        drawn = seed or context
-        drawn.draw = rng.randint(0, round_queries.KEYS)  # see `queries.uniform` of rounds
+        if seed is None:
+            contexts.handed_out(context, _sampling(session, current), rng)
+        else:
+            seed.draw = rng.randint(0, KEYS)
         session.flush()
     return _offer(session, current, handout, context, seed)
 
 
+def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
+    """The arm that somebody works in now; what they perturb keeps that of its origin, so it is no draw."""
+    if not of.arms:
+        return None
+    return assigning.arm_of(session, of, person.id, session.scalar(queries.draws(person.id, of.id)) or 0)
+
+
+def _arrived(config: TaskConfig, link: Mapping[str, str], before: Handout | None) -> dict[str, Any] | None:
+    """What is known of how somebody came: by this link, or by the one of what they were given before."""
+    if not config.link:
+        return None
+    known = before.link if before else None
+    return known if known and not _told(config, link) else config.clean_link(link) or None
+
+
+def _told(config: TaskConfig, link: Mapping[str, str]) -> bool:
+    """Whether the parameters of an address say anything that the task asks of it."""
+    return any(link.get(field.key) for field in config.link)
+
+
 def _drawn(
-    session: Session, current: Round, rng: random.Random, before: Handout | None, but: int, alone: bool
+    session: Session,
+    current: Round,
+    rng: random.Random,
+    before: Handout | None,
+    but: int,
+    arm: arms.Arm | None,
+    person_id: int,
 ) -> tuple[Handout, Context, Seed | None]:
     config = rounds.config_of(session, current.version_id)
-    arm = None if alone else arms.draw(current.arms, rng)
     wanted = arm.get("start") if arm else None
     start, seed = wanted or config.draw_start(rng), None
     if start == "seed":
@@ -66,7 +108,8 @@ def _drawn(
         context = session.get_one(Context, seed.context_id)
     else:
         last = before.context_id if before else but
-        context = contexts.pick(session, current.task_id, config.contexts.sampling, rng, last)
+        sampling, pool = _sampling(session, current), planning.pool(session, current)
+        context = contexts.pick(session, current.task_id, sampling, rng, last, person_id, pool)
     handout = Handout(
         round_id=current.id,
         context_id=context.id,
@@ -80,6 +123,11 @@ def _drawn(
     return handout, context, seed
 
 
+def _sampling(session: Session, of: Round) -> str:
+    """How contexts of a round are drawn: as its plan says, else as its config does."""
+    return parse(of.plan).sampling or rounds.config_of(session, of.version_id).contexts.sampling
+
+
 def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:
     """Hand one's own example out again, to be edited minimally so that its answer becomes another one.
 
@@ -88,6 +136,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
     origin = service.own(session, person, example_id)
     current = session.get_one(Round, origin.round_id)
     people.require_seat(session, person, current.task_id)
+    partaking.admit(session, person, current)
     standing = session.get_one(Standing, origin.id)
     config = rounds.config_of(session, current.version_id)
     if task_id not in ("", current.task_id):
@@ -108,15 +157,23 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
         arm=origin.arm,
         made_from=origin.id,
     )
+    handout.link = _arrived(config, NO_LINK, session.scalar(queries.current_handout(person.id, current.id)))
     session.add(handout)
     session.flush()
     return _offer(session, current, handout, session.get_one(Context, origin.context_id), None)
 
 
 def current(
-    session: Session, person: Person, task_id: str, *, context_id: int = 0, handout_id: int = 0
+    session: Session,
+    person: Person,
+    task_id: str,
+    *,
+    context_id: int = 0,
+    handout_id: int = 0,
+    link: Mapping[str, str] = NO_LINK,
 ) -> Offer | None:
-    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was.
+    """What somebody was given last in the open round, so that a reload shows it again; None where nothing was, or
+    where they came by another `link` since.
 
     With `handout_id` that handout, with `context_id` the last one of that context, wherever there is such a one.
     """
@@ -125,7 +182,8 @@ def current(
     if found is None or (found.person_id, found.round_id) != (person.id, of.id):
         found = session.scalar(queries.handout(person.id, of.id, context_id)) if context_id else None
     found = found or session.scalar(queries.current_handout(person.id, of.id))
-    if found is None:
+    config = rounds.config_of(session, of.version_id)
+    if found is None or _arrived(config, link, found) != found.link:
         return None
     seed = session.get(Seed, found.seed_id) if found.seed_id else None
     return _offer(session, of, found, session.get_one(Context, found.context_id), seed)

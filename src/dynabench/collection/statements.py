@@ -9,6 +9,7 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     Executable,
+    Integer,
     Table,
     bindparam,
     case,
@@ -20,9 +21,9 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import InstrumentedAttribute
 
 from dynabench.collection.tables import Example, Handout, Prediction, Retraction, Seed, Standing
+from dynabench.rounds.samplers.most_uncertain import FADES
 from dynabench.rounds.tables import Ban, Context, Role, Round, Task
 
 _PERSON = bindparam("person", type_=BigInteger)
@@ -44,7 +45,7 @@ def _given() -> Executable:
     context = bindparam("context", type_=BigInteger)
     role = select(Role.role).where(Role.task_id == Task.id, Role.person_id == _PERSON).scalar_subquery()
     banned = select(Ban.reason).where(Ban.task_id == Task.id, Ban.person_id == _PERSON).scalar_subquery()
-    columns: list[Any] = [Round.id, Round.number, Round.version_id, Round.fooled_when, Round.arms]
+    columns: list[Any] = [Round.id, Round.number, Round.version_id, Round.fooled_when, Round.arms, Round.plan]
     names = ("id", "goal", "start", "initial", "arm", "seed_id", "made_from", "at")
     columns += [getattr(Handout, name).label(f"handout_{name}") for name in names]
     columns += [Context.id.label("context_id"), Context.values.label("context"), Context.tag]
@@ -78,8 +79,8 @@ def _tries() -> Executable:
 
 GIVEN, TRIES = _given(), _tries()
 
-ROUND_LOCK = select(Round.state).where(Round.id == bindparam("round")).with_for_update(read=True)
-"""The state of a round, which is locked for sharing: one that closes waits for this example, or this for it."""
+ROUND_LOCK = select(Round.state, Round.plan).where(Round.id == bindparam("round")).with_for_update(read=True)
+"""State and plan of a round, which is locked for sharing: one that closes waits for this example, or this for it."""
 
 HANDOUT_LOCK = select(Handout.id).where(Handout.id == bindparam("handout")).with_for_update()
 """A handout, so that tries on it come one at a time: they are numbered."""
@@ -100,11 +101,22 @@ NEW_PREDICTION = insert(_table(Prediction))
 NEW_STANDING = insert(_table(Standing))
 
 
-def _used(table: type[Any], id: str, **more: InstrumentedAttribute[int]) -> Executable:
-    columns: dict[str, Any] = {"used": table.used + 1}
-    columns |= {name: column + bindparam(f"and_{name}", type_=BigInteger) for name, column in more.items()}
-    return update(_table(table)).where(table.id == bindparam(id)).values(columns)
+def _context_used() -> Executable:
+    doubt = func.coalesce(bindparam("doubt", type_=Integer), Context.doubt)
+    columns: dict[str, Any] = {
+        "used": Context.used + 1,
+        "fooled": Context.fooled + bindparam("and_fooled", type_=BigInteger),
+        "doubt": ((FADES - 1) * Context.doubt + doubt) // FADES,
+    }
+    return update(_table(Context)).where(Context.id == bindparam("context")).values(columns)
 
 
-CONTEXT_USED = _used(Context, "context", fooled=Context.fooled)
-SEED_USED = _used(Seed, "seed")
+CONTEXT_USED = _context_used()
+"""One more example on a context, which may have fooled; `doubt` is that of the targets, None where they tell none."""
+
+CONTEXT_JUDGED = (
+    update(_table(Context))
+    .where(Context.id == bindparam("context"))
+    .values(good=Context.good + bindparam("and_good"), failed=Context.failed + bindparam("and_failed"))
+)
+SEED_USED = update(_table(Seed)).where(Seed.id == bindparam("seed")).values(used=Seed.used + 1)

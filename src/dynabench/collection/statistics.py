@@ -25,7 +25,7 @@ from dynabench.stats.verdict import Verdict
 PEOPLE = ("person", "expert", "owner")
 BREAKDOWNS = ("source", "start", "day", "arm")
 
-TallyRow = Row[int, str, str, str, str, int, int, int, int, int, int]
+TallyRow = Row[int, str, str, str, str, int, int, int, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOP
     return {person: _figures(group) for person, group in groups.items()}
 
 
-def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int]:
+def _tallies(round_id: int) -> Select[int, str, str, str, str, int, int, int, int, int, int, int]:
     """All tallies of a round: one range of the primary key."""
-    counts = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.retracted, Tally.hidden)
+    rated = (Tally.examples, Tally.fooled, Tally.validated, Tally.resolved, Tally.unknown)
     key = (Tally.person_id, Tally.day, Tally.start, Tally.arm, Tally.source)
-    return select(*key, *counts).where(Tally.round_id == round_id)
+    return select(*key, *rated, Tally.retracted, Tally.hidden).where(Tally.round_id == round_id)
 
 
 def _blind(round_id: int, sources: Sequence[str], but: Collection[str]) -> Select[int, int, int, int]:
@@ -94,6 +94,7 @@ def _blind(round_id: int, sources: Sequence[str], but: Collection[str]) -> Selec
         select(Standing.blind, Standing.blind_right, Standing.targets, Standing.targets_right)
         .join(Example, Example.id == Standing.example_id)
         .where(Standing.round_id == round_id, text("standings.blind > 0"), ~Standing.retracted, ~Standing.hidden)
+        .where(Standing.fooled.is_not(None) | (Standing.targets == 0))
         .where(Standing.verdict != str(Verdict.FLAGGED), Example.source.in_(sources), Example.arm.not_in(but))
     )
 
@@ -119,7 +120,7 @@ def _figures(rows: Iterable[TallyRow]) -> Figures:
     people: dict[int, Counts] = defaultdict(Counts)
     retracted, hidden = 0, 0
     for row in rows:
-        people[row.person_id] += Counts(row.examples, row.fooled, row.validated, row.resolved)
+        people[row.person_id] += Counts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
         retracted += row.retracted
         hidden += row.hidden
     total = sum(people.values(), Counts())

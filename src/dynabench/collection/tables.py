@@ -5,11 +5,11 @@ rebuild.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, text
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, func, select, text
+from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from dynabench.db import Base, Key, now
 
@@ -57,7 +57,8 @@ class SeedPrediction(Base):
 class Handout(Base):
     """A context as it was given to one person: with the goal, the start and the text that the field began with.
 
-    `arm` is the round's condition that was drawn. The text is that of a seed (`seed_id`), or of the example that is
+    `arm` is the round's condition that was drawn; `link` is what the address told by which the person came, for the
+    task's owners alone. The text is that of a seed (`seed_id`), or of the example that is
     to be perturbed or that the seed was taken from (`made_from`).
     """
 
@@ -73,16 +74,21 @@ class Handout(Base):
     arm: Mapped[str] = mapped_column(String(40), default="")
     seed_id: Mapped[int | None] = mapped_column(Key)  # these two without foreign keys: examples point to handouts
     made_from: Mapped[int | None] = mapped_column(Key)
+    link: Mapped[dict[str, Any] | None]
     at: Mapped[datetime] = mapped_column(default=now)
 
-    __table_args__ = (Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),)
+    __table_args__ = (
+        Index("ix_handouts_person", "person_id", "round_id", "context_id", "id"),
+        Index("ix_handouts_seen", "person_id", "context_id"),
+    )
 
 
 class Example(Base):
     """What somebody wrote against a context, with the answer they claim is right. Never edited.
 
     `uid` names it outside of this database: in exports, and again after an import. `edit_distance` counts the
-    characters changed from the text that its fields began with; None for a blank start.
+    characters changed from the text that its fields began with; None for a blank start. `fooled` is what was known when
+    it was written: None where no model was asked, or where people say later whether it was wrong (`Standing.fooled`).
     """
 
     __tablename__ = "examples"
@@ -97,7 +103,7 @@ class Example(Base):
     version_id: Mapped[int] = mapped_column(ForeignKey("task_versions.id"))
     input: Mapped[dict[str, Any]]
     answer: Mapped[dict[str, Any]]
-    fooled: Mapped[bool]
+    fooled: Mapped[bool | None]
     source: Mapped[str] = mapped_column(String(10))  # person, expert, owner or program
     start: Mapped[str] = mapped_column(String(10))
     arm: Mapped[str] = mapped_column(String(40), default="")
@@ -119,7 +125,10 @@ class Example(Base):
 
 
 class Prediction(Base):
-    """What one model version answered on one example, as obtained by the server."""
+    """What one model version answered on one example, as obtained by the server.
+
+    `fooled` is what the task's rule said at once, `errs` what holds now: the latest judgement of this answer, if any.
+    """
 
     __tablename__ = "predictions"
 
@@ -130,8 +139,38 @@ class Prediction(Base):
     version: Mapped[str] = mapped_column(String(64))
     answer: Mapped[dict[str, Any]]
     probabilities: Mapped[dict[str, Any] | None]
-    fooled: Mapped[bool]
+    fooled: Mapped[bool | None]
     latency_ms: Mapped[float]
+
+    if TYPE_CHECKING:
+        errs: Mapped[bool | None]
+
+
+class Judgement(Base):
+    """Somebody's or something's word on whether a model was wrong; the latest one on each counts.
+
+    By the `annotator` (`person_id`), by a `model` (`model`, `version`, and what it `said`), or by the `validators`,
+    whose verdict it is. On one answer, or, with `prediction_id` None, on all of an example together. `fooled` None
+    takes an earlier word back.
+    """
+
+    __tablename__ = "judgements"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), index=True)
+    prediction_id: Mapped[int | None] = mapped_column(ForeignKey("predictions.id"), index=True)
+    by: Mapped[str] = mapped_column(String(10))
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="SET NULL"))
+    model: Mapped[str] = mapped_column(String(100), default="")
+    version: Mapped[str] = mapped_column(String(64), default="")
+    fooled: Mapped[bool | None]
+    said: Mapped[dict[str, Any] | None]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+_judged = select(Judgement.fooled).where(Judgement.prediction_id == Prediction.id)
+_latest = _judged.order_by(Judgement.id.desc()).limit(1).correlate_except(Judgement).scalar_subquery()
+Prediction.errs = column_property(func.coalesce(_latest, Prediction.fooled))
 
 
 class Explanation(Base):
@@ -198,6 +237,7 @@ class VerdictEvent(Base):
 class Standing(Base):
     """Projection: where one example stands now. The row that voters lock.
 
+    `fooled` is what is known now, as the rule, a judgement or the verdict says; None where nobody knows.
     `open` means that it may be handed to validators. `blind_right` of `blind` blind answers agree with the claim;
     `targets_right` of `targets` predictions do.
     """
@@ -207,7 +247,7 @@ class Standing(Base):
     example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
     round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
     author_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
-    fooled: Mapped[bool]
+    fooled: Mapped[bool | None]
     verdict: Mapped[str] = mapped_column(String(10), default="pending")
     votes: Mapped[int] = mapped_column(default=0)
     retracted: Mapped[bool] = mapped_column(default=False)
@@ -230,7 +270,7 @@ class Tally(Base):
 
     Sums of it give every rate: examples and fooled leave out retracted and hidden ones; `validated` counts fooled
     examples whose verdict is `correct`, `resolved` fooled examples with any final verdict. A retracted example that
-    is hidden too counts as retracted.
+    is hidden too counts as retracted. `unknown` examples are those of which nobody knows whether a model was fooled.
     """
 
     __tablename__ = "tallies"
@@ -247,3 +287,4 @@ class Tally(Base):
     resolved: Mapped[int] = mapped_column(default=0)
     retracted: Mapped[int] = mapped_column(default=0)
     hidden: Mapped[int] = mapped_column(default=0)
+    unknown: Mapped[int] = mapped_column(default=0)

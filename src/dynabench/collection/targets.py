@@ -6,30 +6,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.collection import judging
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
+from dynabench.collection.judging import Said
 from dynabench.models.client import Answer, Host
-from dynabench.tasks.fooling import ensemble_fooled
+from dynabench.tasks.ensembles import ensemble_fooled
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds."""
+    """What the targets said: one flag per answer, the ensemble's, and the whole wait in milliseconds.
+
+    A flag is None where people say later whether that answer is wrong. `said` is what a judge model said of each.
+    """
 
     answers: tuple[Answer, ...]
-    flags: tuple[bool, ...]
-    fooled: bool
+    flags: tuple[bool | None, ...]
+    fooled: bool | None
     latency_ms: float
+    said: tuple[Said, ...] = ()
+
+    @property
+    def doubt(self) -> int | None:
+        """How unsure the targets were on average, 0 (certain) to 1000 (all labels alike); None where they tell none."""
+        told = [list(each.probabilities.values()) for each in self.answers if each.probabilities]
+        unsure = [(1 - max(some)) / (1 - 1 / len(some)) for some in told if len(some) > 1]
+        return round(1000 * min(max(sum(unsure) / len(unsure), 0.0), 1.0)) if unsure else None
 
 
-UNASKED = Verdict((), (), fooled=False, latency_ms=0.0)
+UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
 
 
 async def ask(host: Host, draft: Draft) -> Verdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
-    In an arm without targets nobody is asked, and nobody is fooled; where they have conversed with the author, they
-    have answered already.
+    Without targets nobody is asked, and whether anybody would have been fooled is not known; where they have conversed
+    with the author, they have answered already.
     """
     if draft.conversed is not None:
         return _conversed(draft, draft.conversed)
@@ -38,15 +51,22 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     begun = time.perf_counter()
     answers = await gather(host, draft.targets, draft.inputs)
     latency = (time.perf_counter() - begun) * 1000
-    flags = tuple(draft.config.fooled_by(answer.answer, draft.answer) for answer in answers)
-    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency)
+    computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
+    said = await judging.ask(host, draft, answers)
+    judged = tuple(each.fooled for each in said) or (None,) * len(answers)
+    flags = computed if draft.config.fooled.judged_by is None else judged
+    return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency, said)
+
+
+def _fooled(draft: Draft, answer: Answer) -> bool:
+    return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
 
 
 def _conversed(draft: Draft, said: Conversed) -> Verdict:
     """A side is fooled where the author claims something else of its reply than models claim by replying."""
     stands = draft.config.chat is not None and bool(draft.config.chat.claims)
     flags = tuple(
-        stands and picked and draft.config.fooled_by(answer.answer, draft.answer)
+        stands and picked and draft.config.fooled_by(answer.answer, draft.answer, draft.inputs)
         for answer, picked in zip(said.answers, said.picked, strict=True)
     )
     waited = max(answer.latency_ms for answer in said.answers)

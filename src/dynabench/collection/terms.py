@@ -78,7 +78,7 @@ def wanted(text: str) -> list[str]:
 
 def facet(name: str, value: object) -> str:
     """The term of a facet. Values that are no short plain names, such as tags, stand as digests."""
-    text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    text = ("no", "yes")[value] if isinstance(value, bool) else "unknown" if value is None else str(value)
     return f"_{name}_{text if _FACET(text) and len(text) <= LONGEST else 'u_' + _digest(text)}".replace("-", "_")
 
 

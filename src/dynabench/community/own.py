@@ -35,7 +35,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over a task's examples that stand; `rate` is of those that a model was asked about."""
+    """Sums over a task's examples that stand; `rate` is of those of which it is known whether a model was fooled."""
 
     examples: int
     fooled: int
@@ -78,7 +78,7 @@ def totals(session: Session, person: Person, task_id: str) -> Totals:
         count(Standing.fooled),
         count(Standing.fooled & (Standing.verdict == Verdict.CORRECT)),
         count(Standing.open & (Standing.verdict == Verdict.PENDING)),
-        count(Standing.targets > 0),
+        count(Standing.fooled.is_not(None)),
     )
     statement = _mine(person.id, task_id, *columns).where(~Standing.retracted, ~Standing.hidden)
     examples, fooled, verified, waiting, asked = map(int, session.execute(statement).one())

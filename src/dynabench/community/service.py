@@ -4,6 +4,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import Person
+from dynabench.collection import notes
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
 from dynabench.leaderboards import snapshots
@@ -34,6 +35,8 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
+    for statement in notes.forget(person_id):
+        session.execute(statement)
     notices.forget(session, person_id)
     registry.forget(session, person_id)
     submissions.forget(session, settings, person_id)

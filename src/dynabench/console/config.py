@@ -1,6 +1,6 @@
 """The config of a task: edited as YAML, checked as one types, kept in versions."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
@@ -20,6 +20,7 @@ router = APIRouter()
 SHOWN = 20
 
 After = Annotated[str, Query(max_length=18)]
+View = Literal["beside", "inline"]
 Against = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 
 
@@ -75,7 +76,7 @@ async def save(request: Request, task: str, owner: Owning) -> Response:
         return await _page(request, task, text, status=422)
     except errors.Conflict as problem:
         wrong = [editing.Problem("config", problem.detail, None)]
-        return await _page(request, task, text, status=409, problems=wrong, preview=None)
+        return await _page(request, task, text, status=409, problems=wrong, preview=None, effects=[])
     address = request.app.url_path_for("manage_config", task=task)
     return RedirectResponse(f"{address}?saved={number}", status_code=303)
 
@@ -89,19 +90,32 @@ async def download(request: Request, task: str, n: VersionNumber, owner: Owning)
 
 
 @router.get("/tasks/{task}/manage/config/versions/{n}", name="config_version")
-async def version(request: Request, task: str, n: VersionNumber, owner: Owning, against: Against = None) -> Response:
+async def version(
+    request: Request, task: str, n: VersionNumber, owner: Owning, against: Against = None, view: View = "beside"
+) -> Response:
     """One version, and what changed from another one, by default from the one before."""
 
     def read(session: Session) -> dict[str, Any]:
         shown = listing.version(session, task, n)
         other = against or (n - 1)
         before = listing.version(session, task, other) if other else None
-        return {
-            "version": shown,
-            "before": before,
-            "numbers": [each.number for each in listing.versions(session, task, "", 100).items],
-            "lines": editing.difference(before.config, shown.config) if before else [],
-        }
+        lines = editing.difference(before.config, shown.config) if before else []
+        numbers = [each.number for each in listing.versions(session, task, "", 100).items]
+        does = editing.check(session, shown.config, task)["effects"]
+        known = {"version": shown, "before": before, "numbers": numbers, "lines": lines, "effects": does}
+        return known | {"pairs": editing.beside(lines), "view": view, "newest": numbers[0]}
 
     values = await request.app.state.db.aread(read)
     return await frame.page(request, task, "console/version.html", "config", **values)
+
+
+@router.post("/tasks/{task}/manage/config/versions/{n}/restore", name="restore_version")
+async def restore(request: Request, task: str, n: VersionNumber, owner: Owning) -> Response:
+    """Make the text of an earlier version the newest one."""
+
+    def write(session: Session) -> int:
+        return service.save_task(session, owner, listing.version(session, task, n).config).version
+
+    number = await request.app.state.db.awrite(write)
+    address = request.app.url_path_for("manage_config", task=task)
+    return RedirectResponse(f"{address}?saved={number}", status_code=303)

@@ -1,7 +1,7 @@
 """The contexts of a task: what there is, how often it was used, files to add more."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from anyio import to_thread
@@ -11,14 +11,17 @@ from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
-from dynabench.console import downloads, frame, imports
+from dynabench.accounts.tables import Person
+from dynabench.console import context_changes, downloads, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
-from dynabench.rounds import listing, mapping, queries, service, waiting
+from dynabench.rounds import context_list, listing, mapping, queries, service, waiting
+from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
 
 router = APIRouter()
 router.include_router(imports.router)
+router.include_router(context_changes.router)
 
 SHOWN = 25
 IMPORTS = 5  # latest imports that are listed
@@ -26,16 +29,24 @@ IMPORTS = 5  # latest imports that are listed
 After = Annotated[str, Query(max_length=18)]
 Deleted = Annotated[int | None, Query(ge=0, le=2**53)]
 Tag = Annotated[str | None, Query(max_length=100)]
+Words = Annotated[str, Query(max_length=200)]
+Retired = Literal["no", "yes", "any"]
 
 
-def read(session: Session, task: str, tag: str | None, after: str) -> dict[str, Any]:
-    """A page of contexts with the tags there are and the latest imports."""
-    found = listing.contexts(session, task, tag or None, after, SHOWN)
+def read(session: Session, owner: Person, task: str, sought: Sought, after: str) -> dict[str, Any]:
+    """A page of contexts with the tags there are, the latest imports and datasets to take more from."""
+    found = context_list.find(session, task, sought, after, SHOWN)
+    sampling = service.newest_config(session, task).contexts.sampling
     return {
         "contexts": found.items,
         "next": found.next,
-        "tag": tag or "",
+        "looked_at": context_list.LOOKED_AT if sought.words and found.next and len(found.items) < SHOWN else None,
+        "sought": sought,
+        "tag": sought.tag or "",
         "after": after,
+        "datasets": context_changes.public(session, owner, task),
+        "many": queries.MANY,
+        "weighted": sampling == "weighted",
         "tags": listing.tags(session, task),
         "total": session.scalar(queries.context_count(task)),
         "imports": list(session.scalars(queries.imports(task, IMPORTS))),
@@ -43,19 +54,38 @@ def read(session: Session, task: str, tag: str | None, after: str) -> dict[str, 
     }
 
 
-async def show(request: Request, task: str, tag: str | None, after: str, status: int = 200, **more: Any) -> Response:
+async def show(
+    request: Request, owner: Person, task: str, sought: Sought, after: str, status: int = 200, **more: Any
+) -> Response:
     """The page of contexts."""
     db: Database = request.app.state.db
-    values = {"errors": {}, "deleted": None} | await db.aread(read, task, tag, after) | more
+    said: dict[str, Any] = {"errors": {}, "deleted": None, "done": "", "changed": 0, "ids": []}
+    values = said | await db.aread(read, owner, task, sought, after) | more
     return await frame.page(request, task, "console/contexts.html", "contexts", status=status, **values)
 
 
 @router.get("/tasks/{task}/manage/contexts", name="manage_contexts")
 async def contexts(
-    request: Request, task: str, owner: Owning, tag: Tag = None, after: After = "", deleted: Deleted = None
+    request: Request,
+    task: str,
+    owner: Owning,
+    tag: Tag = None,
+    q: Words = "",
+    retired: Retired = "no",
+    after: After = "",
+    deleted: Deleted = None,
+    done: Words = "",
+    changed: Deleted = 0,
+    ids: Annotated[str, Query(max_length=2000)] = "",
 ) -> Response:
     """Contexts, newest first, and a form for a file of more."""
-    return await show(request, task, tag, after, deleted=deleted)
+    sought = Sought(q, tag or None, {"no": False, "yes": True, "any": None}[retired])
+    said: dict[str, Any] = {
+        "done": done,
+        "changed": changed,
+        "ids": [each for each in ids.split(",") if each.isdecimal()],
+    }
+    return await show(request, owner, task, sought, after, deleted=deleted, **said)
 
 
 @router.get("/tasks/{task}/manage/contexts.csv", name="download_contexts")
@@ -64,16 +94,16 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
     db: Database = request.app.state.db
     fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return downloads.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled"], rows)
+    return downloads.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
     after = ""
     while True:
-        page = db.read(listing.contexts, task, tag, after, 500)
+        page = db.read(context_list.find, task, Sought(tag=tag, retired=None), after, 500)
         for each in page.items:
             values = [downloads.plain(each.values.get(name, "")) for name in fields]
-            yield [*values, downloads.plain(each.tag), each.used, each.fooled]
+            yield [*values, downloads.plain(each.tag), each.used, each.fooled, each.weight, each.retired_at or ""]
         if page.next is None:
             return
         after = page.next
@@ -92,7 +122,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
             await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
             name = file.filename[:200]
         except errors.Invalid as problem:
-            return await show(request, task, None, "", status=422, errors=problem.fields)
+            return await show(request, owner, task, Sought(), "", status=422, errors=problem.fields)
     address = request.app.url_path_for("map_contexts", task=task, id=id)
     return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)
 

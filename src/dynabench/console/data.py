@@ -123,7 +123,7 @@ def _sheet(found: PreviewOut) -> tuple[list[str], list[tuple[PreviewRow, list[st
 def _cells(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
         if name == "fooled":
-            yield name, "✓" if value else ""
+            yield name, {True: "✓", None: "?"}.get(value, "")
         elif isinstance(value, dict):
             yield from ((field, str(part)) for field, part in value.items())
         elif name not in HIDDEN:

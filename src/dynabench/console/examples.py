@@ -1,6 +1,6 @@
 """A task's examples: found by words and facets, and each with everything that is known of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -11,9 +11,10 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import differences, queries, search
+from dynabench.collection import differences, notes, queries, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
+from dynabench.collection.terms import strings
 from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating
 from dynabench.db import Database
@@ -21,7 +22,7 @@ from dynabench.rounds import arms
 from dynabench.rounds import queries as round_queries
 from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
-from dynabench.validation import moderation
+from dynabench.validation import bulk, moderation
 from dynabench.validation import queries as vote_queries
 
 router = APIRouter()
@@ -45,6 +46,7 @@ COLUMNS += ("fooled", "verdict", "retracted", "hidden", "models")
 
 Act = Literal["hide", "restore", "dismiss", "reopen", "warn", "ban", "lift"]
 Done = Annotated[Act | None, Query()]
+Bulk = Annotated[int | None, Query(alias="bulk", ge=1, le=2**53)]
 UNDO = {"hide": "restore", "restore": "hide", "dismiss": "reopen", "reopen": "dismiss", "ban": "lift"}
 
 
@@ -60,8 +62,8 @@ def asked(request: Request) -> tuple[ExampleQuery, dict[str, str], dict[str, str
 
 
 @router.get("/tasks/{task}/manage/examples", name="manage_examples")
-async def examples(request: Request, task: str, person: Moderating) -> Response:
-    """Search, filters, a page of what was found."""
+async def examples(request: Request, task: str, person: Moderating, bulk_act: Bulk = None) -> Response:
+    """Search, filters, a page of what was found; `bulk` names what was just done to many."""
     question, written, wrong = asked(request)
 
     def read(session: Session) -> dict[str, Any]:
@@ -75,6 +77,11 @@ async def examples(request: Request, task: str, person: Moderating) -> Response:
                 )
             except errors.Invalid as problem:
                 problems = problem.fields
+        known |= _beside(session, [each.example.id for each in page.items])
+        known |= {"bulk": None, "bulk_changed": 0}
+        if bulk_act is not None:
+            done, ids = bulk.one(session, person, task, bulk_act)
+            known |= {"bulk": done, "bulk_changed": len(ids)}
         return known | {"items": page.items, "next": page.next, "errors": problems}
 
     values = await request.app.state.db.aread(read)
@@ -135,10 +142,16 @@ def _row(each: search.Seen) -> list[object]:
     context = texts(config.shown_context(each.context.values)) if each.context.values else ""
     cells = [each.author.public_name, example.source, example.start, example.arm, each.context.tag, context]
     cells += [texts(example.input), said(config, example.answer)]
-    fooled = example.fooled if example.predictions else ""
+    fooled = "" if each.standing.fooled is None else each.standing.fooled
     facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, downloads.plain(models)]
     when = example.at.isoformat(timespec="seconds")
     return [example.id, example.uid, when, each.round.number, *map(downloads.plain, cells), *facts]
+
+
+def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:
+    """What stands beside examples: `notes` and `labels` by their ids."""
+    said, labels = notes.of(session, ids)
+    return {"notes": said, "labels": labels}
 
 
 def _facets(session: Session, task: str) -> dict[str, Any]:
@@ -159,7 +172,7 @@ def said(config: TaskConfig, answer: dict[str, Any]) -> str:
 
 def texts(values: dict[str, Any]) -> str:
     """The texts of an input or context, one after the other."""
-    return " · ".join(str(value) for value in values.values() if isinstance(value, str))
+    return " · ".join(strings(values))
 
 
 @router.get("/tasks/{task}/manage/examples/{id}", name="manage_example")
@@ -195,4 +208,5 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
         "votes": moderation.votes(session, id),
         "events": list(session.scalars(vote_queries.verdict_events(id))),
         "looked": list(session.scalars(queries.attributions_of(id))),
+        **_beside(session, [id]),
     }

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench import errors
-from dynabench.collection import boards, figures, overview
+from dynabench.collection import arm_figures, boards, calibration, figures, overview
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.console import downloads, frame
@@ -22,6 +22,7 @@ router = APIRouter()
 
 VIEWS = {
     "conditions": ("arm", "start", "source"),
+    "arms": (),
     "day": ("day",),
     "tag": ("tag",),
     "annotator": (),
@@ -71,7 +72,10 @@ async def show(
         if view == "annotator":
             people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
         tables = [(by, ABOUT[by], lines, _chart(by, lines)) for by, lines in found.by.items()]
-        shown = {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
+        arms = arm_figures.lines(session, of) if view == "arms" else []
+        judged = calibration.calibration(session, of) if view == "conditions" else None
+        shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged}
+        shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
         return shown | {"people": people, "next": more}
 
     values = await request.app.state.db.aread(read)

@@ -22,6 +22,9 @@ RAIL = (
     ("people", "People", True),
     ("data", "Data", False),
     ("config", "Config", False),
+    ("settings", "Settings", False),
+    ("announcements", "Announcements", False),
+    ("archives", "Archives", False),
     ("webhooks", "Webhooks", False),
     ("log", "Log", False),
 )

@@ -33,7 +33,7 @@ NEWEST = 5_000  # examples of a round that disagreement and flags are judged by
 
 @dataclass(frozen=True)
 class Day:
-    """What was written on one UTC day: `asked` leaves out arms in which no model is asked; `waiting` examples fooled a
+    """What was written on one UTC day: of `asked` it is known whether a model was fooled; `waiting` examples fooled a
     model and have no verdict yet. `split` of `checked` examples, those with two votes or more, got unlike votes."""
 
     day: date
@@ -96,7 +96,7 @@ def _written(session: Session, of: Round, first: date) -> dict[str, dict[str, in
         day = found.setdefault(row.day, dict.fromkeys(("examples", "asked", "fooled", "waiting", "people"), 0))
         day["examples"] += int(row.examples)
         if row.arm not in controls:
-            day["asked"] += int(row.examples)
+            day["asked"] += int(row.examples) - int(row.unknown)
             day["fooled"] += int(row.fooled)
             day["waiting"] += int(row.fooled) - int(row.resolved)
     for each, count in session.execute(queries.people(of.id, first.isoformat(), PEOPLE)):

@@ -36,7 +36,12 @@ async def log(request: Request, task: str, owner: Owning, kind: Kind = "", after
 
 def told(subject: dict[str, Any]) -> str:
     """What an act was about, in one line: `round 3, created 120`."""
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.items() if value is not None)
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in subject.items() if _plain(value))
+
+
+def _plain(value: Any) -> bool:
+    """Whether a line can say it: what a plan was before stays in the log for undoing."""
+    return value is not None and not isinstance(value, dict)
 
 
 @router.get("/tasks/{task}/manage/log.csv", name="download_log")

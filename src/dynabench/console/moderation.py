@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import hiding
+from dynabench.collection import hiding, notes
 from dynabench.console import examples, frame
 from dynabench.console.access import Moderating
 from dynabench.rounds import people
@@ -18,7 +18,7 @@ from dynabench.validation import moderation
 router = APIRouter()
 
 SHOWN = 10
-Which = Literal["waiting", "hidden", "dismissed"]
+Which = Literal["waiting", "hidden", "dismissed", "noted"]
 
 
 @router.get("/tasks/{task}/manage/moderation", name="manage_moderation")
@@ -31,11 +31,12 @@ async def queue(
     done: examples.Done = None,
     of: Annotated[int, Query(ge=0, le=2**53)] = 0,
 ) -> Response:
-    """Examples that wait for a moderator; those that are hidden; those whose flags were dismissed."""
+    """Examples that wait for a moderator; those that are hidden, whose flags were dismissed, or that have notes."""
 
     def read(session: Session) -> dict[str, Any]:
         cases, more = moderation.queue(session, person, task, which, after or None, SHOWN)
-        return {"cases": cases, "next": more}
+        said, labels = notes.of(session, [each.seen.example.id for each in cases])
+        return {"cases": cases, "next": more, "notes": said, "labels": labels}
 
     values = await request.app.state.db.aread(read)
     shown = examples.words(which=which, after=after, done=done, of=of)

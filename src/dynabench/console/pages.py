@@ -3,6 +3,9 @@
 from fastapi import APIRouter
 
 from dynabench.console import (
+    announcements,
+    archives,
+    bulk,
     config,
     contexts,
     data,
@@ -13,13 +16,30 @@ from dynabench.console import (
     moderation,
     people,
     rounds,
+    settings,
     webhooks,
 )
 
 router = APIRouter(include_in_schema=False)
 
 # Each section is a module with a `router` whose page is named `manage_<section>`; see `frame.RAIL`.
-SECTIONS = (health, rounds, contexts, examples, figures, moderation, people, data, config, webhooks, log)
+SECTIONS = (
+    health,
+    rounds,
+    contexts,
+    examples,
+    figures,
+    moderation,
+    people,
+    data,
+    config,
+    settings,
+    announcements,
+    archives,
+    webhooks,
+    log,
+)
 
+router.include_router(bulk.router)
 for _section in SECTIONS:
     router.include_router(_section.router)

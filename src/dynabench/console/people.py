@@ -14,7 +14,8 @@ from dynabench.collection.overview import started
 from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating, Owning
 from dynabench.db import Database
-from dynabench.rounds import invitations, people, service
+from dynabench.rounds import invitations, mailed, people, service
+from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
 from dynabench.security import RowId
 
@@ -63,6 +64,7 @@ async def _show(request: Request, person: Person, task: str, status: int = 200, 
     of = query.get("of", "")
     banned = known["done"] == "ban" and of.isdecimal() and len(of) < 16
     known["undo"] = str(request.app.url_path_for("manage_lift", task=task, id=int(of))) if banned else ""
+    known["mails"] = request.app.state.settings.mails
     return await frame.page(
         request, task, "console/people.html", "people", status=status, person=person, **(shown | known | values)
     )
@@ -173,6 +175,23 @@ async def invite(
     except errors.Conflict as problem:
         return await _show(request, owner, task, problem.status, problem=problem.detail)
     return await _show(request, owner, task, 201, link=str(request.url_for("join", secret=secret)))
+
+
+@router.post("/tasks/{task}/manage/people/invitations/mail", name="manage_mail", dependencies=MAILING)
+async def mail(
+    request: Request, task: str, owner: Owning, role: Text = "", address: Text = "", days: Text = "7"
+) -> Response:
+    """A link that the site mails."""
+    state, number = request.app.state, int(days) if days.isdecimal() and len(days) < 6 else 0
+    try:
+        await state.db.awrite(mailed.invite, state.settings, owner, task, role, address, number)
+    except errors.Invalid as problem:
+        typed = {"mailed": role, "address": address, "days": days}
+        wrong = {f"mail.{name}": text for name, text in problem.fields.items()}
+        return await _show(request, owner, task, 422, errors=wrong, typed=typed)
+    except errors.Conflict as problem:
+        return await _show(request, owner, task, problem.status, problem=problem.detail)
+    return _back(request, task, "mailed")
 
 
 @router.post("/tasks/{task}/manage/people/invitations/{id}/revoke", name="manage_revoke")

@@ -12,7 +12,9 @@ from dynabench.validation.tables import Undo, Validation
 def days(round_id: int, since: str) -> Select[Any]:
     """Sums of a round's tallies by day, arm and source from the day `since` on: one range of the projection's primary
     key, a row per person and day."""
-    sums = [func.sum(getattr(Tally, name)).label(name) for name in ("examples", "fooled", "resolved", "hidden")]
+    sums = [
+        func.sum(getattr(Tally, name)).label(name) for name in ("examples", "fooled", "resolved", "hidden", "unknown")
+    ]
     return (
         select(Tally.day, Tally.arm, Tally.source, *sums)
         .where(Tally.round_id == round_id, Tally.day >= since)

@@ -1,6 +1,6 @@
 """The rounds of a task: listed, drafted against models that fit, opened, closed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,8 +11,10 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries as collected
+from dynabench.collection import links
+from dynabench.collection.schemas import LinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.console import frame
+from dynabench.console import downloads, frame, plans
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
@@ -22,10 +24,11 @@ from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
 
 router = APIRouter()
+router.include_router(plans.router)
 
 ROWS = 4  # of the form's arms; one more than were filled in, if that is more
-BLANK = {"name": "", "share": "1", "targets": "round", "start": ""}
-FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": []}
+BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}
+FRESH: dict[str, Any] = {"targets": [], "ensemble": "any", "arms": [], "assign": "item"}
 
 
 async def served(request: Request) -> tuple[list[Card], str]:
@@ -94,7 +97,7 @@ async def rounds(request: Request, task: str, owner: Owning) -> Response:
 
 
 def read(form: FormData) -> dict[str, Any]:
-    """What was posted: `targets` (several), `ensemble`, and the arms' rows that have a name."""
+    """What was posted: `targets` (several), `ensemble`, the arms' rows that have a name, and how they are assigned."""
     rows: dict[str, dict[str, str]] = {}
     for name, value in form.multi_items():
         if name.startswith("arms.") and name.count(".") == 2 and isinstance(value, str):
@@ -103,13 +106,15 @@ def read(form: FormData) -> dict[str, Any]:
     return {
         "targets": [str(value)[:200] for value in form.getlist("targets")][:16],
         "ensemble": str(form.get("ensemble", "any")),
+        "assign": str(form.get("assign", "item")),
         "arms": [row for row in rows.values() if row["name"]][:20],
     }
 
 
 def _arms(rows: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
     return [
-        {"name": row["name"], "share": _number(row["share"]), "targets": row["targets"]}
+        {"name": row["name"], "share": _number(row["share"]), "assistant": bool(row["assistant"])}
+        | {"targets": row["targets"] if row["targets"] in ("round", "none") else [row["targets"]]}
         | ({"start": row["start"]} if row["start"] else {})
         for row in rows
     ]
@@ -134,8 +139,9 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
 
     def make(session: Session) -> int:
         targets = service.resolve(config, posted["targets"], cards)
-        arms = _arms(posted["arms"])
-        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms)
+        arms = service.resolve_arms(config, _arms(posted["arms"]), cards)
+        judge = service.resolve_judge(config, cards)
+        made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
         if form.get("then") == "open":
             service.open_round(session, owner, task, made.number)
         return made.number
@@ -156,7 +162,7 @@ def _to(request: Request, task: str, number: int) -> Response:
 
 
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
-async def one(request: Request, task: str, n: Number, owner: Owning) -> Response:
+async def one(request: Request, task: str, n: Number, owner: Owning, done: plans.Done = "") -> Response:
     """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
 
     def look(session: Session) -> dict[str, Any]:
@@ -168,13 +174,14 @@ async def one(request: Request, task: str, n: Number, owner: Owning) -> Response
             "waiting": session.scalar(collected.waiting(found.id)) or 0,
             "other": other.number if other and other.number != n else None,
             "any_context": session.scalar(queries.any_context(task)) is not None,
+            **plans.shown(session, found),
             "of_config": service.config_of(session, found.version_id),
         }
 
     values = await request.app.state.db.aread(look)
     cards, silent = await served(request)
     up = {(card.name, card.version) for card in cards}
-    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, **values)
+    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, done=done, **values)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
@@ -189,3 +196,32 @@ async def close(request: Request, task: str, n: Number, owner: Owning) -> Respon
     """Stop to collect, at once; twice changes nothing."""
     await request.app.state.db.awrite(lambda session: service.close_round(session, owner, task, n).number)
     return _to(request, task, n)
+
+
+@router.get("/tasks/{task}/manage/rounds/{n}/links.csv", name="download_links")
+async def download_links(request: Request, task: str, n: Number, owner: Owning) -> Response:
+    """What came with the links by which the authors of a round's examples came: one line for each example."""
+    db: Database = request.app.state.db
+    names = await db.aread(lambda session: _link_names(session, task, n))
+    rows = (_line(each, names) for each in _links(db, owner, task, n))
+    return downloads.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+
+
+def _link_names(session: Session, task: str, number: int) -> list[str]:
+    config = service.config_of(session, service.round_of(session, task, number).version_id)
+    return [field.name for field in config.link]
+
+
+def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
+    cells = [downloads.plain(each.link.get(name, "")) for name in names]
+    return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
+
+
+def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:
+    after = 0
+    while True:
+        page = db.read(links.page, owner, task, number, after, downloads.LINES)
+        yield from page.items
+        if page.next is None:
+            return
+        after = int(page.next)

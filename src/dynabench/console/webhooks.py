@@ -1,8 +1,8 @@
 """A task's webhooks: addresses that are called when something happens in it."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from dynabench.console import frame
@@ -13,9 +13,9 @@ from dynabench.notices.webhooks import Holder
 router = APIRouter()
 
 
-async def holding(owner: Owning, task: str) -> Holder:
-    """The task as the holder of its webhooks, for its owners."""
-    return Holder(owner, task)
+async def holding(request: Request, owner: Owning, task: str) -> None:
+    """The task is the holder of its webhooks, for its owners."""
+    request.state.holder = Holder(owner, task)
 
 
 async def _listed(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
@@ -31,9 +31,10 @@ async def _one(request: Request, holder: Holder, status: int = 200, **values: An
 
 
 @router.get("/tasks/{task}/manage/webhooks", name="manage_webhooks")
-async def listed(request: Request, holder: Annotated[Holder, Depends(holding)]) -> Response:
+async def listed(request: Request, owner: Owning, task: str) -> Response:
     """The webhooks, and a form for another."""
-    return await _listed(request, holder)
+    return await _listed(request, Holder(owner, task))
 
 
-router.include_router(hook_pages.routes("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one))
+_pages = hook_pages.HookPages("/tasks/{task}/manage/webhooks", "task_webhooks", holding, _listed, _one)
+router.include_router(_pages.router)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member, Viewer, limited, scope
-from dynabench.datasets import library_api, schemas, scopes, service, twin_api, waiting
+from dynabench.datasets import as_contexts, library_api, schemas, scopes, service, twin_api, waiting
 from dynabench.datasets.downloads import download
 from dynabench.datasets.formats import Format
 from dynabench.datasets.schemas import DataImportOut, HubIn, PlanIn, PreviewOut, StartIn
@@ -27,6 +27,7 @@ Number = Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal[""]
 
 router = APIRouter(prefix="/api/v1", tags=["datasets"], dependencies=[Depends(scope("manage"))])
 router.include_router(twin_api.router)
+router.include_router(as_contexts.router)
 
 
 @router.get(

@@ -19,6 +19,7 @@ from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope
 from dynabench.datasets.statements import id_list, written
 from dynabench.db import Database
+from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.security import pseudonym
 from dynabench.settings import Settings
@@ -185,7 +186,7 @@ class _Reader:
             goal or NULL,
             given,
             answer,
-            "true" if fooled else "false",
+            NULL if fooled is None else "true" if fooled else "false",
             f'"{found.people[author]}"',
             f'"{source}"',
             self.conditions.get((start, arm)) or self._condition(one, start, arm),
@@ -202,15 +203,16 @@ class _Reader:
         )
 
     def _condition(self, one: Round, start: str, arm: str) -> str:
-        """How examples of an arm came about: the targets are the round's, or none where the arm asks none."""
+        """How examples of an arm came about: the targets are those that the arm asks."""
         drawn: dict[str, Any] = next((each for each in one.arms if each["name"] == arm), {})
-        targets = [{"model": target.model, "version": target.version} for target in one.targets]
+        targets = [{"model": model, "version": version} for model, version in arms.targets_of(one, arm)]
         document = {
             "start": start,
             "arm": arm,
             "share": drawn.get("share"),
             "ensemble": one.fooled_when,
-            "targets": [] if drawn.get("targets") == "none" else targets,
+            "targets": targets,
+            "assistant": drawn.get("assistant", False),
         }
         self.conditions[start, arm] = text = orjson.dumps(document).decode()
         return text

@@ -51,7 +51,7 @@ def _row(example: dict[str, Any], config: TaskConfig) -> Stored:
     inputs = config.model_inputs(example["context"]["values"], example["input"])
     tag = example["context"].get("tag") or None
     start = f"start={example['condition']['start']}"
-    fooled = "fooled" if example["fooled"] else "not fooled"
+    fooled = {True: "fooled", False: "not fooled", None: None}[example["fooled"]]  # None: no tag
     made = tags([tag, start, fooled])
     return Stored(example["uid"], inputs, tuple(_answers(example)), made)
 

@@ -60,6 +60,7 @@ def schema(what: Scope) -> pa.Schema:
     ])  # fmt: skip
     condition = pa.struct([
         ("start", text), ("arm", text), ("share", pa.float64()), ("ensemble", text), ("targets", pa.list_(target)),
+        ("assistant", pa.bool_()),
     ])  # fmt: skip
     types: dict[str, pa.DataType] = {
         "task_version": pa.int32(), "round": pa.int32(), "attempt": pa.int32(), "edit_distance": pa.int32(),

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from dynabench import errors, security, storable
 from dynabench.accounts.tables import Person
@@ -95,14 +95,15 @@ class ConditionPart(Part):
     share: Annotated[float, Field(gt=0, le=1e6)] | None = None
     ensemble: Literal["any", "majority", "all"] = "any"
     targets: list[TargetPart] = []
+    assistant: bool = False
 
 
 class PredictionPart(TargetPart):
-    """What one model version answered."""
+    """What one model version answered; `fooled` is null where nobody has judged the answer."""
 
     answer: Values
     probabilities: dict[str, float] | None = None
-    fooled: bool
+    fooled: bool | None = None
     latency_ms: Milliseconds = 0.0
 
 
@@ -136,7 +137,10 @@ class AttributionPart(Part):
 
 
 class Row(Part):
-    """A finished example. `verdict` is for readers: imports count it again from the votes."""
+    """A finished example. `verdict` is for readers: imports count it again from the votes.
+
+    `fooled` is null where it is not known, as it always is where no model was asked.
+    """
 
     uid: Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
     task: str = ""
@@ -147,7 +151,7 @@ class Row(Part):
     goal: Values | None = None
     input: Values
     answer: Values
-    fooled: bool = False
+    fooled: bool | None = None
     author: Annotated[str, Field(max_length=200)] = ""
     source: Literal["person", "expert", "owner", "program"] = "person"
     condition: ConditionPart = ConditionPart()
@@ -162,3 +166,9 @@ class Row(Part):
     verdict: str = "pending"
     explanation: ExplanationPart | None = None
     attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
+
+    @model_validator(mode="after")
+    def _nobody_was_fooled(self) -> "Row":
+        if not self.predictions:  # older exports say that nobody was fooled where nobody was asked
+            self.fooled = None
+        return self

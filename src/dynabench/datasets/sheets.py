@@ -10,7 +10,7 @@ from dynabench.datasets.scopes import Scope
 from dynabench.datasets.shapes import Flat, guarded, quoted, text_of
 
 PLACE = {name: number for number, name in enumerate(COLUMNS)}
-CONDITION = ("start", "arm", "share", "ensemble", "targets")
+CONDITION = ("start", "arm", "share", "ensemble", "targets", "assistant")
 EXACT = "exact"  # the column of the whole row as JSON, where the other columns cannot hold it
 BOM = "\ufeff"
 
@@ -56,7 +56,8 @@ class Sheet:
         cells = [
             quoted(guarded(text_of(uid))), task[1:-1], version, number,
             *whole[0], self._name(held["tag"]), *whole[1], *whole[2], *whole[3], *whole[4],
-            fooled, author[1:-1], source[1:-1], *(self.conditions.get(condition) or self._condition(condition)),
+            "" if fooled == NULL else fooled, author[1:-1], source[1:-1],
+            *(self.conditions.get(condition) or self._condition(condition)),
             "" if origin == NULL else quoted(guarded(text_of(origin))), "" if distance == NULL else distance, attempt,
             seconds, latency, at[1:-1], quoted(predictions), quoted(validations), verdict[1:-1], *(parts[5] or [""]),
             *(parts[6] or self.said.empty), *map(quoted, more), quoted(exact),
@@ -77,6 +78,7 @@ class Sheet:
         share = "" if values["share"] is None else str(values["share"])
         targets = quoted(orjson.dumps(values["targets"]).decode())
         made = [values["start"], self._name(values["arm"]), share, values["ensemble"], targets]
+        made.append("true" if values["assistant"] else "false")
         self.conditions[text] = made
         return made
 

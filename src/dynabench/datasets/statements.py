@@ -10,7 +10,7 @@ from typing import Any
 
 EXAMPLES = """
 SELECT e.id, e.author_id, s.retracted OR s.hidden, e.version_id, e.context_id, e.start, e.arm, {quote:e.uid},
-  {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, e.fooled, e.source,
+  {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, s.fooled, e.source,
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
     ON t.example_id = o.id WHERE o.id = e.made_from AND NOT t.retracted AND NOT t.hidden) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict
@@ -28,7 +28,9 @@ PEOPLE = "SELECT id, imported_as FROM people WHERE id IN ({list})"
 PREDICTIONS = """
 SELECT example_id, {join:said} FROM (SELECT example_id, position, '{"model":' || {quote:model} || ',"version":' ||
   {quote:version} || ',"answer":' || {json:answer} || ',"probabilities":' || coalesce({json:probabilities}, 'null') ||
-  ',"fooled":' || CASE WHEN fooled THEN 'true' ELSE 'false' END || ',"latency_ms":' || {float:latency_ms} || '}' AS said
+  ',"fooled":' || CASE coalesce((SELECT j.fooled FROM judgements j WHERE j.prediction_id = predictions.id
+  ORDER BY j.id DESC LIMIT 1), fooled) WHEN true THEN 'true' WHEN false THEN 'false' ELSE 'null' END ||
+  ',"latency_ms":' || {float:latency_ms} || '}' AS said
   FROM predictions WHERE {ids:example_id} ORDER BY example_id, id) p GROUP BY example_id
 """
 VALIDATIONS = """

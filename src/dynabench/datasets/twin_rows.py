@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dynabench.collection.differences import Kind, Piece, differences
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings
+from dynabench.tasks.differences import Kind, Piece, differences
 
 CLOSE = 200  # code points of a changed stretch that is compared letter by letter
 ALIKE = 0.7  # share of letters that must have stayed for it; another word is told as such

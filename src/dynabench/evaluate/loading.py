@@ -77,6 +77,11 @@ def inspect_evaluation_module(path: str, local_path: str, download_config: Any =
     shutil.copy(source, Path(local_path) / Path(source).name)
 
 
+def trusting(module: type[Module]) -> bool:
+    """Whether it runs code or reads what its inputs name, and so is not for what strangers send."""
+    return not module.on_pages or any(name.startswith("allow_") for name in module.options_known())
+
+
 def checked(module: type[Module]) -> str:
     """What is missing to run this module here ("" for nothing): an extra to install, or a resource to give."""
     import importlib.util

@@ -1,32 +1,53 @@
-"""Where modules are found: in this package by file name, in other packages by entry point, in files by path."""
+"""Where modules are found: in this package by file name, in plug-ins by the names they give, in files by path."""
 
 import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Iterator
-from importlib.metadata import entry_points
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from dynabench import plugins as plugged
 from dynabench.evaluate.module import Comparison, Kind, Measurement, Metric, Module
 
 FOLDERS: dict[str, Kind] = {"metrics": "metric", "measurements": "measurement", "comparisons": "comparison"}
-GROUP = "dynabench.evaluate"  # of the entry points by which packages bring modules of their own
+Place = tuple[Kind, str, str]  # kind, name, and `package.module` or `package.module:Class`
+
+
+def shipped() -> dict[str, dict[str, str]]:
+    """By kind and name where each module of this package lies."""
+    here = Path(__file__).parent
+    return {
+        kind: {path.stem: f"{__package__}.{folder}.{path.stem}" for path in sorted((here / folder).glob("[a-z]*.py"))}
+        for folder, kind in FOLDERS.items()
+    }
 
 
 def builtin() -> Iterator[tuple[Kind, str]]:
     """Kind and name of each module of this package, without importing any."""
-    here = Path(__file__).parent
-    for folder, kind in FOLDERS.items():
-        for path in sorted((here / folder).glob("[a-z]*.py")):
-            yield kind, path.stem
+    return ((kind, name) for ours, (kind, name, _) in _all() if ours)
 
 
 def plugins() -> Iterator[tuple[Kind, str]]:
-    """Kind and name of each module of other packages; finding the kind imports it."""
-    for point in entry_points(group=GROUP):
-        yield _only_class(point.load()).kind, point.name
+    """Kind and name of each module that a plug-in brings, without importing any."""
+    return ((kind, name) for ours, (kind, name, _) in _all() if not ours)
+
+
+def _all() -> Iterator[tuple[bool, Place]]:
+    found = plugged.installed().brings("dynabench_evaluation_modules", _places)
+    return ((plugin == plugged.OURS, place) for plugin, place in found.values())
+
+
+def _places(given: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, Place]]:
+    known = {kind: kind for kind in FOLDERS.values()}
+    for its, modules in given.items():
+        if its not in known:
+            raise ValueError(f"no kind {its!r}; there are {', '.join(known)}")
+        for name, place in modules.items():
+            if not isinstance(place, str):
+                raise TypeError(f"{name} is {place!r}, not the name of a Python module")
+            yield f"{its}/{name}", (known[its], name, place)
 
 
 def find(path: str, kind: str | None = None) -> type[Module]:
@@ -36,16 +57,24 @@ def find(path: str, kind: str | None = None) -> type[Module]:
     """
     if kind is not None and kind not in FOLDERS.values():
         raise ValueError(f"no kind {kind!r}; there are {', '.join(FOLDERS.values())}")
-    for folder, its in FOLDERS.items():
-        if kind in (None, its) and (its, path) in set(builtin()):
-            return _only_class(importlib.import_module(f"dynabench.evaluate.{folder}.{path}"))
-    for point in entry_points(group=GROUP, name=path):
-        return _only_class(point.load())
+    for _, (its, name, place) in _all():
+        if name == path and kind in (None, its):
+            return _brought(its, place)
     file = Path(path)
     file = file / f"{file.name}.py" if file.is_dir() else file
     if file.suffix == ".py" and file.is_file():
         return _only_class(_imported(file))
     raise ValueError(_unknown(path, kind))
+
+
+def _brought(kind: Kind, place: str) -> type[Module]:
+    """The class at `package.module` or `package.module:Class`. Raises ValueError where it is of another kind."""
+    name, _, cls = place.partition(":")
+    module = importlib.import_module(name)
+    found = _only_class(getattr(module, cls) if cls else module)
+    if found.kind != kind:
+        raise ValueError(f"{place} is a {found.kind}, not a {kind}")
+    return found
 
 
 def _unknown(path: str, kind: str | None) -> str:

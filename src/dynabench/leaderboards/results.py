@@ -20,7 +20,7 @@ Right = NDArray[np.float32]
 
 
 def right(settings: Settings, evaluation: int, rows: int) -> Right:
-    """Which of a dataset's `rows` were answered right by the task's rule (`Fooled.right`)."""
+    """Which of a dataset's `rows` were answered right by the task's rule (`Rule.right`)."""
     found: Right = _known(settings, evaluation, rows)[1]
     return found
 

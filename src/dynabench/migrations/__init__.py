@@ -34,6 +34,7 @@ def metadata() -> MetaData:
     import dynabench.accounts.tables
     import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
+    import dynabench.collection.note_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.datasets.tables
@@ -41,6 +42,7 @@ def metadata() -> MetaData:
     import dynabench.leaderboards.tables
     import dynabench.notices.tables
     import dynabench.registry.tables
+    import dynabench.rounds.owner_tables
     import dynabench.rounds.tables
     import dynabench.scoring.tables
     import dynabench.validation.tables  # noqa: F401

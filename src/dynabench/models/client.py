@@ -10,7 +10,7 @@ from dynabench.errors import Unavailable
 from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card, Message, Output
+from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
 from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
 from dynabench.storable import unstorable
@@ -63,7 +63,7 @@ class Host:
         longer one), is not served in this version, or fails; with `position` and `seconds` when it is busy.
         """
         started = time.perf_counter()
-        body = wire.request([{name: _text(value) for name, value in inputs.items()}], list(inputs))
+        body = wire.request([{name: as_text(value) for name, value in inputs.items()}], list(inputs))
         with self._records.failures(model, version):
             document = await self._call(model, version, "infer", body, self.timeout)
             try:
@@ -86,7 +86,7 @@ class Host:
 
         Raises `Unavailable` as `answer` does, after ten seconds at the latest or the model's own time limit.
         """
-        body = {"inputs": {name: _text(value) for name, value in inputs.items()}, "label": label, "method": method}
+        body = {"inputs": {name: as_text(value) for name, value in inputs.items()}, "label": label, "method": method}
         document = await self._call(model, version, "attribute", body, EXPLAIN_SECONDS)
         try:
             return wire.attribution_of(document)
@@ -248,7 +248,3 @@ def _rank(state: State) -> tuple[int, bool]:
 
 def _path(model: str, version: str | None) -> str:
     return f"/v2/models/{model}" if version is None else f"/v2/models/{model}/versions/{version}"
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

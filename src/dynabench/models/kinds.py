@@ -1,16 +1,15 @@
 """The kinds of model there are: which backend opens a folder, what it may hold, what it can explain.
 
-A package may add kinds by an entry point of the group `dynabench.backends` that names a `Kind`. Importing this imports
-no backend.
+A plug-in adds kinds by the hook `dynabench_model_kinds` (`dynabench.hooks`). Importing this imports no backend.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from dynabench import plugins
 from dynabench.errors import Invalid
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ PLAIN = frozenset({".yaml", ".json", ".safetensors", ".md"})
 """Suffixes of files that no reader takes for code."""
 NEEDS = {"models": ("torch", "transformers", "peft", "safetensors"), "onnx": ("onnxruntime", "transformers")}
 """Modules that stand for an extra: where they can be found, it is installed."""
-GROUP = "dynabench.backends"
 _HERE = "dynabench.models.backends"
 
 
@@ -110,7 +108,7 @@ def _kind(name: str, cls: str, methods: tuple[str, ...], options: str = "", **ot
 
 _TOKENIZER = PLAIN | {".txt", ".model", ".jinja"}
 _SERVED = {"inside": False, "extra": "platform"}
-_SHIPPED = (
+SHIPPED = (
     _kind("adapter", "AdapterModel", GRADIENTS, shared="encoder"),
     _kind("extractor", "ExtractorModel", GRADIENTS, shared="encoder"),
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
@@ -126,15 +124,16 @@ _SHIPPED = (
 )
 
 
-@cache
-def kinds() -> dict[str, Kind]:
-    """Every kind by name: those shipped, then those of installed packages, which take no shipped name."""
-    found = {kind.name: kind for kind in _SHIPPED}
-    for point in entry_points(group=GROUP):
-        kind = point.load()
-        if isinstance(kind, Kind):
-            found.setdefault(kind.name, kind)
-    return found
+def kinds() -> Mapping[str, Kind]:
+    """Every kind by name: those shipped, then those of plug-ins."""
+    return plugins.gather("dynabench_model_kinds", _by_name)
+
+
+def _by_name(given: Iterable[Kind]) -> Iterable[tuple[str, Kind]]:
+    for kind in given:
+        if not isinstance(kind, Kind):
+            raise TypeError(f"{kind!r} is no Kind")
+        yield kind.name, kind
 
 
 def kind(name: str) -> Kind:

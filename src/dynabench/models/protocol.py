@@ -4,6 +4,7 @@ Backends implement `Model`; the host serves them; the worker uses them in proces
 dictionaries keyed by the task config's field names.
 """
 
+import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -52,6 +53,13 @@ class Card:
 
 SPAN_PARTS = ("start", "end")
 """What of an extracted answer is explained: where it begins, or where it ends."""
+
+
+def as_text(value: Any) -> str:
+    """An input as it travels to a model: a text as it is, anything else as JSON, nothing as an empty text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def explained(card: Card) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.models.protocol import as_text
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import Choice, Field, FieldError, Number, Spans, Text, YesNo
+from dynabench.tasks.fields import Choice, Field, FieldError, Group, LabelledSpans, Number, Spans, Text
 
 COUNT = 24
 PLAIN = 6
@@ -76,11 +77,6 @@ def of(config: TaskConfig, count: int = COUNT) -> list[Sample]:
     return [Sample(_sent(config, values), number >= PLAIN) for number, values in enumerate(made)]
 
 
-def as_text(value: Any) -> str:
-    """A value as it travels to a model."""
-    return "" if value is None else str(value)
-
-
 def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> dict[str, dict[str, Any]]:
     """The values of one sample by group; the awkward value wanders from input to input, every fourth time to all."""
     places = list(config.model_inputs({}, {}))
@@ -115,7 +111,7 @@ def _candidates(field: Field, awkward: bool, beside: Mapping[str, Any]) -> list[
     for cls, make in _MAKERS.items():
         if isinstance(field, cls):
             return make(field, awkward, beside)
-    return [picture(shade) for shade in range(4)]
+    return field.samples() or [picture(shade) for shade in range(4)]
 
 
 def _texts(field: Text, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
@@ -137,22 +133,34 @@ def _numbers(field: Number, awkward: bool, beside: Mapping[str, Any]) -> list[fl
     return [int(value) if field.integer else value for value in [*found, *ends]]
 
 
-def _flags(field: YesNo, awkward: bool, beside: Mapping[str, Any]) -> list[bool]:
-    return [True, False]
-
-
 def _spans(field: Spans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
     words = field.words(beside)
     ends = [{"start": word["start"], "end": word["end"]} for word in words]
     return [[end] for end in ends[:3]] or [None]
 
 
+def _labelled(field: LabelledSpans, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
+    ends = [{"start": word["start"], "end": word["end"]} for word in field.words(beside)]
+    return [[end | {"label": label}] for end, label in zip(ends, field.values, strict=False)] or [None]
+
+
+def _groups(field: Group, awkward: bool, beside: Mapping[str, Any]) -> list[Any]:
+    made = []
+    for number in range(4):
+        row = dict[str, Any]()
+        for inner in field.fields:
+            row[inner.name] = _value(inner, number, {**beside, **row}, not awkward)
+        made.append([row] * field.at_least if field.repeat else row)
+    return made
+
+
 _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] = {
     Text: _texts,
     Choice: _options,
     Number: _numbers,
-    YesNo: _flags,
     Spans: _spans,
+    LabelledSpans: _labelled,
+    Group: _groups,
 }
 
 

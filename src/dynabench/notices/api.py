@@ -9,7 +9,7 @@ from dynabench.notices import hook_api, schemas, service
 from dynabench.notices.tables import Wish
 
 router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("account"))])
-router.include_router(hook_api.routes("/me/webhooks", hook_api.own, "account"))
+router.include_router(hook_api.HookRoutes("/me/webhooks", hook_api.own, "account").router)
 NO_MAIL = "This site sends no mail. Its operator can set that up."
 
 

@@ -78,6 +78,23 @@ class RoundClosed(RoundOpened):
     """A round takes no more examples."""
 
 
+class AnnouncementMade(Data):
+    """An owner announced something to those who take part."""
+
+    task: Task
+    text: str = Field(description="Markdown.", examples=["Round 3 closes on Friday."])
+    until: datetime = Field(description="Until when it is shown.", examples=["2026-12-01T00:00:00Z"])
+    page: Page = ""
+
+
+class ArchiveReady(Data):
+    """An archive of the task is ready to be fetched by its owners, for a week."""
+
+    task: Task
+    bytes: int = Field(description="Its size.", examples=[1048576])
+    page: Page = ""
+
+
 class Tested(Data):
     """Somebody asked for a test of this webhook."""
 
@@ -91,6 +108,8 @@ TASK_EVENTS: dict[str, type[Data]] = {
     "snapshot.taken": SnapshotTaken,
     "round.opened": RoundOpened,
     "round.closed": RoundClosed,
+    "announcement.made": AnnouncementMade,
+    "archive.ready": ArchiveReady,
 }
 """What webhooks of tasks may want."""
 EVENTS: dict[str, type[Data]] = {NOTICE: NoticeCreated, **TASK_EVENTS, TEST: Tested}

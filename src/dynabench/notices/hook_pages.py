@@ -6,30 +6,36 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from dynabench.accounts.auth import limited
 from dynabench.errors import Conflict, Invalid, NotFound
 from dynabench.notices import webhooks
+from dynabench.notices.hook_api import SENDING, Held
 from dynabench.notices.webhooks import Holder
 from dynabench.security import RowId
 
 After = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 Show = Callable[..., Awaitable[Response]]
-SENDING = [Depends(limited("webhook", 20, 60))]
 
 
-def routes(prefix: str, name: str, holding: Callable[..., Any], listed: Show, one: Show) -> APIRouter:
-    """Routes below `prefix`, named `name_...`; `holding` says whose webhooks they are and who may.
+class HookPages:
+    """Routes below `prefix`, named `name_...`; `holding` sets `request.state.holder`, and turns others away.
 
     `listed(request, holder, status=..., **values)` is the page with all of them, `one(request, holder, **values)` that
     of one.
     """
-    router = APIRouter(prefix=prefix)
-    held = Depends(holding)
 
-    @router.post("", name=f"{name}_add")
+    def __init__(self, prefix: str, name: str, holding: Callable[..., Any], listed: Show, one: Show) -> None:
+        self.router, self.name, self.listed, self.one = APIRouter(dependencies=[Depends(holding)]), name, listed, one
+        again = prefix + "/{id}/deliveries/{delivery}/again"
+        self.router.add_api_route(prefix, self.add, methods=["POST"], name=f"{name}_add")
+        self.router.add_api_route(prefix + "/{id}", self.log, methods=["GET"], name=f"{name}_log")
+        how: dict[str, Any] = {"methods": ["POST"], "dependencies": SENDING}
+        self.router.add_api_route(prefix + "/{id}/{act}", self.act, name=f"{name}_act", **how)
+        self.router.add_api_route(again, self.again, name=f"{name}_again", **how)
+
     async def add(
+        self,
         request: Request,
-        holder: Annotated[Holder, held],
+        holder: Held,
         url: Annotated[str, Form()] = "",
         events: Annotated[Sequence[str], Form()] = (),
     ) -> Response:
@@ -40,40 +46,35 @@ def routes(prefix: str, name: str, holding: Callable[..., Any], listed: Show, on
         except (Invalid, Conflict) as problem:
             errors = problem.extra.get("fields") or {"url": problem.detail}
             typed = {"url": url, "events": events}
-            return await listed(request, holder, status=problem.status, hook_errors=errors, hook_typed=typed)
-        return await shown(request, holder, hook.id, None, 201, secret=webhooks.secret(state.settings, hook))
+            return await self.listed(request, holder, status=problem.status, hook_errors=errors, hook_typed=typed)
+        return await self._shown(request, holder, hook.id, None, 201, secret=webhooks.secret(state.settings, hook))
 
-    async def shown(
-        request: Request, holder: Holder, id: int, after: int | None, status: int = 200, **values: Any
+    async def _shown(
+        self, request: Request, holder: Holder, id: int, after: int | None, status: int = 200, **values: Any
     ) -> Response:
         hook, found, following = await request.app.state.db.aread(webhooks.sent, holder, id, after)
         known: dict[str, Any] = {"secret": "", "done": "", "problem": ""}
-        known |= {"hook": hook, "sent": found, "next": following, "after": after, "base": _base(request)}
-        return await one(request, holder, status=status, **(known | values))
+        known |= {"hook": hook, "sent": found, "next": following, "after": after, "base": self._base(request)}
+        return await self.one(request, holder, status=status, **(known | values))
 
-    def _base(request: Request) -> str:
-        return str(
-            request.app.url_path_for(f"{name}_add", **{k: v for k, v in request.path_params.items() if k == "task"})
-        )
+    def _base(self, request: Request) -> str:
+        task = {name: value for name, value in request.path_params.items() if name == "task"}
+        return str(request.app.url_path_for(f"{self.name}_add", **task))
 
-    @router.get("/{id}", name=f"{name}_log")
-    async def log(
-        request: Request, id: RowId, holder: Annotated[Holder, held], after: After = None, done: str = ""
-    ) -> Response:
+    async def log(self, request: Request, id: RowId, holder: Held, after: After = None, done: str = "") -> Response:
         """What was sent to a webhook, with each try."""
-        return await shown(request, holder, id, after, done=done)
+        return await self._shown(request, holder, id, after, done=done)
 
-    @router.post("/{id}/{act}", name=f"{name}_act", dependencies=SENDING)
-    async def act(request: Request, id: RowId, act: str, holder: Annotated[Holder, held]) -> Response:
+    async def act(self, request: Request, id: RowId, act: str, holder: Held) -> Response:
         """Test it, turn it on or off, give it another secret, or delete it."""
         state = request.app.state
         try:
             if act == "secret":
                 hook = await state.db.awrite(webhooks.renew, holder, id)
-                return await shown(request, holder, id, None, secret=webhooks.secret(state.settings, hook))
+                return await self._shown(request, holder, id, None, secret=webhooks.secret(state.settings, hook))
             if act == "delete":
                 await state.db.awrite(webhooks.remove, holder, id)
-                return await listed(request, holder, hook_done="deleted")
+                return await self.listed(request, holder, hook_done="deleted")
             if act == "test":
                 await state.db.awrite(webhooks.test, holder, id)
             elif act in ("on", "off"):
@@ -81,16 +82,13 @@ def routes(prefix: str, name: str, holding: Callable[..., Any], listed: Show, on
             else:
                 raise NotFound("There is nothing at this address.")
         except Conflict as problem:
-            return await shown(request, holder, id, None, problem.status, problem=problem.detail)
-        return RedirectResponse(f"{_base(request)}/{id}?done={act}", status_code=303)
+            return await self._shown(request, holder, id, None, problem.status, problem=problem.detail)
+        return RedirectResponse(f"{self._base(request)}/{id}?done={act}", status_code=303)
 
-    @router.post("/{id}/deliveries/{delivery}/again", name=f"{name}_again", dependencies=SENDING)
-    async def again(request: Request, id: RowId, delivery: RowId, holder: Annotated[Holder, held]) -> Response:
+    async def again(self, request: Request, id: RowId, delivery: RowId, holder: Held) -> Response:
         """Send a message again."""
         try:
             await request.app.state.db.awrite(webhooks.again, holder, id, delivery)
         except Conflict as problem:
-            return await shown(request, holder, id, None, problem.status, problem=problem.detail)
-        return RedirectResponse(f"{_base(request)}/{id}?done=again", status_code=303)
-
-    return router
+            return await self._shown(request, holder, id, None, problem.status, problem=problem.detail)
+        return RedirectResponse(f"{self._base(request)}/{id}?done=again", status_code=303)

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -37,7 +38,7 @@ def verification(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessa
     """Asks whether the address is that person's."""
     token = links.make(settings.key, links.VERIFY, wish.person_id, wish.address, links.VERIFY_SECONDS)
     address = f"{settings.site}/mail/verify/{token}"
-    return _letter(settings, mailing, wish, "Confirm your address for Dynabench", "verify", address=address)
+    return _own(settings, mailing, wish, "Confirm your address for Dynabench", "verify", address=address)
 
 
 def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Notice]) -> EmailMessage:
@@ -49,24 +50,36 @@ def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Not
     token = links.make(settings.key, links.UNSUBSCRIBE, wish.person_id, wish.address)
     choices = f"{settings.site}/settings/notifications"
     stop = f"{settings.site}/mail/unsubscribe/{token}"
-    made = _letter(settings, mailing, wish, subject, "notices", items=items, choices=choices, stop=stop)
+    made = _own(settings, mailing, wish, subject, "notices", items=items, choices=choices, stop=stop)
     made["List-Unsubscribe"] = f"<{settings.site}/api/v1/mail/unsubscribe/{token}>"
     made["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     return made
 
 
-def _letter(
+def invitation(settings: Settings, to: str, key: str, at: datetime, **values: str) -> EmailMessage:
+    """Invites somebody who need not have an account; `key` is the same in each try, `values` are the template's."""
+    subject = f"An invitation to {values['task']}"
+    return _letter(settings, to, key, at, subject, "invitation", **values)
+
+
+def _own(
     settings: Settings, mailing: Mailing, wish: Wish, subject: str, template: str, **values: object
+) -> EmailMessage:
+    return _letter(settings, wish.address, str(mailing.id), mailing.created_at, subject, template, **values)
+
+
+def _letter(
+    settings: Settings, to: str, key: str, at: datetime, subject: str, template: str, **values: object
 ) -> EmailMessage:
     name, sender = parseaddr(settings.smtp_sender)
     local, _, domain = sender.rpartition("@")
     made = EmailMessage(policy=SMTP)
     made["From"] = Address(one_line(name, 60) or "Dynabench", local, domain)
-    made["To"] = wish.address
+    made["To"] = to
     made["Subject"] = one_line(subject, SUBJECT)
-    made["Date"] = formatdate(mailing.created_at.timestamp())
+    made["Date"] = formatdate(at.timestamp())
     # The same in each try, so that mail programs show a mail once that a broken connection made us send twice.
-    made["Message-ID"] = f"<{keyed(settings.key, 'mail', str(mailing.id)).hex()[:32]}@{domain}>"
+    made["Message-ID"] = f"<{keyed(settings.key, 'mail', key).hex()[:32]}@{domain}>"
     made["Auto-Submitted"] = "auto-generated"
     made.set_content(environment().get_template(f"notices/mail_{template}.txt").render(**values))
     html = environment().get_template(f"notices/mail_{template}.html").render(subject=made["Subject"], **values)

@@ -1,5 +1,6 @@
 """How you are told of things, and the pages that links in mails lead to."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -11,7 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.errors import Conflict, Invalid
 from dynabench.notices import hook_api, hook_pages, links, service, webhooks
 from dynabench.notices.api import NO_MAIL
-from dynabench.notices.tables import CHANNELS
+from dynabench.notices.tables import CHANNELS, Wish
 from dynabench.notices.webhooks import Holder
 from dynabench.web import render
 
@@ -38,7 +39,7 @@ async def _one(request: Request, holder: Holder, status: int = 200, **values: An
     return render(request, "notices/webhook.html", status=status, **values)
 
 
-router.include_router(hook_pages.routes("/settings/webhooks", "my_webhooks", hook_api.own, _listed, _one))
+router.include_router(hook_pages.HookPages("/settings/webhooks", "my_webhooks", hook_api.own, _listed, _one).router)
 
 
 @router.get("/settings/notifications", name="notifications")
@@ -76,11 +77,22 @@ async def choose_address(request: Request, person: Member, address: Annotated[st
     return _saved(request, "asked" if address.strip() else "no-mail")
 
 
+def _answered(request: Request, template: str, wish: Wish, token: str, done: bool) -> Response:
+    return render(request, template, address=links.masked(wish.address), token=token, done=done)
+
+
 async def _asked(request: Request, template: str, purpose: str, token: str) -> Response:
     """A page with one button; whatever merely looks at links in mails changes nothing."""
     state = request.app.state
     wish = await state.db.aread(service.addressed, state.settings.key, purpose, token)
-    return render(request, template, address=links.masked(wish.address), token=token, done=False)
+    return _answered(request, template, wish, token, done=False)
+
+
+async def _done(request: Request, template: str, act: Callable[..., Wish], token: str) -> Response:
+    """What the button does, and the page that says so."""
+    state = request.app.state
+    wish = await state.db.awrite(act, state.settings.key, token)
+    return _answered(request, template, wish, token, done=True)
 
 
 @router.get("/mail/verify/{token}", name="verify_mail")
@@ -92,9 +104,7 @@ async def ask_verify(request: Request, token: str) -> Response:
 @router.post("/mail/verify/{token}")
 async def verify(request: Request, token: str) -> Response:
     """The address is theirs."""
-    state = request.app.state
-    wish = await state.db.awrite(service.confirm, state.settings.key, token)
-    return render(request, "notices/verify.html", address=links.masked(wish.address), token=token, done=True)
+    return await _done(request, "notices/verify.html", service.confirm, token)
 
 
 @router.get("/mail/unsubscribe/{token}", name="unsubscribe_mail")
@@ -106,6 +116,4 @@ async def ask_unsubscribe(request: Request, token: str) -> Response:
 @router.post("/mail/unsubscribe/{token}")
 async def unsubscribe(request: Request, token: str) -> Response:
     """No more mail."""
-    state = request.app.state
-    wish = await state.db.awrite(service.unsubscribe, state.settings.key, token)
-    return render(request, "notices/unsubscribe.html", address=links.masked(wish.address), token=token, done=True)
+    return await _done(request, "notices/unsubscribe.html", service.unsubscribe, token)

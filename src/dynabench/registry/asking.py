@@ -17,7 +17,7 @@ from dynabench.registry.service import Model
 from dynabench.rounds import service as rounds
 from dynabench.tasks import groups
 from dynabench.tasks.fields import Chat, Field, Text
-from dynabench.tasks.fooling import word_f1
+from dynabench.tasks.words import word_f1
 
 GROUP = "inputs"
 LONGEST_LINK = 1800  # characters of an address that every browser and mail program passes on

@@ -22,13 +22,13 @@ from dynabench.datasets import stored
 from dynabench.datasets.imports import reading
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.models import validity
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Card, Inputs, Output, as_text
 from dynabench.models.starting import described
 from dynabench.registry.tables import Submission
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Choice, Spans
+from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 SHOWN = 200
 """Errors that are named with their line; the others are counted."""
@@ -133,9 +133,14 @@ def _answer(config: TaskConfig, values: Mapping[str, Any]) -> dict[str, Any]:
     held = held if isinstance(held, Mapping) and not any(f.name == "answer" for f in config.answer) else values
     if lacking := [each.name for each in config.answer if held.get(each.name) is None]:
         raise ValueError(f"It lacks {', '.join(lacking)}.")
-    return {
-        each.name: _opened(held[each.name]) if isinstance(each, Spans) else held[each.name] for each in config.answer
-    }
+    return {each.name: _said(each, held[each.name]) for each in config.answer}
+
+
+def _said(field: Field, value: Any) -> Any:
+    """An answer as a model would give it: spans as a list, numbers, lists and objects as text."""
+    if isinstance(field, Spans):
+        return _opened(value)
+    return value if isinstance(field, Choice | Text) else as_text(value)
 
 
 def _opened(value: Any) -> Any:

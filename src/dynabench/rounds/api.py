@@ -1,5 +1,7 @@
 """Tasks, rounds and contexts as JSON."""
 
+import json
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -12,9 +14,21 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
 from dynabench.models.client import Host
-from dynabench.rounds import contexts, owning, people_api, schemas, service, uploads, views
+from dynabench.rounds import (
+    contexts,
+    owning,
+    people_api,
+    plan_api,
+    planning,
+    proposal_api,
+    schemas,
+    service,
+    uploads,
+    views,
+)
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.schemas import Number
+from dynabench.tasks.schema import config_schema
 
 router = APIRouter(prefix="/api/v1", tags=["rounds"], dependencies=[Depends(scope("manage"))])
 
@@ -30,6 +44,17 @@ TASK_BODY: dict[str, Any] = {
 YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain")
 
 
+@cache
+def _schema() -> bytes:
+    return json.dumps(config_schema()).encode()
+
+
+@router.get("/schemas/task", name="config_schema", response_class=Response)
+async def read_schema() -> Response:
+    """The JSON Schema (2020-12) of a task's config, with the installed field types; editors complete with it."""
+    return Response(_schema(), media_type="application/schema+json", headers={"Cache-Control": "max-age=300"})
+
+
 @router.get("/tasks")
 async def list_tasks(
     request: Request,
@@ -43,9 +68,13 @@ async def list_tasks(
 
 @router.post("/tasks", status_code=201, openapi_extra=TASK_BODY)
 async def save_task(request: Request, response: Response, person: Member) -> schemas.SavedOut:
-    """Create a task from its YAML config (admins), or give your task a new version; as JSON or as YAML itself."""
+    """Create a task from its YAML config, or give your task a new version; as JSON or as YAML itself.
+
+    Who creates tasks is a setting of the site: admins, or everybody. Others propose them.
+    """
     db: Database = request.app.state.db
-    saved = await db.awrite(service.save_task, person, await _config(request))
+    free = request.app.state.settings.new_tasks == "free"
+    saved = await db.awrite(service.save_task, person, await _config(request), new_by_anyone=free)
     if not saved.changed:
         response.status_code = 200
     return schemas.SavedOut(id=saved.task_id, version=saved.version, created=saved.created, changed=saved.changed)
@@ -84,11 +113,13 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     db: Database = request.app.state.db
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
-    targets = service.resolve(config, body.targets, await host.index())
-    arms = [each.model_dump(exclude_none=True) for each in body.arms]
+    cards = await host.index()
+    targets, judge = service.resolve(config, body.targets, cards), service.resolve_judge(config, cards)
+    arms = service.resolve_arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
 
     def write(session: Session) -> schemas.RoundOut:
-        made = service.draft_round(session, person, task, targets, body.ensemble, arms)
+        made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
+        planning.change(session, person, task, made.number, body.plan)
         if not body.draft:
             service.open_round(session, person, task, made.number)
         return views.round_out(session, made)
@@ -135,5 +166,7 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
 
 
 router.include_router(owning.router)
+router.include_router(plan_api.router)
 router.include_router(uploads.router)
 router.include_router(people_api.router)
+router.include_router(proposal_api.router)

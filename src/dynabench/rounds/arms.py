@@ -1,14 +1,16 @@
-"""Arms: the conditions of a round, one of which is drawn with each context that is handed out.
+"""Arms: the conditions of a round, one of which is drawn with each context that is handed out, or once per person.
 
-An arm is `{"name", "share", "targets", "start"}`: its name is recorded with what comes of it, `share` is its weight in
-the draw, `targets` says whether the round's models are asked (`round`) or none is (`none`, a control), and `start`, if
-given, sets the kind of start that the task would draw otherwise.
+An arm is `{"name", "share", "targets", "start", "assistant"}`: its name is recorded with what comes of it, `share` is
+its weight in the draw, `targets` says whether the round's models are asked (`round`), none is (`none`, a control), or
+other ones are (a list of `{"model", "version"}`). `start`, if given, sets the kind of start that the task would draw
+otherwise; `assistant` says that help with writing is offered. See `rounds.assigning` for who gets which.
 """
 
 import math
 import random
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from dynabench.errors import Invalid
@@ -18,8 +20,11 @@ from dynabench.tasks import TaskConfig
 Arm = dict[str, Any]
 Target = tuple[str, str]  # model and version
 
-KEYS = {"name", "share", "targets", "start"}
+KEYS = {"name", "share", "targets", "start", "assistant"}
+ASSIGN = ("item", "person")
 MOST = 20
+BLOCK = 60  # places of a block at most; shares that fit none so long are drawn one by one
+LEAST = 4  # a shorter block would let people guess the arm that comes next
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -46,18 +51,37 @@ def clean(raw: object, config: TaskConfig | None = None) -> list[Arm]:
 def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, str]) -> Arm:
     given = raw if isinstance(raw, dict) else {}
     name, share, targets = given.get("name"), given.get("share", 1), given.get("targets", "round")
-    start = given.get("start")
+    start, assistant = given.get("start"), given.get("assistant", False)
     if not isinstance(raw, dict) or given.keys() - KEYS:
         problems[path] = f"An arm is an object with some of {', '.join(sorted(KEYS))}."
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         problems[f"{path}.name"] = "Give up to 40 lower-case letters, digits, hyphens and underscores."
     if not isinstance(share, int | float) or isinstance(share, bool) or not math.isfinite(share) or share <= 0:
         problems[f"{path}.share"] = "Give a number above 0."
-    if targets not in ("round", "none"):
-        problems[f"{path}.targets"] = "Choose round, the round's models, or none."
+    if targets not in ("round", "none") and not _models(targets):
+        problems[f"{path}.targets"] = "Choose round, the round's models, or none, or name other models."
+    elif targets == "none" and config is not None and config.chat is not None:
+        problems[f"{path}.targets"] = "This task is a conversation, which needs models: choose round, or name others."
     if start is not None and start not in _starts(config):
         problems[f"{path}.start"] = f"Choose one of {', '.join(_starts(config))}, or leave it out."
-    return {"name": name, "share": share, "targets": targets} | ({} if start is None else {"start": start})
+    if not isinstance(assistant, bool):
+        problems[f"{path}.assistant"] = "Choose true or false."
+    arm = {"name": name, "share": share, "targets": targets}
+    return arm | ({} if start is None else {"start": start}) | ({"assistant": True} if assistant else {})
+
+
+def _models(targets: object) -> bool:
+    """Whether these are model versions."""
+    return (
+        isinstance(targets, list)
+        and bool(targets)
+        and all(
+            isinstance(each, dict)
+            and each.keys() == {"model", "version"}
+            and all(isinstance(part, str) for part in each.values())
+            for each in targets
+        )
+    )
 
 
 def _starts(config: TaskConfig | None) -> list[str]:
@@ -66,9 +90,36 @@ def _starts(config: TaskConfig | None) -> list[str]:
     return ["blank", *(kind for kind in config.start.kinds if kind != "blank")]
 
 
-def draw(arms: Sequence[Arm], rng: random.Random) -> Arm | None:
-    """An arm drawn by the shares; None for a plain round."""
-    return rng.choices(arms, [arm["share"] for arm in arms])[0] if arms else None
+def drawn(arms: Sequence[Arm], key: str, place: int) -> Arm | None:
+    """The arm at a `place`, from 0, of the random sequence that `key` stands for; None for a plain round.
+
+    The sequence is made of blocks in each of which every arm comes as often as its share says, shuffled: so arms stay
+    balanced whenever collection ends. It is always the same for the same arms and key.
+    """
+    if not arms:
+        return None
+    block = [*_block(tuple(arm["share"] for arm in arms))]
+    if not block:
+        return random.Random(f"{key}:{place}").choices(arms, [arm["share"] for arm in arms])[0]
+    number, within = divmod(place, len(block))
+    random.Random(f"{key}:{number}").shuffle(block)
+    return arms[block[within]]
+
+
+@lru_cache(1000)
+def _block(shares: tuple[float, ...]) -> tuple[int, ...]:
+    """The places of the arms in a block, in order: the shortest block that gives each its share within a hundredth of
+    it; none where no block of `BLOCK` places does."""
+    total = sum(shares)
+    for size in range(len(shares), BLOCK + 1):
+        counts = [round(share / total * size) for share in shares]
+        near = all(
+            abs(count - share / total * size) <= share / total * size / 100
+            for count, share in zip(counts, shares, strict=True)
+        )
+        if near and sum(counts) == size:
+            return tuple(arm for arm, count in enumerate(counts) for _ in range(count * -(-LEAST // size)))
+    return ()
 
 
 def asks(arms: Sequence[Arm], name: str) -> bool:
@@ -76,9 +127,22 @@ def asks(arms: Sequence[Arm], name: str) -> bool:
     return name not in without_targets(arms)
 
 
+def targets_in(arms: Sequence[Arm], name: str, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """The models that are asked in the arm called `name` of a round with these `targets`; in a plain round all."""
+    chosen = next((arm["targets"] for arm in arms if arm["name"] == name), "round")
+    if isinstance(chosen, str):
+        return () if chosen == "none" else targets
+    return tuple((each["model"], each["version"]) for each in chosen)
+
+
 def targets_of(of: Round, name: str) -> tuple[Target, ...]:
-    """The models that are asked in the arm called `name` of a round; in a plain round all of its targets."""
-    return tuple((each.model, each.version) for each in of.targets) if asks(of.arms, name) else ()
+    """The models that are asked in the arm called `name` of a round."""
+    return targets_in(of.arms, name, tuple((each.model, each.version) for each in of.targets))
+
+
+def assisted(arms: Sequence[Arm], name: str) -> bool:
+    """Whether help with writing is offered in the arm called `name`."""
+    return any(arm["name"] == name and arm.get("assistant", False) for arm in arms)
 
 
 def without_targets(arms: Sequence[Arm]) -> frozenset[str]:

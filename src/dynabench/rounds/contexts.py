@@ -3,8 +3,8 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.rounds import queries
+from dynabench.rounds.queries import KEYS
+from dynabench.rounds.samplers import Ask, samplers, weighted
 from dynabench.rounds.tables import Context, Task
 from dynabench.tasks import TaskConfig
 
@@ -66,7 +68,13 @@ def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": "Give up to 100 printable characters."})
-    return config.clean_context(row.values), tag
+    return config.clean_context(config.read_texts("context", row.values)), tag
+
+
+def new_keys(moment: float) -> dict[str, float]:
+    """What a new context is drawn by; `moment` is the time for its task's contexts (`samplers.weighted.time`)."""
+    rng = random.SystemRandom()
+    return {"draw": rng.randint(0, KEYS), "clock": weighted.wound(moment, 1.0, rng)}
 
 
 def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:
@@ -84,10 +92,9 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
         result.duplicates += key in good
         good.setdefault(key, {"values": values, "tag": tag})
     known = set(session.scalars(queries.known_digests(task_id, list(good))))
+    moment = weighted.time(session, task_id)
     new = [
-        {"task_id": task_id, "digest": key, "draw": random.randint(0, queries.KEYS), **row}
-        for key, row in good.items()
-        if key not in known
+        {"task_id": task_id, "digest": key, **new_keys(moment), **row} for key, row in good.items() if key not in known
     ]
     if new:
         session.execute(insert(Context), new)
@@ -95,21 +102,35 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
     return result
 
 
-def pick(session: Session, task_id: str, sampling: str, rng: random.Random, but: int = 0) -> Context:
-    """A context by the task's sampling strategy, other than `but` where there is another.
+def pick(
+    session: Session,
+    task_id: str,
+    sampling: str,
+    rng: random.Random,
+    but: int = 0,
+    person_id: int = 0,
+    pool: Sequence[int] | None = None,
+) -> Context:
+    """A context by the sampler called `sampling`, other than `but` where there is another; of `pool`, where given.
 
-    `least_used` and `least_fooled` take one with the fewest examples (or fooling ones), `uniform` any.
+    `person_id` is 0 for visitors. Whoever records that it was handed out calls `handed_out`.
     """
-    draw = rng.randint(0, queries.KEYS)
-    if sampling == "uniform":
-        probes = queries.uniform(task_id, draw, but)
-    else:
-        column = Context.fooled if sampling == "least_fooled" else Context.used
-        level = session.scalar(queries.lowest(task_id, column))
-        probes = queries.least(task_id, column, level or 0, draw, but)
-    for probe in probes:
-        if context := session.scalar(probe):
-            return context
-    if but and (context := session.get(Context, but)):
-        return context
-    raise errors.Conflict("This task has no contexts yet. Its owner can upload some.")
+    draw = rng.randint(0, KEYS)
+    ask = Ask(session, task_id, rng, draw, but=but, person_id=person_id, pool=pool)
+    found = samplers()[sampling].pick(ask)
+    if found is None and but:
+        found = session.scalar(replace(ask, but=0).live(Context.id == but))
+    if found is None:
+        raise errors.Conflict(
+            "This task has no contexts yet. Its owner can upload some."
+            if pool is None
+            else "None of this round's contexts can be handed out. Its owner can choose others."
+        )
+    return found
+
+
+def handed_out(context: Context, sampling: str, rng: random.Random) -> None:
+    """Draw its random key anew, and where its clock rang wind that up: see `Ask.around` and `samplers.weighted`."""
+    context.draw = rng.randint(0, KEYS)
+    if sampling == "weighted" and context.clock < weighted.NEVER:
+        context.clock = weighted.wound(context.clock, context.weight, rng)

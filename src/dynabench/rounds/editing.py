@@ -3,14 +3,15 @@
 import difflib
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.rounds import queries
+from dynabench.rounds import effects, queries, service
 from dynabench.tasks import TaskConfig
 
 _LINE = re.compile(r" \(line (\d+)\)(?=\.?$)")
@@ -85,8 +86,39 @@ def _lines(kind: str, old: list[str], new: list[str], a: int, b: int, c: int, d:
     yield from (Line("+", None, c + n + 1, text) for n, text in enumerate(new[c:d]))
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A line of a difference beside the one that took its place; None where there is none, both for lines left out."""
+
+    old: Line | None
+    new: Line | None
+
+
+def beside(lines: Iterable[Line]) -> list[Pair]:
+    """A difference in two columns: removed lines beside the added ones that follow them."""
+    pairs: list[Pair] = []
+    gone: list[Line] = []
+    come: list[Line] = []
+
+    def pair() -> None:
+        pairs.extend(Pair(old, new) for old, new in zip_longest(gone, come))
+        gone.clear()
+        come.clear()
+
+    for line in lines:
+        if line.sign == "-":
+            gone.append(line)
+        elif line.sign == "+":
+            come.append(line)
+        else:
+            pair()
+            pairs.append(Pair(None, None) if line.sign == "@" else Pair(line, line))
+    pair()
+    return pairs
+
+
 def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
-    """What to show beside the editor: `problems`, or a `preview`.
+    """What to show beside the editor: `problems`, or a `preview` with the `effects` of saving it.
 
     A config of another id than `task_id`, where one is given, is a problem.
     """
@@ -95,5 +127,6 @@ def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
         if task_id and config.id != task_id:
             raise errors.Invalid({"id": f"This must stay {task_id}: another id is another task."})
     except errors.Invalid as problem:
-        return {"problems": problems(problem.fields), "preview": None}
-    return {"problems": [], "preview": preview(session, config)}
+        return {"problems": problems(problem.fields), "preview": None, "effects": []}
+    does = effects.effects(session, task_id, service.newest_config(session, task_id), config) if task_id else []
+    return {"problems": [], "preview": preview(session, config), "effects": does}

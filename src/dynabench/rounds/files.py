@@ -5,19 +5,24 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dynabench import errors
 from dynabench.db import Database
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row, Upload
 
+if TYPE_CHECKING:  # which imports this module
+    from dynabench.rounds.mapping import Columns
+
 LONGEST = 1_000_000  # bytes in one line
 MARKED = frozenset("=+-@\t\r\n")
 WRAPPERS = ("values", "context")  # members that hold a row's fields; `context` is the older platform's
 
 
-def upload(db: Database, task_id: str, file: Path, progress: Callable[[int], object]) -> Upload:
+def upload(
+    db: Database, task_id: str, file: Path, progress: Callable[[int], object], columns: "Columns | None" = None
+) -> Upload:
     """Store a file's contexts, a batch per transaction; `progress` is told the bytes read so far.
 
     Lines are counted from 1 (in CSV the header is line 1). Raises `Invalid` for a file of another kind.
@@ -25,7 +30,7 @@ def upload(db: Database, task_id: str, file: Path, progress: Callable[[int], obj
     config = db.read(service.newest_config, task_id)
     read, result = reader(file), Upload()
     with file.open("rb") as stream:
-        for batch in contexts.batches(read(stream)):
+        for batch in contexts.batches(columns.apply(row) if columns else row for row in read(stream)):
             result += db.write(contexts.add, task_id, config, batch)
             progress(stream.tell())
     db.write(service.act, None, "contexts.uploaded", task=task_id, created=result.created)

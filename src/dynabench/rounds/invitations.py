@@ -11,7 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.rounds import people, queries, service
-from dynabench.rounds.tables import Invitation, Role
+from dynabench.rounds.tables import Invitation, Role, Round, RoundPerson
 from dynabench.security import digest
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
@@ -39,18 +39,32 @@ def clean(role: str, note: str, uses: int, days: int) -> str:
 
 
 def invite(
-    session: Session, actor: Person | None, task_id: str, role: str, note: str = "", uses: int = 1, days: int = 7
+    session: Session,
+    actor: Person | None,
+    task_id: str,
+    role: str,
+    note: str = "",
+    uses: int = 1,
+    days: int = 7,
+    number: int | None = None,
+    *,
+    secret: str = "",
 ) -> tuple[Invitation, str]:
-    """A new invitation (owners) and its secret, which is shown once: the link is `/join/<secret>`."""
+    """A new invitation (owners) and its secret, random unless given and shown once: the link is `/join/<secret>`.
+
+    With a `number` it also lets people take part in that round for invited people.
+    """
     service.require_owner(session, actor, task_id)
+    of = service.round_of(session, task_id, number) if number is not None else None
     note = clean(role, note, uses, days)
     service.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
         raise errors.Conflict(f"This task has {MOST_OPEN} open invitations. Revoke some first.")
-    secret = secrets.token_urlsafe(32)
+    secret = secret or secrets.token_urlsafe(32)
     made = Invitation(
         task_id=task_id,
         role=role,
+        round_id=of.id if of else None,
         note=note,
         digest=digest(secret),
         most_uses=uses,
@@ -59,7 +73,9 @@ def invite(
     )
     session.add(made)
     session.flush()
-    service.act(session, actor, "task.invite", task=task_id, invitation=made.id, role=role, uses=uses, days=days)
+    service.act(
+        session, actor, "task.invite", task=task_id, invitation=made.id, role=role, uses=uses, days=days, round=number
+    )
     return made, secret
 
 
@@ -82,12 +98,16 @@ def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: 
 
 @dataclass(frozen=True)
 class Offer:
-    """What accepting an invitation would make somebody; `already` is the role that they have and would keep."""
+    """What accepting an invitation would make somebody; `already` is the role that they have and would keep.
+
+    `round` is the number of the round that they may take part in then; None where it is for none, or they may already.
+    """
 
     task_id: str
     task_name: str
     role: str
     already: str | None
+    round: int | None = None
 
 
 def look(session: Session, person: Person | None, secret: str) -> Offer:
@@ -100,17 +120,24 @@ def accept(session: Session, person: Person, secret: str) -> Offer:
     found = _working(session, secret, lock=True)
     people.refuse_banned(session, person, found.task_id)
     offer = _offer(session, person, found)
-    if offer.already is not None:
+    if offer.already is not None and offer.round is None:
         return offer
+    if offer.round is not None:
+        session.add(RoundPerson(round_id=found.round_id, person_id=person.id))
+    if offer.already is None:
+        _become(session, person, found)
+    found.uses += 1
+    subject = {"task": found.task_id, "person": person.id, "role": found.role, "invitation": found.id}
+    service.act(session, person, "task.join", **subject, round=offer.round)
+    return offer
+
+
+def _become(session: Session, person: Person, found: Invitation) -> None:
     known = session.get(Role, (found.task_id, person.id), with_for_update=True)
     if known is None:
         session.add(Role(task_id=found.task_id, person_id=person.id, role=found.role))
     else:
         known.role = found.role
-    found.uses += 1
-    subject = {"task": found.task_id, "person": person.id, "role": found.role, "invitation": found.id}
-    service.act(session, person, "task.join", **subject)
-    return offer
 
 
 def _working(session: Session, secret: str, *, lock: bool) -> Invitation:
@@ -124,4 +151,7 @@ def _offer(session: Session, person: Person | None, found: Invitation) -> Offer:
     has = service.role(session, person, found.task_id)
     already = has if has is not None and people.RANK[has] >= people.RANK[found.role] else None
     name = service.task_config(session, found.task_id).name
-    return Offer(task_id=found.task_id, task_name=name, role=found.role, already=already)
+    of = session.get(Round, found.round_id) if found.round_id else None
+    if of is not None and person is not None and session.get(RoundPerson, (of.id, person.id)) is not None:
+        of = None
+    return Offer(found.task_id, name, found.role, already, of.number if of else None)

@@ -38,13 +38,6 @@ def rounds(session: Session, viewer: Person | None, task_id: str, after: str, li
     return schemas.RoundPage(items=items, next=str(items[-1].number) if len(found) > limit else None)
 
 
-def contexts(session: Session, task_id: str, tag: str | None, after: str, limit: int) -> schemas.ContextPage:
-    """A page of a task's contexts, newest first, with one tag or (None) any."""
-    found = session.scalars(queries.contexts(task_id, tag, cursor(after), limit + 1)).all()
-    items = [schemas.ContextOut.model_validate(each, from_attributes=True) for each in found[:limit]]
-    return schemas.ContextPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
-
-
 def tags(session: Session, task_id: str) -> list[str]:
     """The tags of a task's contexts, sorted, the first `TAGS`: one index probe each."""
 

@@ -1,30 +1,38 @@
-"""A new task, from a YAML config that is pasted, written or sent as a file; for admins."""
+"""A new task, from a template or a YAML config that is pasted, written or sent as a file: created, or proposed."""
 
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
-from dynabench.accounts.auth import Admin
+from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.rounds import editing, service
-from dynabench.rounds.tables import Task
-from dynabench.tasks import TaskConfig
+from dynabench.rounds import editing, proposals
+from dynabench.tasks import builtin
+from dynabench.tasks.rewriting import renamed
 from dynabench.web import render
 
 router = APIRouter()
 
 MOST = 400_000  # bytes of a config's file; longer texts are refused anyway
+Template = Annotated[str, Query(max_length=60)]
+Earlier = Annotated[int, Query(ge=0, le=2**53)]
 
 
 def starter() -> str:
     """The config that one begins with."""
     return files("dynabench.rounds").joinpath("starter.yaml").read_text(encoding="utf-8")
+
+
+def template(id: str) -> str:
+    """The config of a shipped task under an id of one's own; the starter for any other id."""
+    source = next((each.source for each in builtin() if each.config.id == id), None)
+    return renamed(source, f"my-{id}") if source else starter()
 
 
 async def posted(form: FormData) -> str:
@@ -38,37 +46,55 @@ async def posted(form: FormData) -> str:
         raise errors.Invalid({"file": "The file is not valid UTF-8."}) from None
 
 
-def _create(session: Session, admin: Person, text: str) -> str:
-    config = TaskConfig.parse(text)
-    if session.get(Task, config.id) is not None:
-        raise errors.Invalid({"id": f"There is a task {config.id} already. Its console can give it a new version."})
-    return service.save_task(session, admin, text).task_id
-
-
-async def _page(request: Request, text: str, status: int = 200, **known: Any) -> Response:
-    db: Database = request.app.state.db
-    checked = known or await db.aread(editing.check, text)
-    values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, **checked}
-    return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **values)
+async def _page(request: Request, person: Person, text: str, status: int = 200, **known: Any) -> Response:
+    state = request.app.state
+    checked = known if "problems" in known else known | await state.db.aread(editing.check, text)
+    values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
+    values |= {"templates": [each.config for each in builtin()], "template": ""}
+    values["creates"] = proposals.creates(person, state.settings.new_tasks)
+    return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **(values | checked))
 
 
 @router.get("/tasks/new", name="new_task")
-async def new(request: Request, admin: Admin) -> Response:
-    """The editor with a config to begin with."""
-    return await _page(request, starter())
+async def new(request: Request, person: Member, template_of: Template = "", earlier: Earlier = 0) -> Response:
+    """The editor with a config to begin with: the starter, a shipped task, or what one proposed before."""
+    proposals.creates(person, request.app.state.settings.new_tasks)
+    text = template(template_of)
+    if earlier:
+        text = (await request.app.state.db.aread(proposals.one, person, earlier)).source
+    return await _page(request, person, text, template=template_of)
 
 
 @router.post("/tasks/new", name="send_new_task")
-async def create(request: Request, admin: Admin) -> Response:
-    """Create the task and go to its console; or (`then` = check) show what is wrong or what it would look like."""
-    db: Database = request.app.state.db
-    text = ""
+async def create(request: Request, person: Member) -> Response:
+    """Create the task and go to its console, or propose it; or (`then` = check) show what is wrong with it."""
+    state = request.app.state
+    text, note = "", ""
+
+    def make(session: Session) -> str:
+        if proposals.creates(person, state.settings.new_tasks):
+            made = proposals.create(session, person, state.settings.new_tasks, text)
+            return str(request.app.url_path_for("manage_health", task=made))
+        sent = proposals.propose(session, person, state.settings.new_tasks, text, note)
+        return f"{request.app.url_path_for('proposals')}?done=sent#proposal-{sent.id}"
+
     async with request.form() as form:
+        note = str(form.get("note", ""))
         try:
             text = await posted(form)
             if form.get("then") == "check":
-                return await _page(request, text)
-            made = await db.awrite(_create, admin, text)
+                return await _page(request, person, text, note=note)
+            address = await _write(state.db, make)
         except errors.Invalid as problem:
-            return await _page(request, text, 422, problems=editing.problems(problem.fields), preview=None)
-    return RedirectResponse(str(request.app.url_path_for("manage_health", task=made)), status_code=303)
+            wrong = editing.problems(problem.fields)
+            return await _page(request, person, text, 422, note=note, problems=wrong, preview=None)
+    return RedirectResponse(address, status_code=303)
+
+
+async def _write(db: Database, make: Any) -> str:
+    """Make it; what stands in its way is said beside the text."""
+    try:
+        address: str = await db.awrite(make)
+    except errors.Conflict as problem:
+        raise errors.Invalid({"config": problem.detail}) from None
+    return address

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.rounds import listing, schemas, service
+from dynabench.rounds import context_list, listing, schemas, service
+from dynabench.rounds.context_list import Change, Sought
 from dynabench.security import RowId
 
 router = APIRouter()
@@ -44,12 +45,29 @@ async def list_contexts(
     task: str,
     person: Member,
     tag: Annotated[str | None, Query(max_length=100, description="Only contexts with this tag.")] = None,
+    q: Annotated[str, Query(max_length=200, description="Only those with these words, whatever their case.")] = "",
+    retired: Annotated[bool | None, Query(description="Only those that are, or are not, handed out no more.")] = None,
     after: After = "",
     limit: Limit = 50,
 ) -> schemas.ContextPage:
-    """The contexts of a task with how often they were used, newest first (owners)."""
-    found: schemas.ContextPage = await _owned(request, person, task, listing.contexts, tag, after, limit)
+    """The contexts of a task with how often they were used, newest first (owners).
+
+    A page of a search for words may end early, with a `next` to go on from.
+    """
+    found: schemas.ContextPage = await _owned(
+        request, person, task, context_list.find, Sought(q, tag, retired), after, limit
+    )
     return found
+
+
+@router.patch("/tasks/{task}/contexts")
+async def patch_contexts(
+    request: Request, task: str, body: schemas.ContextChangeIn, person: Member
+) -> schemas.ChangedOut:
+    """Tag, weigh, retire or bring back up to 1,000 contexts (owners). Retired ones are handed out no more."""
+    db: Database = request.app.state.db
+    change = Change(body.tag, body.weight, body.retired)
+    return schemas.ChangedOut(changed=await db.awrite(context_list.change, person, task, body.contexts, change))
 
 
 @router.delete("/tasks/{task}/contexts/{id}", status_code=204)

@@ -1,14 +1,15 @@
-"""The page behind an invitation's link, and the one for a new task."""
+"""The page behind an invitation's link, the one for a new task, and what was proposed."""
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.accounts.auth import Member, Viewer, limited
-from dynabench.rounds import invitations, new
+from dynabench.rounds import invitations, new, proposal_pages
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 router.include_router(new.router)
+router.include_router(proposal_pages.router)
 
 SELDOM = [Depends(limited("join", 30, 60))]
 

@@ -12,7 +12,7 @@ from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Ban, Role
 from dynabench.tasks import TaskConfig
 
-RANK = {"annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
+RANK = {"validator": 0, "annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
 MODERATORS = ("owner", "moderator")
 REASON = 500
 
@@ -24,17 +24,20 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
         raise errors.Forbidden("Only the task's owners and moderators may do this.")
 
 
-def require_seat(session: Session, person: Person | None, task_id: str) -> None:
-    """Refuse whoever may neither write nor check for a task: the banned, and in tasks for invited people the others.
+def require_seat(session: Session, person: Person | None, task_id: str, *, checking: bool = False) -> None:
+    """Refuse whoever may not write for a task, or not check: the banned, and in tasks for invited people the others.
 
-    Visitors (None) have no seat in those; elsewhere they have the sandbox. Two index probes beyond the task's config.
+    Validators check and write nothing. Visitors (None) have no seat in those; elsewhere they have the sandbox. Two
+    index probes beyond the task's config.
     """
     config = service.task_config(session, task_id)
     role, banned = session.execute(queries.seat(task_id, person.id)).one() if person else (None, None)
-    admit(config, person, role, banned)
+    admit(config, person, role, banned, checking=checking)
 
 
-def admit(config: TaskConfig, person: Person | None, role: str | None, banned: str | None) -> None:
+def admit(
+    config: TaskConfig, person: Person | None, role: str | None, banned: str | None, *, checking: bool = False
+) -> None:
     """As `require_seat`, for somebody whose role in the task and reason of ban, if any, are known."""
     invited = config.annotators == "invited"
     if person is None:
@@ -44,6 +47,8 @@ def admit(config: TaskConfig, person: Person | None, role: str | None, banned: s
     _refuse(person, banned)
     if invited and role is None and not person.admin:
         raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
+    if role == "validator" and not checking and not person.admin:
+        raise errors.Forbidden("You check the examples of others in this task; its owners may let you write some too.")
 
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:

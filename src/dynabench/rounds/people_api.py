@@ -9,13 +9,14 @@ from pydantic import BaseModel, Field
 from dynabench import security
 from dynabench.accounts.auth import Member, limited, needs
 from dynabench.db import Database
-from dynabench.rounds import invitations, people, service
+from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.schemas import RoleIn, RoleOut, Strict
 from dynabench.rounds.tables import Invitation
 
 router = APIRouter()
+MAILING = [Depends(limited("mail an invitation", 30, 24 * 3600))]
 
-RoleName = Literal["owner", "moderator", "expert", "annotator"]
+RoleName = Literal["owner", "moderator", "expert", "annotator", "validator"]
 PersonId = Annotated[int, Field(ge=1, le=2**63 - 1, description="The person's number, as in the list of people.")]
 
 
@@ -43,6 +44,17 @@ class InvitationIn(Strict):
     role: RoleName
     note: str = Field("", max_length=200, description="For yourself: whom the link is for; at most 100 characters.")
     uses: int = Field(1, description="How many people may accept it, up to 1,000.")
+    days: int = Field(7, description="How long it works, up to 90 days.")
+    round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
+        None, description="The number of a round for invited people that it is for."
+    )
+
+
+class MailedIn(Strict):
+    """An invitation that the site mails; its link works once."""
+
+    role: RoleName
+    address: str = Field(max_length=300, description="Where it goes; forgotten once it went out.")
     days: int = Field(7, description="How long it works, up to 90 days.")
 
 
@@ -166,9 +178,18 @@ async def list_invitations(request: Request, task: str, person: Member) -> Invit
 async def invite(request: Request, task: str, body: InvitationIn, person: Member) -> NewInvitation:
     """A link that makes whoever accepts it something to the task (owners)."""
     db: Database = request.app.state.db
-    how = (person, task, body.role, body.note, body.uses, body.days)
+    how = (person, task, body.role, body.note, body.uses, body.days, body.round)
     made, secret = await db.awrite(invitations.invite, *how)
     return _new(request, made, secret)
+
+
+@router.post("/tasks/{task}/invitations/mail", status_code=202, dependencies=MAILING)
+async def invite_by_mail(request: Request, task: str, body: MailedIn, person: Member) -> InvitationOut:
+    """Invite somebody by mail (owners); 409 where the site sends none."""
+    state = request.app.state
+    how = (state.settings, person, task, body.role, body.address, body.days)
+    made = await state.db.awrite(mailed.invite, *how)
+    return InvitationOut.model_validate(made, from_attributes=True)
 
 
 def _new(request: Request, made: Invitation, secret: str) -> NewInvitation:

@@ -3,12 +3,23 @@
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Executable, Select, and_, delete, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import Executable, Select, and_, delete, func, or_, select, update
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
-from dynabench.rounds.tables import Ban, Context, Invitation, RefusedRow, Role, Round, Task, TaskVersion
+from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen, Proposal
+from dynabench.rounds.tables import (
+    Ban,
+    Context,
+    Invitation,
+    RefusedRow,
+    Role,
+    Round,
+    RoundContext,
+    RoundPerson,
+    Task,
+    TaskVersion,
+)
 
 KEYS = 2**31 - 1  # random keys of contexts fit a signed 32-bit column
 
@@ -92,7 +103,12 @@ def forget(person_id: int) -> Iterator[Executable]:
     """Statements that take away what somebody is to all tasks."""
     yield delete(Role).where(Role.person_id == person_id)
     yield delete(Ban).where(Ban.person_id == person_id)
+    yield delete(RoundPerson).where(RoundPerson.person_id == person_id)
     yield delete(Invitation).where(Invitation.created_by == person_id)
+    yield delete(Proposal).where(Proposal.person_id == person_id)
+    yield update(Proposal).where(Proposal.decided_by == person_id).values(decided_by=None)
+    yield update(Announcement).where(Announcement.created_by == person_id).values(created_by=None)
+    yield delete(AnnouncementSeen).where(AnnouncementSeen.person_id == person_id)
 
 
 def rounds(task_id: str) -> Select[Round]:
@@ -120,17 +136,13 @@ def any_context(task_id: str) -> Select[Context]:
     return select(Context).where(Context.task_id == task_id).limit(1)
 
 
+MANY = 10_000
+
+
 def context_count(task_id: str) -> Select[int]:
-    """How many contexts a task has: walks one index range, linear in the count; not on the annotators' path."""
-    return select(func.count()).select_from(Context).where(Context.task_id == task_id)
-
-
-def contexts(task_id: str, tag: str | None, before: int | None, limit: int) -> Select[Context]:
-    """A task's contexts, newest first, below the id `before`, with one tag or any: one index range, walked back."""
-    statement = select(Context).where(Context.task_id == task_id).order_by(Context.id.desc()).limit(limit)
-    if tag is not None:
-        statement = statement.where(Context.tag == tag)
-    return statement if before is None else statement.where(Context.id < before)
+    """How many contexts a task has, or `MANY` + 1 for more: walks that much of one index range."""
+    some = select(Context.id).where(Context.task_id == task_id).limit(MANY + 1).subquery()
+    return select(func.count()).select_from(some)
 
 
 def tag_after(task_id: str, tag: str) -> Select[str]:
@@ -175,44 +187,22 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
-def lowest(task_id: str, column: InstrumentedAttribute[int]) -> Select[int]:
-    """The smallest `used` or `fooled` of a task's contexts: one probe of its index, no scan."""
-    return select(column).where(Context.task_id == task_id).order_by(column).limit(1)
-
-
 def refused(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
     """Rows that an import left out, above row `after`: one range of the primary key."""
     mine = select(RefusedRow).where(RefusedRow.job_id == job_id, RefusedRow.row > after)
     return mine.order_by(RefusedRow.row).limit(limit)
 
 
-def _first(task_id: str, *conditions: ColumnElement[bool], order: list[ColumnElement[int]]) -> Select[Context]:
-    return select(Context).where(Context.task_id == task_id, *conditions).order_by(*order).limit(1)
+def chosen(round_id: int) -> Select[int]:
+    """The few contexts that were chosen for a round, by id: one range of the primary key."""
+    mine = select(RoundContext.context_id).where(RoundContext.round_id == round_id)
+    return mine.order_by(RoundContext.context_id)
 
 
-def uniform(task_id: str, draw: int, but: int) -> Iterator[Select[Context]]:
-    """The context with the random key nearest above `draw`, around the corner if none: at most two index probes.
-
-    Context `but` is passed over (0: none). Keys are drawn anew at each handout, so that a wide gap below a key
-    favours its context once, not for good.
-    """
-    order: list[ColumnElement[int]] = [Context.draw.expression]
-    yield _first(task_id, Context.draw >= draw, Context.id != but, order=order)
-    yield _first(task_id, Context.draw < draw, Context.id != but, order=order)
-
-
-def least(
-    task_id: str, column: InstrumentedAttribute[int], level: int, draw: int, but: int
-) -> Iterator[Select[Context]]:
-    """The context with the lowest `column`, ties broken by the random key nearest above `draw`.
-
-    `level` is the lowest value (`lowest`). At most three index probes, no sort; the third is reached only when
-    `but` was alone at that level.
-    """
-    order: list[ColumnElement[int]] = [Context.draw.expression]
-    yield _first(task_id, column == level, Context.draw >= draw, Context.id != but, order=order)
-    yield _first(task_id, column == level, Context.draw < draw, Context.id != but, order=order)
-    yield _first(task_id, column > level, Context.id != but, order=[column.expression, *order])
+def named_for(round_id: int) -> Select[Person]:
+    """Who may take part in a round for invited people, by name: one range of the primary key, and a sort."""
+    joined = select(Person).join(RoundPerson, RoundPerson.person_id == Person.id)
+    return joined.where(RoundPerson.round_id == round_id, Person.deleted_at.is_(None)).order_by(Person.username)
 
 
 def owned(person_id: int) -> Select[str]:

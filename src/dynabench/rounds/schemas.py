@@ -4,10 +4,20 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from dynabench.rounds.plan import PARTS, PartName, Plan
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The round's number, from 1.")]
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number, from 1.")]
+# Checked by `rounds.arms`, which names the arm: a union here would put its alternatives into the names of errors.
+ArmTargets = Annotated[
+    Any,
+    WithJsonSchema(
+        {"anyOf": [{"enum": ["round", "none"]}, {"type": "array", "items": {"type": "string"}, "maxItems": 16}]}
+    ),
+]
+ModelName = Annotated[str, Field(max_length=200)]
 Config = Annotated[str, Field(max_length=200_000, description="The task's config, YAML.")]
 
 
@@ -31,12 +41,15 @@ class TargetOut(BaseModel):
 
 
 class ArmIn(Strict):
-    """A condition of a round, drawn by its share with each context that is handed out."""
+    """A condition of a round, drawn by its share with each context that is handed out, or once per person."""
 
     name: str = Field(max_length=40)
     share: float = Field(1, gt=0, le=1e6, allow_inf_nan=False, description="Weight in the draw.")
-    targets: Literal["round", "none"] = Field("round", description="none: no model is asked, a control.")
+    targets: ArmTargets = Field(
+        "round", description="none: no model is asked, a control. A list: these models instead of the round's."
+    )
     start: Literal["blank", "prompt", "seed"] | None = Field(None, description="By default as the task draws it.")
+    assistant: bool = Field(False, description="Help with writing is offered; recorded with each example.")
 
 
 class ArmOut(BaseModel):
@@ -44,8 +57,9 @@ class ArmOut(BaseModel):
 
     name: str
     share: float
-    targets: Literal["round", "none"]
+    targets: Literal["round", "none"] | list[TargetOut]
     start: str | None = None
+    assistant: bool = False
 
 
 class RoundOut(BaseModel):
@@ -57,6 +71,9 @@ class RoundOut(BaseModel):
     targets: list[TargetOut]
     ensemble: str
     arms: list[ArmOut] = []
+    assign: Literal["item", "person"] = "item"
+    judge: TargetOut | None = None
+    plan: Plan = Plan()
     version: int
     created_at: datetime
     opened_at: datetime | None
@@ -107,11 +124,13 @@ class SavedOut(BaseModel):
 
 
 class RoundIn(Strict):
-    """A round to open: models by `name` or `name@version`. A draft waits for `/open`."""
+    """A round to open: models by `name` or `name@version`, or `none` alone. A draft waits for `/open`."""
 
-    targets: list[Annotated[str, Field(max_length=200)]] = Field(max_length=16)
+    targets: list[ModelName] = Field(max_length=16)
     ensemble: Literal["any", "majority", "all"] = "any"
     arms: list[ArmIn] = Field([], max_length=20)
+    assign: Literal["item", "person"] = Field("item", description="An arm with each context, or once per person.")
+    plan: Plan = Plan()
     draft: bool = False
 
 
@@ -147,7 +166,7 @@ class RoleIn(Strict):
     """Somebody's role in a task; null takes it away."""
 
     username: str = Field(max_length=40)
-    role: Literal["owner", "moderator", "expert", "annotator"] | None
+    role: Literal["owner", "moderator", "expert", "annotator", "validator"] | None
 
 
 class RoleOut(BaseModel):
@@ -165,14 +184,19 @@ class RoundPage(BaseModel):
 
 
 class ContextOut(BaseModel):
-    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled."""
+    """A context as its task's owners see it: `used` examples were written against it, of which `fooled` fooled.
+
+    `weight` counts where contexts are drawn by weight; a retired one is handed out no more.
+    """
 
     id: int
     values: dict[str, Any]
     tag: str
     used: int
     fooled: int
+    weight: float
     created_at: datetime
+    retired_at: datetime | None
 
 
 class ContextPage(BaseModel):
@@ -234,3 +258,49 @@ class RefusedPage(BaseModel):
 
     items: list[RefusedOut]
     next: str | None
+
+
+class CloneIn(Strict):
+    """Which parts of a round its clone takes over beside the targets: by default all of them."""
+
+    parts: list[PartName] = Field(list(PARTS), max_length=10)
+
+
+class ChosenIn(Strict):
+    """The few contexts that a round works on, by id; none for all of the task's. Or the round to take them from."""
+
+    contexts: list[Annotated[int, Field(ge=1, le=2**53)]] | None = Field(None, max_length=200)
+    from_round: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class ChosenOut(BaseModel):
+    """The contexts that were chosen for a round; it works on all of the task's where there are none."""
+
+    contexts: list[int]
+
+
+class NamedIn(Strict):
+    """Who may take part in a round for invited people, by username."""
+
+    people: list[Annotated[str, Field(max_length=40)]] = Field(max_length=1000)
+
+
+class NamedOut(BaseModel):
+    """Who may take part in a round for invited people: whoever was named, or came by a link."""
+
+    people: list[str]
+
+
+class ContextChangeIn(Strict):
+    """What to change of contexts, by id; null leaves it as it is."""
+
+    contexts: list[Annotated[int, Field(ge=1, le=2**53)]] = Field(min_length=1, max_length=1000)
+    tag: Annotated[str, Field(max_length=100)] | None = None
+    weight: Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)] | None = None
+    retired: bool | None = None
+
+
+class ChangedOut(BaseModel):
+    """How many contexts of the task there were among those named."""
+
+    changed: int

@@ -15,12 +15,14 @@ from dynabench.models import fit
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import contexts, queries
+from dynabench.rounds import contexts, queries, timing
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.rules import JudgedByModel
 
-ROLES = ("owner", "moderator", "expert", "annotator")
+ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
+NOBODY = "none"  # stands for no model, where models are named
 ENSEMBLES = ("any", "majority", "all")
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
@@ -46,6 +48,12 @@ def targets_of(session: Session, round_id: int) -> tuple[tuple[str, str], ...]:
     if round_id not in known:
         known[round_id] = tuple((each.model, each.version) for each in session.get_one(Round, round_id).targets)
     return known[round_id]
+
+
+def judge_of(session: Session, round_id: int) -> tuple[str, str] | None:
+    """Model and version that judge a round's answers, where its task's rule has a judge."""
+    judge = session.get_one(Round, round_id).judge
+    return (judge["model"], judge["version"]) if judge else None
 
 
 def task(session: Session, task_id: str) -> Task:
@@ -88,7 +96,7 @@ def open_round_of(session: Session, task_id: str) -> Round:
 
 
 def role(session: Session, person: Person | None, task_id: str) -> str | None:
-    """What somebody is to a task: `owner` (admins too), `moderator`, `expert`, `annotator`, or None."""
+    """What somebody is to a task: `owner` (admins too), or another of `ROLES`, or None."""
     if person is None:
         return None
     if person.admin:
@@ -120,19 +128,19 @@ class Saved:
     changed: bool
 
 
-def save_task(session: Session, person: Person | None, source: str) -> Saved:
+def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
     """Create the task that a YAML config describes, or give the one of that id a new version.
 
-    Admins (and the operator, `person` None) create tasks and become their owners; owners change their own. Rounds
-    keep the version that they were drafted with.
+    Admins (and the operator, `person` None) create tasks and become their owners, others where `new_by_anyone` says
+    that they may (`rounds.proposals`); owners change their own. Rounds keep the version that they were drafted with.
     """
     config = TaskConfig.parse(source)
     if config.id in RESERVED:
         raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
-        if person is not None and not person.admin:
-            raise errors.Forbidden("Only admins may create tasks. Ask one to create it and to make you its owner.")
+        if person is not None and not person.admin and not new_by_anyone:
+            raise errors.Forbidden("Only admins may create tasks. Propose it with POST /proposals.")
         found = Task(id=config.id)
         session.add(found)
         session.flush()
@@ -173,7 +181,7 @@ def task_locked(session: Session, task_id: str) -> Task:
 
 
 def set_role(session: Session, actor: Person | None, task_id: str, username: str, name: str | None) -> None:
-    """Make somebody `owner`, `moderator`, `expert` or `annotator` of a task; None takes the role away.
+    """Give somebody one of `ROLES` in a task; None takes the role away.
 
     The last owner stays one until there is another.
     """
@@ -202,10 +210,15 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
 def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
     """The model versions that `names` stand for (`name` or `name@version`), checked to fit the task.
 
-    Raises `Invalid` under `targets` where a model is unknown, named twice, or speaks of other fields.
+    `none` alone stands for no model: the round collects without asking any. Raises `Invalid` under `targets` where a
+    model is unknown, named twice, or speaks of other fields.
     """
+    if [*names] == [NOBODY]:
+        return []
     if not names:
-        raise errors.Invalid({"targets": "Name at least one model, such as those that `dynabench model list` shows."})
+        raise errors.Invalid(
+            {"targets": "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."}
+        )
     if len(set(names)) < len(names):
         raise errors.Invalid({"targets": "Name each model once."})
     known = {key: card for card in cards for key in (card.name, f"{card.name}@{card.version}")}
@@ -219,6 +232,38 @@ def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     return chosen
 
 
+def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) -> list[Any]:
+    """Arms with the model versions that names in their `targets` stand for; raises `Invalid` under `arms.N.targets`."""
+    found: list[Any] = []
+    for index, arm in enumerate(raw):
+        names = arm.get("targets") if isinstance(arm, dict) else None
+        if isinstance(names, list):
+            try:
+                chosen = resolve(config, [name if isinstance(name, str) else "" for name in names[:16]], cards)
+            except errors.Invalid as problem:
+                raise errors.Invalid({f"arms.{index}.targets": problem.fields["targets"]}) from None
+            arm = arm | {"targets": [{"model": card.name, "version": card.version} for card in chosen] or "none"}
+        found.append(arm)
+    return found
+
+
+def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
+    """The model version that judges answers under the task's rule; None where the rule has no judge.
+
+    Raises `Invalid` under `judge` where it is not served, or needs what the rule does not give it.
+    """
+    rule = config.fooled
+    if not isinstance(rule, JudgedByModel):
+        return None
+    found = next((card for card in cards if rule.judge in (card.name, f"{card.name}@{card.version}")), None)
+    if found is None:
+        raise errors.Invalid({"judge": f"The judge {rule.judge} is not served by the model host."})
+    if lacking := [name for name in found.inputs if name not in rule.ask]:
+        told = f"The judge {found.name} needs {', '.join(lacking)}; say under fooled.ask what it is given."
+        raise errors.Invalid({"judge": told})
+    return found
+
+
 def draft_round(
     session: Session,
     person: Person | None,
@@ -226,19 +271,29 @@ def draft_round(
     targets: Sequence[Card],
     ensemble: str = "any",
     arms: Sequence[Any] = (),
+    assign: str = "item",
+    judge: Card | None = None,
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
-    `arms` are conditions that are assigned at random (`rounds.arms`); none for a plain round.
+    `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
+    per `person`; none for a plain round. Without targets nobody is asked. `judge` is
+    what `resolve_judge` found.
     """
     require_owner(session, person, task_id)
+    if assign not in conditions.ASSIGN:
+        raise errors.Invalid({"assign": f"Choose one of {', '.join(conditions.ASSIGN)}."})
     if ensemble not in ENSEMBLES:
         raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
     owner = task_locked(session, task_id)  # numbers are given one at a time
-    chosen = conditions.clean(arms, newest_config(session, task_id))
+    config = newest_config(session, task_id)
+    chosen = conditions.clean(arms, config)
+    if judge is None and config.fooled.judged_by == "model":
+        raise errors.Invalid({"judge": "This task's answers are judged by a model: name it with the round."})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
-    made.arms = chosen
+    made.arms, made.assign = chosen, assign
+    made.judge = {"model": judge.name, "version": judge.version} if judge else None
     made.targets = [
         Target(position=position, model=card.name, version=card.version) for position, card in enumerate(targets)
     ]
@@ -249,7 +304,7 @@ def draft_round(
 
 
 def open_round(session: Session, person: Person | None, task_id: str, number: int) -> Round:
-    """Start collecting. One round of a task is open at a time, and it needs targets."""
+    """Start collecting. One round of a task is open at a time."""
     require_owner(session, person, task_id)
     session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
     found = round_of(session, task_id, number)
@@ -257,8 +312,6 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
         raise errors.Conflict(f"Round {number} is {found.state}; only a draft can be opened.")
     if other := session.scalar(queries.open_round(task_id)):
         raise errors.Conflict(f"Round {other.number} is open. Close it first.")
-    if not found.targets:
-        raise errors.Conflict("A round needs at least one target.")
     config = config_of(session, found.version_id)
     if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
         contexts.add(session, task_id, config, [contexts.Row(1, {})])
@@ -279,6 +332,7 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
     if found.state == "open":
         found.state, found.closed_at = "closed", now()
         act(session, person, "round.closed", task=task_id, round=number)
+        timing.next_in_line(session, task_id)
         _announce(session, "round.closed", task_id, number)
     return found
 

@@ -1,9 +1,11 @@
 """Tasks with their config versions, rounds with their targets, and the contexts that annotators are given."""
 
+import random
+import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from dynabench.db import Base, Key, now
@@ -35,7 +37,7 @@ class TaskVersion(Base):
 
 
 class Role(Base):
-    """What somebody is to a task: `owner`, `moderator`, `expert` or `annotator`."""
+    """What somebody is to a task: `owner`, `moderator`, `expert`, `annotator`, or `validator`, who checks alone."""
 
     __tablename__ = "roles"
 
@@ -45,13 +47,17 @@ class Role(Base):
 
 
 class Invitation(Base):
-    """A link that makes whoever follows it something to a task; only the digest of its secret is stored."""
+    """A link that makes whoever follows it something to a task; only the digest of its secret is stored.
+
+    With a `round_id` it lets them take part in that round for invited people, too.
+    """
 
     __tablename__ = "invitations"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"), index=True)
     role: Mapped[str] = mapped_column(String(20))
+    round_id: Mapped[int | None] = mapped_column(Key, index=True)
     note: Mapped[str] = mapped_column(String(100), default="")
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     uses: Mapped[int] = mapped_column(default=0)
@@ -77,7 +83,10 @@ class Ban(Base):
 class Round(Base):
     """One period of collection: `draft`, `open`, `closed` or `released`; `fooled_when` is the ensemble's rule.
 
-    `arms` are conditions that are assigned at random with each context (`rounds.arms`); none for a plain round.
+    `arms` are conditions that are assigned at random (`rounds.arms`), with each context or once per person as `assign`
+    says (`item` or `person`); none for a plain round. All draws of arms follow from `seed`. `judge` is the model
+    version that judges answers, where the task's rule has one. `plan` says when, how much, by whom and on which
+    contexts (`rounds.plan.Plan`).
     """
 
     __tablename__ = "rounds"
@@ -89,6 +98,10 @@ class Round(Base):
     state: Mapped[str] = mapped_column(String(10), default="draft")
     fooled_when: Mapped[str] = mapped_column(String(10), default="any")
     arms: Mapped[list[Any]] = mapped_column(default=list)
+    assign: Mapped[str] = mapped_column(String(10), default="item")
+    seed: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(2**31))
+    judge: Mapped[dict[str, Any] | None]
+    plan: Mapped[dict[str, Any]] = mapped_column(default=dict)
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
@@ -96,6 +109,20 @@ class Round(Base):
     targets: Mapped[list["Target"]] = relationship(order_by="Target.position", lazy="selectin")
 
     __table_args__ = (UniqueConstraint("task_id", "number"),)
+
+
+class Assignment(Base):
+    """The arm of a round that a person was assigned to, once and for all; `place` counts a round's people from 0."""
+
+    __tablename__ = "assignments"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    arm: Mapped[str] = mapped_column(String(40))
+    place: Mapped[int]
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    __table_args__ = (UniqueConstraint("round_id", "place"),)
 
 
 class Target(Base):
@@ -110,8 +137,40 @@ class Target(Base):
     version: Mapped[str] = mapped_column(String(64))
 
 
+class RoundPerson(Base):
+    """Somebody who may take part in a round for invited people: named by an owner, or come by a link."""
+
+    __tablename__ = "round_people"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id", ondelete="CASCADE"), primary_key=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, index=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+
+
+class RoundContext(Base):
+    """One of the few contexts that a round works on, where its plan says so."""
+
+    __tablename__ = "round_contexts"
+
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id", ondelete="CASCADE"), primary_key=True)
+    context_id: Mapped[int] = mapped_column(ForeignKey("contexts.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+
+LIVE = "retired_at IS NULL"
+FAILED = "retired_at IS NULL AND failed > 0 AND good = 0"
+
+
+def _partial(name: str, *columns: str, where: str = LIVE) -> Index:
+    return Index(name, "task_id", *columns, postgresql_where=text(where), sqlite_where=text(where))
+
+
 class Context(Base):
-    """What an annotator is given. `draw` is a random key: sampling is an index probe, never a sort."""
+    """What an annotator is given; every way of sampling walks an index of its own, and none sorts.
+
+    `draw` is a random key and `clock` the moment of the next handout where contexts are drawn by `weight` (see
+    `samplers.weighted`). Of the examples that fooled, `failed` were found wrong and `good` were not, or not yet.
+    `doubt` says how unsure targets were lately, from 0 to 1000. Who retires a context hands it out no more.
+    """
 
     __tablename__ = "contexts"
 
@@ -123,14 +182,24 @@ class Context(Base):
     draw: Mapped[int]
     used: Mapped[int] = mapped_column(default=0)
     fooled: Mapped[int] = mapped_column(default=0)
+    good: Mapped[int] = mapped_column(default=0)
+    failed: Mapped[int] = mapped_column(default=0)
+    doubt: Mapped[int] = mapped_column(default=500)
+    weight: Mapped[float] = mapped_column(default=1.0)
+    clock: Mapped[float] = mapped_column(default=lambda: random.expovariate(1))
     created_at: Mapped[datetime] = mapped_column(default=now)
+    retired_at: Mapped[datetime | None]
 
     __table_args__ = (
         UniqueConstraint("task_id", "digest"),
-        Index("ix_contexts_draw", "task_id", "draw"),
-        Index("ix_contexts_used", "task_id", "used", "draw"),
-        Index("ix_contexts_fooled", "task_id", "fooled", "draw"),
+        _partial("ix_contexts_draw", "draw"),
+        _partial("ix_contexts_used", "used", "draw"),
+        _partial("ix_contexts_fooled", "fooled", "draw"),
+        _partial("ix_contexts_doubt", "doubt", "draw"),
+        _partial("ix_contexts_clock", "clock"),
+        _partial("ix_contexts_failed", "draw", where=FAILED),
         Index("ix_contexts_listed", "task_id", "id"),
+        _partial("ix_contexts_retired", "id", where="retired_at IS NOT NULL"),
         Index("ix_contexts_tag", "task_id", "tag", "id"),
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from dynabench.models.protocol import Inputs, Output
+from dynabench.models.protocol import Inputs, Output, as_text
 from dynabench.models.sandbox import usage
 from dynabench.models.sandbox.usage import family, resident
 from dynabench.scoring import child
@@ -74,7 +74,12 @@ class Asked:
         even on a cluster. Raises `Stopped`."""
         self._start()
         self._peak = 0
-        request = {"rows": [dict(row) for row in rows], "batch": batch, "forget": forget, "single": single}
+        request = {
+            "rows": [{name: as_text(value) for name, value in row.items()} for row in rows],
+            "batch": batch,
+            "forget": forget,
+            "single": single,
+        }
         told = self._exchange(request, self._limits.answer_seconds * len(rows))
         self._log.extend(str(line)[:WIDTH] for line in told["log"] if line not in self._log)
         outputs = [Output(o["answer"], o["probabilities"], _cost(o["cost"])) for o in told["outputs"]]

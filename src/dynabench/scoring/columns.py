@@ -6,8 +6,8 @@ from typing import Any
 
 from dynabench import evaluate
 from dynabench.evaluate.module import Module
-from dynabench.tasks.fields import Choice, Field, Number, Spans
-from dynabench.tasks.fooling import answer_words
+from dynabench.tasks.fields import Choice, Field, Number, Spans, Text, YesNo
+from dynabench.tasks.words import answer_words
 
 SQUAD = {"f1": "f1", "exact_match": "exact_match", "exact": "exact_match"}
 AVERAGED = ("f1", "precision", "recall")
@@ -32,18 +32,15 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     if isinstance(field, Spans) and name in SQUAD:
         return _squad(name, said, right)
     if isinstance(field, Number):
-        return _of(
-            "mae" if name == "accuracy" else name,
-            {"predictions": list(said), "references": [each[0] for each in right]},
-        )
-    texts = [text_of(each) for each in said]
-    nearest = [text_of(_nearest(field, one, accepted)) for one, accepted in zip(said, right, strict=True)]
+        return _numbers(name, field, said, right)
+    texts = [_told(field, each) for each in said]
+    nearest = [_told(field, _nearest(field, one, accepted)) for one, accepted in zip(said, right, strict=True)]
     columns: dict[str, list[Any]] = {"predictions": texts, "references": nearest}
-    if isinstance(field, Choice) or name in ("accuracy", "exact_match"):
+    if isinstance(field, Choice | YesNo) or name in ("accuracy", "exact_match"):
         return _of(name, columns, **({"average": "macro"} if name in AVERAGED else {}))
     several: dict[str, list[Any]] = {
         "predictions": texts,
-        "references": [[text_of(each) for each in accepted] for accepted in right],
+        "references": [[_told(field, each) for each in accepted] for accepted in right],
     }
     try:
         found = _of(name, several)
@@ -51,6 +48,20 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     except ValueError:
         return _of(name, columns)
     return found
+
+
+def _numbers(name: str, field: Number, said: Sequence[Any], right: Sequence[Sequence[Any]]) -> Metric:
+    """Of numbers, which models may give as text."""
+    numbers = [field.number(each) for each in said]
+    if None in numbers:
+        raise ValueError("an answer is no number")
+    columns = {"predictions": numbers, "references": [each[0] for each in right]}
+    return _of("mae" if name == "accuracy" else name, columns)
+
+
+def _told(field: Field, answer: Any) -> str:
+    """An answer as the text by which it is compared: of what is neither text nor spans, its words."""
+    return text_of(answer) if isinstance(field, Text | Choice | Spans) else field.in_words(answer)
 
 
 def is_exact(field: Field, said: Any, accepted: Sequence[Any]) -> bool:

@@ -13,12 +13,13 @@ from dynabench.scoring.tables import Shard
 from dynabench.settings import Settings
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Field
-from dynabench.tasks.fooling import Fooled
+from dynabench.tasks.rules import Rule
 
 
 @dataclass
 class Gathered:
-    """Columns of equal length: one row for each of the part. `places` has the rows of each tag."""
+    """Columns of equal length: one row for each of the part. `places` has the rows of each tag, `given` what the task's
+    rule reads of the inputs, where it reads any."""
 
     answer: Field
     uids: list[str] = field(default_factory=list)
@@ -28,15 +29,16 @@ class Gathered:
     costs: list[float] = field(default_factory=list)
     of: list[str] = field(default_factory=list)
     places: dict[str, list[int]] = field(default_factory=dict)
+    given: list[dict[str, Any]] = field(default_factory=list)
 
     def hits(self) -> list[bool]:
         """Of each row whether the answer is the same as an accepted one: what accuracy and exact match count."""
         return [is_exact(self.answer, said, right) for said, right in zip(self.said, self.right, strict=True)]
 
-    def right_by(self, rule: Fooled) -> list[bool]:
-        """Of each row whether the answer is right by the task's rule (`Fooled.right`)."""
-        both = zip(self.said, self.right, strict=True)
-        return [rule.right(said, accepted, self.answer) for said, accepted in both]
+    def right_by(self, rule: Rule) -> list[bool]:
+        """Of each row whether the answer is right by the task's rule (`Rule.right`)."""
+        rows = zip(self.said, self.right, self.given or [{}] * len(self.said), strict=True)
+        return [rule.right(said, accepted, self.answer, given) for said, accepted, given in rows]
 
 
 def answer_field(config: TaskConfig, settings: Settings, shard: Shard) -> Field:
@@ -45,8 +47,13 @@ def answer_field(config: TaskConfig, settings: Settings, shard: Shard) -> Field:
     return next((each for each in config.answer if each.name in first.answer), config.answer[0])
 
 
-def gather(settings: Settings, field: Field, digest: str, shards: Sequence[Shard]) -> Gathered:
-    """Rows and answers of a part; raises `Stopped` where a file is not what was recorded of it."""
+def gather(
+    settings: Settings, field: Field, digest: str, shards: Sequence[Shard], reads: Sequence[str] = ()
+) -> Gathered:
+    """Rows and answers of a part, with the inputs named in `reads`.
+
+    Raises `Stopped` where a file is not what was recorded of it.
+    """
     found = Gathered(field)
     rows = stored.read(settings, digest)
     for shard in sorted(shards, key=lambda each: each.first):
@@ -55,6 +62,8 @@ def gather(settings: Settings, field: Field, digest: str, shards: Sequence[Shard
             if row is None or row.uid != said.uid:
                 raise Stopped("dataset_changed")
             _add(found, row, said)
+            if reads:
+                found.given.append({name: row.inputs[name] for name in reads if name in row.inputs})
     return found
 
 

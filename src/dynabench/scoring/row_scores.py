@@ -17,7 +17,7 @@ from dynabench.scoring.columns import SQUAD, Metric, metric
 from dynabench.scoring.gathering import Gathered
 from dynabench.settings import Settings
 from dynabench.tasks.fields import Spans
-from dynabench.tasks.fooling import Fooled
+from dynabench.tasks.rules import Rule
 
 RowScores = NDArray[np.float32]
 """(2, n): what the primary metric says of each row, from 0 to 1, and 1 where its answer is right by the task's rule."""
@@ -25,7 +25,7 @@ KEPT = 200
 """Files that are kept in memory, the last that were read."""
 
 
-def of(primary: str, rule: Fooled, rows: Gathered) -> RowScores:
+def of(primary: str, rule: Rule, rows: Gathered) -> RowScores:
     """The primary metric's score of each row where it is a mean over rows (word F1 of spans), else 1 where it is the
     same as an accepted one; and whether it is right."""
     return np.stack([_scores(primary, rows), np.array(rows.right_by(rule), np.float32)])

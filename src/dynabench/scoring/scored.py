@@ -190,7 +190,7 @@ def _work(session: Session, settings: Settings, evaluation: int) -> Work:
     parts = planning.parts(session, submission, version, config.metrics.perturb)
     field = answer_field(config, settings, done[planning.ROWS][0])
     gathered = {
-        part.name: gather(settings, field, part.digest, done[part.name])
+        part.name: gather(settings, field, part.digest, done[part.name], config.fooled.reads)
         for part in parts
         if sum(shard.rows for shard in done[part.name]) == part.rows
     }

@@ -2,7 +2,8 @@
 
 MER = fooled / examples. vMER = fooled and found correct / examples, as the Dynabench paper defines it. vMER
 (resolved) = fooled and found correct / (not fooled + fooled with a final verdict): what vMER would be if the
-examples that still wait for votes were left out.
+examples that still wait for votes were left out. Examples of which nobody knows (yet) whether a model was fooled are in
+none of the three, neither above nor below the line.
 """
 
 from collections.abc import Sequence
@@ -13,16 +14,20 @@ from dynabench.stats.rates import Rate, clustered, wilson
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Live examples that were not retracted; how many fooled; of these, found `correct`, and with any final verdict."""
+    """Live examples that were not retracted; how many fooled; of these, found `correct`, and with any final verdict.
+
+    Of `unknown` ones it is not known whether a model was fooled: none was asked, or nobody has judged its answer.
+    """
 
     examples: int = 0
     fooled: int = 0
     validated: int = 0
     resolved: int = 0
+    unknown: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.examples:
-            raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples, not {self}")
+        if not 0 <= self.validated <= self.resolved <= self.fooled <= self.known <= self.examples:
+            raise ValueError(f"counts need 0 <= validated <= resolved <= fooled <= examples - unknown, not {self}")
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -30,12 +35,18 @@ class Counts:
             self.fooled + other.fooled,
             self.validated + other.validated,
             self.resolved + other.resolved,
+            self.unknown + other.unknown,
         )
+
+    @property
+    def known(self) -> int:
+        """Examples of which it is known whether a model was fooled: the base of MER and vMER."""
+        return self.examples - self.unknown
 
     @property
     def settled(self) -> int:
         """Examples of which it is known whether they are validated errors: not fooled, or with a final verdict."""
-        return self.examples - self.fooled + self.resolved
+        return self.known - self.fooled + self.resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +61,18 @@ class ErrorRates:
 def error_rates(counts: Counts, level: float = 0.95) -> ErrorRates:
     """The rates with Wilson intervals, as if examples were independent of each other."""
     return ErrorRates(
-        mer=wilson(counts.fooled, counts.examples, level),
-        vmer=wilson(counts.validated, counts.examples, level),
+        mer=wilson(counts.fooled, counts.known, level),
+        vmer=wilson(counts.validated, counts.known, level),
         vmer_resolved=wilson(counts.validated, counts.settled, level),
     )
 
 
 def clustered_error_rates(by_annotator: Sequence[Counts], level: float = 0.95) -> ErrorRates:
     """The same rates with intervals clustered by annotator: one `Counts` per person."""
-    examples = [counts.examples for counts in by_annotator]
+    known = [counts.known for counts in by_annotator]
     validated = [counts.validated for counts in by_annotator]
     return ErrorRates(
-        mer=clustered([counts.fooled for counts in by_annotator], examples, level),
-        vmer=clustered(validated, examples, level),
+        mer=clustered([counts.fooled for counts in by_annotator], known, level),
+        vmer=clustered(validated, known, level),
         vmer_resolved=clustered(validated, [counts.settled for counts in by_annotator], level),
     )

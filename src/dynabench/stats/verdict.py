@@ -60,6 +60,12 @@ def verdict(votes: Sequence[Vote], need: int, cap: int) -> Verdict:
     return Verdict.DISPUTED if len(votes) >= cap else Verdict.PENDING
 
 
+def errs(decided: Verdict) -> bool | None:
+    """What a verdict says where people vote on a model's answer: `correct`, that it is wrong; `incorrect`, that it is
+    not. None where they have not decided, could not agree, or found the example unfit."""
+    return {Verdict.CORRECT: True, Verdict.INCORRECT: False}.get(decided)
+
+
 def places(votes: Sequence[Vote], need: int, cap: int) -> int:
     """How many votes may be outstanding now so that none of them can arrive after a decision.
 

@@ -60,12 +60,17 @@ def _true(condition: str, facts: Facts) -> bool:
     comparison = compared(condition)
     if comparison:
         name, value = comparison
-        return name in facts.values and _plain(facts.values[name]) == value
+        return name in facts.values and value in _words(facts.values[name])
     if condition in VOTES:
         return facts.vote == condition
     return facts.fooled is (condition == "fooled")
 
 
-def _plain(value: object) -> str:
-    """A value as it is written in a condition."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+def _words(value: object) -> list[str]:
+    """A value as it is written in a condition: of a list each member, of an answer with its reason the answer, of a
+    comparison what was chosen."""
+    if isinstance(value, list):
+        return [word for each in value for word in _words(each)]
+    if isinstance(value, Mapping):
+        return [word for key in ("value", "choice") if key in value for word in _words(value[key])]
+    return [{True: "yes", False: "no"}[value]] if isinstance(value, bool) else [str(value)]

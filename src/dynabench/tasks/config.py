@@ -10,8 +10,9 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Spans, Text, Values
-from dynabench.tasks.fooling import RULES, Fooled
+from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Text, Values
+from dynabench.tasks.fields.hidden import Hidden
+from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
     Annotators,
@@ -48,13 +49,14 @@ class TaskConfig(Section):
     answer: list[AnyField] = Setting(
         min_length=1, max_length=10, description="What models return and annotators claim."
     )
+    link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
     start: Start = Setting(default_factory=Start)
     perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
     annotators: Annotators = Setting(
         "anyone", description="anyone with an account writes and checks, or only who was invited."
     )
     output: Output = Setting(default_factory=Output)
-    fooled: Fooled = Setting(default_factory=Fooled)
+    fooled: AnyRule = Setting(default_factory=Differs, description="When a model counts as fooled.")
     ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")
     validation: Validation = Setting(default_factory=Validation, alias="validate")
     contexts: Contexts = Setting(default_factory=Contexts)
@@ -101,9 +103,21 @@ class TaskConfig(Section):
         """Raw values of a group, ready to be cleaned, from an HTML form's (name, text) pairs."""
         return groups.from_form(group, self.fields(group), items)
 
+    def read_texts(self, group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Raw values of a group, ready to be cleaned, from a table's row: a text may stand for a number or a list."""
+        fields = {field.name: field for field in self.fields(group)}
+        return {
+            name: fields[name].from_text(value) if isinstance(value, str) and name in fields else value
+            for name, value in values.items()
+        }
+
     def clean_context(self, values: object) -> dict[str, Any]:
         """A context's values."""
         return groups.clean("context", self.context, values)
+
+    def clean_link(self, parameters: Mapping[str, str]) -> dict[str, Any]:
+        """What the parameters of an address tell of somebody who comes by it; others are nobody's business."""
+        return groups.clean("link", self.link, {field.name: parameters.get(field.key) or None for field in self.link})
 
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """What an annotator wrote against `context`."""
@@ -130,11 +144,14 @@ class TaskConfig(Section):
         values: object,
         *,
         input: Values,
-        fooled: bool,
+        fooled: bool | None,
         context: Values | None = None,
         answer: Values | None = None,
     ) -> dict[str, Any]:
-        """What the annotator says of their example afterwards; fields that do not apply are dropped."""
+        """What the annotator says of their example afterwards; fields that do not apply are dropped.
+
+        While it is not known whether the model was fooled, fields for either outcome do not apply.
+        """
         around = {**(context or {}), **input}
         return groups.clean("ask", self.ask, values, around, Facts(fooled, None, {**around, **(answer or {})}))
 
@@ -198,39 +215,41 @@ class TaskConfig(Section):
             return {}
         return {field: context[source] for field, source in self.start.prompt.items() if source in context}
 
-    def fooled_by(self, prediction: Values, claimed: Values) -> bool:
-        """Whether the model that answered `prediction` was fooled, if `claimed` is right.
+    def fooled_by(
+        self,
+        prediction: Values,
+        claimed: Values,
+        given: Values | None = None,
+        probabilities: Mapping[str, float] | None = None,
+    ) -> bool:
+        """Whether the model that answered `prediction` to what it was `given` was fooled, if `claimed` is right.
+
+        `probabilities` are those of the options, where the model tells them.
 
         Raises Unavailable when the prediction lacks an answer field or holds what the field cannot: a model that
         does not answer the question is broken, not fooled.
         """
-        for field in self._counting():
+        counting = self.fooled.counting(self.answer)
+        for field in counting:
             if not isinstance(prediction, Mapping) or field.name not in prediction:
                 raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
-            if isinstance(field, Choice) and prediction[field.name] not in field.values:
-                raise Unavailable(f"The model's “{field.name}” is none of the task's options. Tell the owner.")
-            if isinstance(field, Spans) and not field.is_answer(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” is no list of spans. Tell the owner of the task.")
-        return self._differ(prediction, claimed)
+            if not field.is_answer(prediction[field.name]):
+                raise Unavailable(f"The model's “{field.name}” {field.no_answer}. Tell the owner of the task.")
+            if prediction[field.name] is None and field.required:
+                raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
+        return self.fooled.fooled(prediction, claimed, counting, given or {}, probabilities)
 
-    def agrees(self, blind: Values, claimed: Values) -> bool:
+    def agrees(self, blind: Values, claimed: Values, given: Values | None = None) -> bool:
         """Whether a validator's blind answer is the claimed one, by the rule that models are measured with."""
-        return not self._differ(blind, claimed)
+        return self.fooled.agrees(blind, claimed, self.fooled.counting(self.answer), given or {})
 
     def public(self) -> dict[str, Any]:
         """What the API shows of the task: texts, fields with their options, and the rules."""
-        described = self.model_dump(mode="json", by_alias=True)
+        described = self.model_dump(mode="json", by_alias=True, exclude={"link"})
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]
         described["validate"]["ask"] = [field.public() for field in self.validation.ask]
         return {**described, "goal": self.goal}
-
-    def _differ(self, first: Values, second: Values) -> bool:
-        rule = RULES[self.fooled.rule]
-        return any(rule(first.get(f.name), second.get(f.name), f, self.fooled) for f in self._counting())
-
-    def _counting(self) -> list[Field]:
-        return [field for field in self.answer if not self.fooled.fields or field.name in self.fooled.fields]
 
     def _assigned(self) -> list[Choice]:
         return [field for field in self.answer if isinstance(field, Choice) and field.goal == "assigned"]

@@ -86,9 +86,9 @@ class Validation(Section):
 class Contexts(Section):
     """How the next context is drawn."""
 
-    sampling: Literal["least_used", "uniform", "least_fooled"] = Setting(
-        "least_used", description="least_used and least_fooled break ties at random."
-    )
+    sampling: Literal[
+        "least_used", "uniform", "least_fooled", "failed_validation", "unseen", "weighted", "most_uncertain"
+    ] = Setting("least_used", description="A round's plan may draw in another way.")
 
 
 class Metrics(Section):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Chat, Choice, Field, Spans, Text
+from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def unfold(raw: Any) -> Any:
     if not isinstance(raw, dict):
         return raw
     config = dict(raw)
-    for group in ("context", "input", "answer", "ask"):
+    for group in ("context", "input", "answer", "ask", "link"):
         if isinstance(config.get(group), dict):
             config[group] = [config[group]]
     options = _answer_options(config.get("answer"))
@@ -32,9 +32,12 @@ def unfold(raw: Any) -> Any:
     return config
 
 
+_LISTED = ("choice", "multi_choice", "ranking")  # types whose options may come from one answer of these types
+
+
 def _answer_options(answer: Any) -> Any:
     fields = answer if isinstance(answer, list) else []
-    choices = [field for field in fields if isinstance(field, dict) and field.get("type") == "choice"]
+    choices = [field for field in fields if isinstance(field, dict) and field.get("type") in _LISTED]
     return choices[0].get("options") if len(choices) == 1 else None
 
 
@@ -45,7 +48,7 @@ def _optional(fields: Any, options: Any) -> Any:
 
 
 def _asked(field: dict[str, Any], options: Any) -> dict[str, Any]:
-    inherits = field.get("type") == "choice" and "options" not in field and options is not None
+    inherits = field.get("type") in _LISTED and "options" not in field and options is not None
     return {"required": False, **field, **({"options": options} if inherits else {})}
 
 
@@ -57,7 +60,7 @@ def check(config: "TaskConfig") -> None:
         _starts(config),
         _perturb(config),
         _rule(config),
-        _spans(config),
+        _references(config),
         _conditions(config),
         _goals(config),
         _chats(config),
@@ -82,6 +85,10 @@ def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         if key in taken:
             yield f"{path}.name", f"The name “{field.name}” is taken by another field."
         taken.add(key)
+    hidden = [field.name for field in config.link]
+    for index, name in enumerate(hidden):
+        if name in hidden[:index]:
+            yield f"link.{index}.name", f"The name “{name}” is taken by another field."
 
 
 def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -104,17 +111,31 @@ def _perturb(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 
 def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    answers = [field.name for field in config.answer]
-    for index, name in enumerate(config.fooled.fields):
-        if name not in answers:
-            yield f"fooled.fields.{index}", "There is no such answer field." + did_you_mean(name, answers)
+    yield from ((f"fooled.{key}", problem) for key, problem in config.fooled.problems(config))
 
 
-def _spans(config: "TaskConfig") -> Iterator[tuple[str, str]]:
-    given = [field.name for field in [*config.context, *config.input] if isinstance(field, Text)]
+def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    given = [*config.context, *config.input]
+    texts = [field.name for field in given if isinstance(field, Text)]
     for path, field in _all(config):
-        if isinstance(field, Spans) and field.of not in given:
-            yield f"{path}.of", "There is no such text field in context or input." + did_you_mean(field.of, given)
+        for key, name, text in field.references():
+            known = texts if text else [each.name for each in given if each is not field]
+            if name not in known:
+                what = "text field" if text else "field"
+                yield f"{path}.{key}", f"There is no such {what} in context or input." + did_you_mean(name, known)
+        if isinstance(field, Edit):
+            yield from _edited(config, path, field.of)
+
+
+def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str]]:
+    """What is edited must be there before the form is: where the input is written that is the context alone."""
+    group, _, place = path.rpartition(".")
+    before = config.context[: int(place)] if group == "context" else config.context
+    after = config.input if group in ("ask", "validate.ask") else []
+    shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
+    if of not in shown:
+        where = "context or input" if after else "the context before it"
+        yield f"{path}.of", f"There is no such text field in {where}." + did_you_mean(of, shown)
 
 
 def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -127,16 +148,9 @@ def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:
 
 def _never(config: "TaskConfig", path: str, condition: str) -> str:
     """Why `condition` can never be known where it stands; empty if it can."""
-    comparison = conditions.compared(condition)
-    if comparison:
-        name, value = comparison
+    if conditions.compared(condition):
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
-        if name not in named:
-            return f"There is no field “{name}” to compare." + did_you_mean(name, named)
-        other = named[name]
-        if isinstance(other, Choice) and value not in other.values:
-            return f"“{value[:60]}” is no option of {name}." + did_you_mean(value, other.values)
-        return ""
+        return together.never(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
         return "Votes are known only under validate."
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):
@@ -157,11 +171,17 @@ def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     for path, _ in chats:
         if not path.startswith(("context", "input")):
             yield f"{path}.type", "A conversation stands in the input, or a finished one in the context."
+    for path, field in _all(config):
+        for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
+            if isinstance(inner, Chat):
+                yield f"{path}.fields.{index}.type", "A conversation stands in no group."
     for number, (path, field) in enumerate(each for each in chats if each[0].startswith("input")):
         if number:
             yield f"{path}.type", "A task has one conversation."
         if config.start.kinds != ["blank"] or config.perturb is not None:
             yield f"{path}.type", "A conversation begins blank: leave start and perturb out."
+        if config.fooled.judged_by is not None:
+            yield "fooled.rule", "Models that converse are fooled by their claims: choose a rule that needs no judge."
         yield from _claims(config, path, field)
 
 
@@ -173,7 +193,7 @@ def _claims(config: "TaskConfig", path: str, chat: Chat) -> Iterator[tuple[str, 
             yield f"{path}.claims.{name}", "There is no such answer field." + did_you_mean(name, answers)
         elif not isinstance(field, Choice) or value not in field.values:
             yield f"{path}.claims.{name}", "Name one of the options of a choice."
-    counting = config.fooled.fields or list(answers)
+    counting = [field.name for field in config.fooled.counting(config.answer)]
     if chat.claims and (unsaid := [name for name in counting if name not in chat.claims]):
         told = f"Say what models claim for {', '.join(unsaid)} too, or leave that out under fooled.fields."
         yield f"{path}.claims", told

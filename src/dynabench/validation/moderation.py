@@ -24,6 +24,7 @@ QUEUES = {
     "waiting": Filters(review="waiting", retracted=False),
     "hidden": Filters(hidden=True),
     "dismissed": Filters(review="dismissed"),
+    "noted": Filters(noted=True, hidden=None),
 }
 
 
@@ -119,7 +120,7 @@ def dismiss(session: Session, actor: Person | None, example_id: int, reason: str
 
 
 def reopen(session: Session, actor: Person | None, example_id: int, reason: str = "") -> None:
-    """Put an example back before the moderators whose flags were dismissed."""
+    """Put an example before the moderators, again or because one of them wants it to be looked at."""
     _set(session, actor, example_id, reason or "looked at again", dismissed=False)
 
 
@@ -132,13 +133,14 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     said = people.clean_reason(reason)
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()
-    if not any(vote.vote == Verdict.FLAGGED for vote in votes):
+    before = review(session, example_id, votes)
+    if dismissed and before == "none":
         raise errors.Conflict("Nobody has flagged this example.")
-    if (review(session, example_id, votes) == "dismissed") == dismissed:
+    if before == ("dismissed" if dismissed else "waiting"):
         return
     session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))
     session.flush()
-    search.change(session, example_id, review=review(session, example_id, votes))
+    note_flags(session, example_id, votes)
     kind = "flags.dismissed" if dismissed else "flags.reopened"
     rounds.act(session, actor, kind, task=of.task_id, example=example_id, reason=said)
 
@@ -150,12 +152,17 @@ def note_flags(session: Session, example_id: int, votes: Sequence[Validation]) -
 
 
 def review(session: Session, example_id: int, votes: Sequence[Validation]) -> str:
-    """Where the moderators are with an example: `none` without flags, `dismissed` if no flag came since, `waiting`."""
+    """Where the moderators are with an example: `none` without flags, `dismissed` if no flag came since, `waiting`.
+
+    One of their own who wants it to be looked at flags it too.
+    """
     flags = [vote.at for vote in votes if vote.vote == Verdict.FLAGGED]
+    last = session.scalars(queries.last_dismissal(example_id)).first()
+    if last is not None and not last.dismissed:
+        return "waiting"
     if not flags:
         return "none"
-    last = session.scalars(queries.last_dismissal(example_id)).first()
-    return "dismissed" if last is not None and last.dismissed and max(flags) <= last.at else "waiting"
+    return "dismissed" if last is not None and max(flags) <= last.at else "waiting"
 
 
 @dataclass(frozen=True)

@@ -82,11 +82,11 @@ async def read_queue(
     request: Request,
     task: str,
     person: Member,
-    which: Literal["waiting", "hidden", "dismissed"] = "waiting",
+    which: Literal["waiting", "hidden", "dismissed", "noted"] = "waiting",
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
 ) -> CasePage:
-    """Flagged examples that wait for a moderator, those that are hidden, or whose flags were dismissed."""
+    """Flagged examples that wait for a moderator, those that are hidden, dismissed, or have notes."""
 
     def read(session: Session) -> CasePage:
         cases, more = moderation.queue(session, person, task, which, after or None, limit)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning
+from dynabench.collection.announcement_api import announced
 from dynabench.errors import Conflict, Forbidden, Invalid
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
@@ -20,6 +21,7 @@ from dynabench.validation import places, service
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
 
+ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
 
 Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
@@ -67,7 +69,7 @@ async def _show(
     )
 
 
-@router.get("/tasks/{task}/validate", name="validate")
+@router.get("/tasks/{task}/validate", name="validate", dependencies=ANNOUNCED)
 async def validate(request: Request, task: str, person: Member, voted: Voted = None) -> Response:
     """The next example to check; `voted` names the example whose outcome is shown beside it."""
     if warning := await content_warning.warn(request, task):
@@ -84,7 +86,9 @@ async def send_validation(request: Request, task: str, id: RowId, person: Member
     try:
         await request.app.state.db.awrite(service.vote, person, id, ballot)
     except Invalid as problem:
-        values = {str(name): value for name, value in form.items() if isinstance(value, str)}
+        values: dict[str, Any] = {"vote": ballot.vote or ""}
+        values |= {f"answer.{name}": value for name, value in (ballot.answer or {}).items()}
+        values |= {f"validation.{name}": value for name, value in ballot.values.items()}
         return await _show(request, person, task, status=422, errors=problem.fields, values=values)
     except (Conflict, Forbidden) as problem:
         return await _show(request, person, task, status=problem.status, problem=problem.detail)

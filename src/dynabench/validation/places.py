@@ -29,7 +29,10 @@ PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first ha
 
 @dataclass(frozen=True)
 class Item:
-    """An example as a validator sees it; `answer`, the claim, is None where they answer blind."""
+    """An example as a validator sees it; `answer`, the claim, is None where they answer blind.
+
+    `said` are the models' answers where those are what is judged (`TaskConfig.fooled`).
+    """
 
     example_id: int
     mode: str
@@ -39,6 +42,7 @@ class Item:
     config: TaskConfig
     round: int
     expires_at: datetime
+    said: Sequence[dict[str, Any]] = ()
 
 
 def next_item(
@@ -78,9 +82,9 @@ def _offered(session: Session, person: Person, task_id: str) -> list[_Offered]:
     """The rounds of a task that wait for votes, oldest first, once the person is let in; they are locked."""
     rows: Any = session.connection().execute(statements.ASKING, {"person": person.id, "task": task_id}).all()
     if not rows or rows[0].shown_version is None:
-        people.require_seat(session, person, task_id)  # says what there is not
+        people.require_seat(session, person, task_id, checking=True)  # says what there is not
         return []
-    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned)
+    people.admit(rounds.config_of(session, rows[0].shown_version), person, rows[0].role, rows[0].banned, checking=True)
     found = [row for row in rows if row.id is not None]
     return [_Offered(row.id, row.number, rounds.config_of(session, row.version_id)) for row in found]
 
@@ -136,14 +140,16 @@ class _Asks:
     def item(self, of: _Offered, example_id: int, facts: Sequence[Any], *, hold: bool = False) -> Item:
         """The example as they see it, with the place that they hold, or that is held for them now."""
         row = facts[0]
-        mode, expires = row.mode, row.expires_at
+        mode, expires, judged = row.mode, row.expires_at, of.config.fooled.judged_by
         if hold:
             mode = mode or _drawn(self.session, of.config, self.person_id, example_id)
             expires = self.at + timedelta(seconds=self.seconds)
             place = {"example_id": example_id, "person_id": self.person_id, "mode": mode, "expires_at": expires}
             connection = self.session.connection()
             connection.execute(statements.hold(connection.dialect.name), place)
+        said = [each.answer for each in self.session.scalars(queries.predictions(example_id))] if judged else []
         return Item(
+            said=said,
             example_id=example_id,
             mode=mode,
             context=of.config.shown_context(row.context),

@@ -2,17 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import delete, insert, select, text
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, projections
 from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import Verdict, verdict
+from dynabench.stats.verdict import Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
 from dynabench.validation import places, queries
 from dynabench.validation.reindex import index_written
 from dynabench.validation.tables import Validation
@@ -58,8 +59,29 @@ def rebuild(session: Session, round_id: int) -> int:
         total += len(page)
         session.expire_all()
     projections.add_to_tallies(session, tallies.rows())
+    _judge_contexts(session, round_id)
     breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
+
+
+def _judge_contexts(session: Session, round_id: int) -> None:
+    """What became of the fooling examples, in all rounds, of the contexts that the round's examples hang on."""
+    session.flush()
+
+    def counted(*verdicts: Verdict) -> Any:
+        mine = select(func.count()).join(Example, Example.id == Standing.example_id).select_from(Standing)
+        counts = (Standing.fooled, ~Standing.retracted, ~Standing.hidden, Standing.verdict.in_(verdicts))
+        return mine.where(Example.context_id == Context.id, *counts).correlate(Context).scalar_subquery()
+
+    good = (Verdict.PENDING, Verdict.CORRECT)
+    failed = [each for each in Verdict if each not in good]
+    of_round = select(Example.context_id).where(Example.round_id == round_id)
+    session.execute(
+        update(Context)
+        .where(Context.id.in_(of_round))
+        .values(good=counted(*good), failed=counted(*failed))
+        .execution_options(synchronize_session=False)
+    )
 
 
 def count_written(session: Session, config: TaskConfig, examples: Sequence[Example]) -> dict[int, str]:
@@ -71,6 +93,9 @@ def count_written(session: Session, config: TaskConfig, examples: Sequence[Examp
     rows, tags, sums = _count(session, config, examples), _tags(session, examples), Sums()
     for example, row in zip(examples, rows, strict=True):
         sums.add(projections.tally_key(example) | {"tag": tags[example.context_id]}, _counts(row))
+    projections.judge_contexts(
+        session, [(example.context_id, _counts(row)) for example, row in zip(examples, rows, strict=True)]
+    )
     projections.add_to_tallies(session, sums.rows())
     if examples:
         breakdowns.tell_all(session, sums.rows(), session.get_one(Round, examples[0].round_id).arms)
@@ -94,20 +119,22 @@ def _pages(session: Session, round_id: int) -> Iterator[Sequence[Example]]:
 
 def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) -> list[dict[str, Any]]:
     ids = [example.id for example in page]
+    together = session.get_one(Round, page[0].round_id).fooled_when if page else "any"
     retracted = set(session.scalars(select(Retraction.example_id).where(Retraction.example_id.in_(ids))))
     hidden = {row.example_id: row.hidden for row in session.scalars(queries.ledger_hidings(ids))}  # the latest counts
-    fooled: dict[int, list[bool]] = defaultdict(list)
-    predictions = select(Prediction.example_id, Prediction.fooled).where(Prediction.example_id.in_(ids))
-    for example_id, was_fooled in session.execute(predictions):
-        fooled[example_id].append(was_fooled)
+    wrong: dict[int, list[bool | None]] = defaultdict(list)
+    predictions = select(Prediction.example_id, Prediction.errs).where(Prediction.example_id.in_(ids))
+    for example_id, flag in session.execute(predictions):
+        wrong[example_id].append(flag)
     votes: dict[int, list[tuple[Validation, bool]]] = defaultdict(list)
-    for cast, undone in session.execute(queries.ledger_votes(ids)):
-        votes[cast.example_id].append((cast, undone))
+    for vote, undone in session.execute(queries.ledger_votes(ids)):
+        votes[vote.example_id].append((vote, undone))
     return [
         _standing(
             config,
+            together,
             example,
-            fooled[example.id],
+            wrong[example.id],
             votes[example.id],
             retracted=example.id in retracted,
             hidden=hidden.get(example.id, False),
@@ -118,38 +145,49 @@ def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) ->
 
 def _standing(
     config: TaskConfig,
+    together: str,
     example: Example,
-    fooled: list[bool],
+    flags: list[bool | None],
     votes: list[tuple[Validation, bool]],
     *,
     retracted: bool,
     hidden: bool,
 ) -> dict[str, Any]:
     rule = config.validation
-    counted = [cast for cast, undone in votes if not undone]
+    counted = [vote for vote, undone in votes if not undone]
     decided = str(verdict(places.ballots(counted), rule.votes, rule.adjudicate_up_to))
     blind = _blind(votes)
-    state: dict[str, Any] = {"fooled": example.fooled, "verdict": decided, "retracted": retracted, "hidden": hidden}
+    fooled = _fooled(config, together, example, flags, decided)
+    state: dict[str, Any] = {"fooled": fooled, "verdict": decided, "retracted": retracted, "hidden": hidden}
     return state | {
         "example_id": example.id,
         "round_id": example.round_id,
         "author_id": example.author_id,
         "votes": len(counted),
-        "open": projections.is_open(config, targets=len(fooled), **state),
+        "open": projections.is_open(config, targets=len(flags), **state),
         "draw": projections.draw(example.id),
         "blind": len(blind),
-        "blind_right": sum(cast.vote == Verdict.CORRECT for cast in blind),
-        "targets": len(fooled),
-        "targets_right": len(fooled) - sum(fooled),
+        "blind_right": sum(vote.vote == Verdict.CORRECT for vote in blind),
+        "targets": len(flags),
+        "targets_right": flags.count(False),
     }
+
+
+def _fooled(config: TaskConfig, together: str, example: Example, flags: list[bool | None], decided: str) -> bool | None:
+    """What is known of it: by the rule at once, by what its author said of each answer, or by the verdict."""
+    if not flags or config.fooled.judged_by is None:
+        return example.fooled
+    if config.fooled.judged_by == "validators":
+        return errs(Verdict(decided))
+    return ensemble_fooled(cast(EnsembleRule, together), flags) if example.fooled is None else example.fooled
 
 
 def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:
     """Blind answers that stand and were given before their author had seen the claim: each person's first vote."""
     first: dict[int, tuple[Validation, bool]] = {}
-    for cast, undone in votes:
-        first.setdefault(cast.person_id, (cast, undone))
-    return [cast for cast, undone in first.values() if cast.blind_answer is not None and not undone]
+    for vote, undone in votes:
+        first.setdefault(vote.person_id, (vote, undone))
+    return [vote for vote, undone in first.values() if vote.blind_answer is not None and not undone]
 
 
 def _counts(row: dict[str, Any]) -> dict[str, int]:

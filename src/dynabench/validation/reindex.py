@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select, text
 from sqlalchemy.orm import Session
 
-from dynabench.collection import search, search_index
+from dynabench.collection import notes, search, search_index
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict
 from dynabench.validation import moderation
 from dynabench.validation.queries import UNDONE
-from dynabench.validation.tables import Validation
+from dynabench.validation.tables import Dismissal, Validation
 
 PAGE = 8192  # examples at once: a part of one block of the index
 
@@ -54,31 +54,26 @@ def _news(session: Session, some: Some) -> list[search_index.News]:
     flagged: dict[int, list[Validation]] = defaultdict(list)
     for vote in session.scalars(flags.where(some(Validation.example_id))):
         flagged[vote.example_id].append(vote)
+    looked = set(session.scalars(select(Dismissal.example_id).where(some(Dismissal.example_id))))
+    marks = notes.marks(session, some)
     origins = set(session.scalars(select(Example.made_from).where(some(Example.made_from))))
-    return [
-        (
-            row.id,
-            search.describe(
-                row,
-                explanations=said[row.id],
-                verdict=row.verdict,
-                retracted=row.retracted,
-                hidden=row.hidden,
-                flagged=row.id in flagged,
-                perturbed=row.id in origins,
-                review=moderation.review(session, row.id, flagged[row.id]) if row.id in flagged else "none",
-            ),
-        )
-        for row in session.execute(_rows(some))
-    ]
+    news: list[search_index.News] = []
+    for row in session.execute(_rows(some)):
+        at_all = row.id in flagged or row.id in looked
+        review = moderation.review(session, row.id, flagged[row.id]) if at_all else "none"
+        told = {name: getattr(row, name) for name in ("verdict", "retracted", "hidden")}
+        told |= {"flagged": review != "none", "perturbed": row.id in origins, "review": review}
+        found = search.describe(row, explanations=said[row.id], noted=row.id in marks.noted, **told)
+        news.append((row.id, [*found, *marks.labels[row.id]]))
+    return news
 
 
 def _rows(some: Some) -> Select[Any]:
     """Columns by name, since migrations reindex too: tables may have fewer of them then."""
     return (
         select(
-            *(getattr(Example, name) for name in ("id", *search.WRITTEN)),
-            *(Standing.verdict, Standing.retracted, Standing.hidden),
+            *(getattr(Example, name) for name in ("id", *search.WRITTEN) if name != "fooled"),
+            *(Standing.fooled, Standing.verdict, Standing.retracted, Standing.hidden),
             *(Round.task_id, Round.number.label("round")),
             *(Context.values.label("context"), Context.tag),
         )

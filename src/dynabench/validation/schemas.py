@@ -23,7 +23,7 @@ class NextIn(BaseModel):
 
 
 class ItemOut(BaseModel):
-    """An example to check. Who wrote it and what the models said is not told before the vote."""
+    """An example to check. Who wrote it and what the models said is not told before the vote, unless that is judged."""
 
     example_id: int
     round: int
@@ -31,6 +31,10 @@ class ItemOut(BaseModel):
     context: dict[str, Any]
     input: dict[str, Any]
     answer: dict[str, Any] = Field({}, description="The author's answer; left out where it is to be answered blind.")
+    said: list[dict[str, Any]] = Field(
+        [],
+        description="The models' answers, where the vote says of them: correct, that the model errs; incorrect, not.",
+    )
     ask: list[dict[str, Any]] = Field(description="Fields that may be sent beside the vote, with when they apply.")
     expires_at: datetime = Field(description="How long your place is held.")
 
@@ -45,6 +49,7 @@ class ItemOut(BaseModel):
             mode=item.mode,
             context=item.context,
             input=item.input,
+            said=list(item.said),
             ask=[field.public() for field in asked],
             expires_at=item.expires_at,
             **shown,
@@ -71,7 +76,7 @@ class PredictionOut(BaseModel):
     model: str
     answer: dict[str, Any]
     probabilities: dict[str, Any] | None
-    fooled: bool
+    fooled: bool | None
 
 
 class OutcomeOut(BaseModel):
@@ -96,7 +101,7 @@ class OutcomeOut(BaseModel):
             votes=outcome.votes,
             answer=outcome.example.answer,
             predictions=[
-                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.fooled)
+                PredictionOut(model=row.model, answer=row.answer, probabilities=row.probabilities, fooled=row.errs)
                 for row in outcome.predictions
             ],
         )
@@ -146,6 +151,7 @@ class FiguresOut(RatesOut):
     fooled: int
     validated_fooled: int = Field(description="Fooled, and found correct.")
     resolved_fooled: int = Field(description="Fooled, with any final verdict.")
+    unknown: int = Field(description="Nobody knows (yet) whether a model was fooled; these are in no rate.")
     retracted: int
     hidden: int
     people: int
@@ -160,6 +166,7 @@ class FiguresOut(RatesOut):
             "fooled": counts.fooled,
             "validated_fooled": counts.validated,
             "resolved_fooled": counts.resolved,
+            "unknown": counts.unknown,
             "retracted": figures.retracted,
             "hidden": figures.hidden,
             "people": figures.people,

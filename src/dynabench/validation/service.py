@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, projections
-from dynabench.collection.tables import Example, Prediction, Standing, VerdictEvent
+from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
-from dynabench.stats.verdict import LABELS, Verdict, verdict
+from dynabench.stats.verdict import LABELS, Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.validation import moderation, places, queries
 from dynabench.validation.tables import Reservation, Skip, Undo, Validation
@@ -119,7 +119,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
-    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id)
+    people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id, checking=True)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
     if session.get(Skip, (example_id, person.id)) is None:
@@ -172,7 +172,7 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
         raise errors.Forbidden("This example is yours; others check it.")
-    people.require_seat(session, person, case.round.task_id)
+    people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
         raise errors.Forbidden("Only the task's owners decide alone.")
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
@@ -182,7 +182,8 @@ def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> Non
     if case.standing.verdict != Verdict.PENDING:
         raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
     if not case.standing.open:
-        raise errors.Conflict("No votes are wanted on this example: it fooled no model.")
+        reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
+        raise errors.Conflict(f"No votes are wanted on this example: {reason}.")
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
         return
@@ -221,7 +222,8 @@ def _read_blind(
         raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
     context = session.get_one(Context, case.example.context_id)
     answer = case.config.clean_answer(ballot.answer, context=context.values, input=case.example.input)
-    agrees = case.config.agrees(answer, case.example.answer)
+    inputs = case.config.model_inputs(context.values, case.example.input)
+    agrees = case.config.agrees(answer, case.example.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}
 
 
@@ -235,25 +237,29 @@ def _count_blind(standing: Standing, label: str, by: int) -> None:
     standing.blind_right += by * (label == Verdict.CORRECT)
 
 
+def _judge(session: Session, standing: Standing, fooled: bool | None) -> None:
+    """Record what a verdict says of the models' answers; of several it says something together alone."""
+    said = session.scalars(queries.predictions(standing.example_id)).all()
+    one = said[0].id if len(said) == 1 else None
+    session.add(Judgement(example_id=standing.example_id, prediction_id=one, by="validators", fooled=fooled))
+    session.flush()
+    for each in said:
+        session.expire(each, ["errs"])
+
+
 def _outcome(session: Session, case: _Case, cast: Validation) -> Outcome:
     """Bring the standing up to the votes that stand now, record a change of verdict, and tell."""
     standing, rule = case.standing, case.config.validation
     old = standing.verdict
     new = str(verdict(places.ballots(case.votes), rule.votes, rule.adjudicate_up_to))
-    standing.votes, standing.verdict = len(case.votes), new
-    standing.open = projections.is_open(
-        case.config,
-        fooled=standing.fooled,
-        verdict=new,
-        retracted=standing.retracted,
-        hidden=standing.hidden,
-        targets=standing.targets,
-    )
+    standing.votes = len(case.votes)
     if cast.vote == Verdict.FLAGGED:
         moderation.note_flags(session, standing.example_id, case.votes)
     if new != old:
         session.add(VerdictEvent(example_id=standing.example_id, verdict=new))
-        projections.count_verdict(session, standing, old, new)
+        if standing.targets and case.config.fooled.judged_by == "validators":
+            _judge(session, standing, errs(Verdict(new)))
+        projections.count_verdict(session, standing, new, case.config)
     session.flush()
     predictions = session.scalars(queries.predictions(standing.example_id)).all()
     return Outcome(cast.id, case.example, cast.vote, new, standing.votes, case.config, predictions)

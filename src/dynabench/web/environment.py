@@ -16,6 +16,7 @@ from jinja2 import (
 )
 
 from dynabench.stats.rates import FEW
+from dynabench.tasks.fields import template_folders
 from dynabench.web import filters
 from dynabench.web.marks import marks
 from dynabench.web.static import address
@@ -55,8 +56,16 @@ def environment() -> Environment:
 
 
 def loader() -> BaseLoader:
-    """`web/x` is here, `fields/x` belongs to the tasks' field types, `<feature>/x` to the feature of that name."""
+    """`web/x` is here, `fields/x` belongs to the tasks' field types, `<feature>/x` to the feature of that name;
+    plug-ins bring `tasks/fields/<type>/x` for theirs."""
     folders = {path.parent.name: path for path in PACKAGE.glob("*/templates")}
     named = {name: FileSystemLoader(path) for name, path in folders.items()}
     fields = PrefixLoader({"fields": FileSystemLoader(PACKAGE / "tasks/templates/fields")})
-    return ChoiceLoader([PrefixLoader(named), fields, FunctionLoader(lambda _: None)])
+    return ChoiceLoader([PrefixLoader(named), fields, FunctionLoader(_of_plugins)])
+
+
+def _of_plugins(name: str) -> tuple[str, str, None] | None:
+    """A template of a plug-in's field type: source and file of `tasks/fields/<type>/<view>.html`."""
+    folder, _, file = name.removeprefix("tasks/fields/").partition("/")
+    place = template_folders().get(folder, PACKAGE) / file
+    return (place.read_text("utf-8"), str(place), None) if "/" not in file and place.is_file() else None

@@ -18,19 +18,19 @@ from dynabench.models.backends.architectures.images import seen
 from dynabench.models.client import Host
 from dynabench.models.host import wire
 from dynabench.models.protocol import LARGEST, Attribution, Output
-from tests.models.transformers import made
+from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
 
 
 @pytest.fixture(scope="module")
 def digits(workshop):
-    folder, rows = made.digits(workshop / "digits")
+    folder, rows = drawn.digits(workshop / "digits")
     return catalog.open_model(folder), rows
 
 
 @pytest.fixture(scope="module")
 def colours(workshop, data):
-    folder, rows = made.colours(workshop / "colours", next((data / "easy_vqa").glob("*.whl")))
+    folder, rows = drawn.colours(workshop / "colours", next((data / "easy_vqa").glob("*.whl")))
     return catalog.open_model(folder), rows
 
 

@@ -1,21 +1,19 @@
 """Perturbations: named, seeded ways to change texts so that what they mean stays, for robustness and for fairness.
 
-One file here is one transformation, named `TRANSFORMATION` in it. A package adds its own by an entry point of the group
-`dynabench.perturbations` that names a `Transformation`.
+One file here is one transformation, named `TRANSFORMATION` in it. A plug-in adds its own by the hook
+`dynabench_perturbations` (`dynabench.hooks`).
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 
+from dynabench import plugins
 from dynabench.adversaries.perturbations.base import Axis, PerText, Transformation, generator
 from dynabench.adversaries.perturbations.edits import Edit, Edited, Span
 from dynabench.errors import Invalid
 
 __all__ = ["Axis", "Edit", "Edited", "PerText", "Span", "Transformation", "find", "generator", "of", "transformations"]
 
-GROUP = "dynabench.perturbations"
 _SHIPPED = (
     "keyboard_typos",
     "swapped_letters",
@@ -49,18 +47,23 @@ _SHIPPED = (
 )
 
 
-@cache
-def transformations() -> dict[str, Transformation]:
-    """Every transformation by name: those shipped, then those of installed packages, which take no shipped name."""
-    found: dict[str, Transformation] = {}
+def transformations() -> Mapping[str, Transformation]:
+    """Every transformation by name: those shipped, then those of plug-ins."""
+    return plugins.gather("dynabench_perturbations", _by_name)
+
+
+def shipped() -> Iterable[Transformation]:
+    """Those of this folder."""
     for name in _SHIPPED:
         module = import_module(f"{__name__}.{'names' if name.startswith('names_') else name}")
-        found[name] = module.TRANSFORMATIONS[name] if name.startswith("names_") else module.TRANSFORMATION
-    for point in entry_points(group=GROUP):
-        one = point.load()
-        if isinstance(getattr(one, "name", None), str) and callable(getattr(one, "apply", None)):
-            found.setdefault(one.name, one)
-    return found
+        yield module.TRANSFORMATIONS[name] if name.startswith("names_") else module.TRANSFORMATION
+
+
+def _by_name(given: Iterable[Transformation]) -> Iterable[tuple[str, Transformation]]:
+    for one in given:
+        if not (isinstance(getattr(one, "name", None), str) and callable(getattr(one, "apply", None))):
+            raise TypeError(f"{one!r} is no transformation: it needs a name and apply")
+        yield one.name, one
 
 
 def of(axis: str) -> list[str]:

@@ -62,9 +62,10 @@ def _known_fields(config: TaskConfig, row: Row) -> None:
     asked = [(one.model, one.method, one.label) for one in row.attributions]
     if len(set(asked)) < len(asked):
         raise errors.Invalid({"attributions": "The same model, method and label come twice."})
+    inputs = config.model_inputs(row.context.values, row.input)
     for place, said in enumerate(row.predictions):
         try:
-            config.fooled_by(said.answer, row.answer)
+            config.fooled_by(said.answer, row.answer, inputs, said.probabilities)
         except (errors.Unavailable, TypeError, ValueError, AttributeError, KeyError):
             raise errors.Invalid({f"predictions.{place}.answer": "This is no answer to the task."}) from None
 

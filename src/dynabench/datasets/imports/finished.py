@@ -88,7 +88,7 @@ def _store(session: Session, settings: Settings, task_id: str, ready: list[Ready
     for one, context in zip(ready, contexts, strict=True):
         counts = used.setdefault(context, [0, 0])
         counts[0] += 1
-        counts[1] += one.row.fooled
+        counts[1] += one.row.fooled is True
     changed = [{"of": key, "more_used": more, "more_fooled": fooled} for key, (more, fooled) in sorted(used.items())]
     statement = update(CONTEXTS).where(CONTEXTS.c.id == bindparam("of"))
     sums = {name: CONTEXTS.c[name] + bindparam(f"more_{name}") for name in ("used", "fooled")}

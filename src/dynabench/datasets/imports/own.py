@@ -60,11 +60,12 @@ def _from_cells(values: dict[str, Any]) -> dict[str, Any]:
         "share": orjson.loads(values["condition.share"]) if values["condition.share"] else None,
         "ensemble": values["condition.ensemble"],
         "targets": orjson.loads(values["condition.targets"]),
+        "assistant": values.get("condition.assistant") == "true",
     }
     made |= {name: orjson.loads(values[name]) for name in JSON_CELLS if values.get(name)}
     made |= {name: orjson.loads(values[name]) for name in NUMBERS if values.get(name)}
     made |= {"uid": unguarded(values["uid"]), "made_from": unguarded(values.get("made_from") or "") or None}
-    made["fooled"] = values.get("fooled") == "true"
+    made["fooled"] = {"true": True, "false": False}.get(values.get("fooled", ""))
     return made | {name: values[name] for name in ("task", "author", "source", "at", "verdict") if values.get(name)}
 
 

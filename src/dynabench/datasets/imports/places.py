@@ -1,6 +1,5 @@
 """Where imported rows belong: rounds, contexts and people, found or made."""
 
-import random
 import secrets
 from typing import Any
 
@@ -13,7 +12,9 @@ from dynabench.datasets import rows
 from dynabench.datasets.rows import Row
 from dynabench.db import now
 from dynabench.rounds import queries
-from dynabench.rounds.contexts import digest
+from dynabench.rounds.arms import Arm
+from dynabench.rounds.contexts import digest, new_keys
+from dynabench.rounds.samplers import weighted
 from dynabench.rounds.tables import Context, Round, Target, TaskVersion
 from dynabench.settings import Settings
 
@@ -61,12 +62,16 @@ def _condition(session: Session, found: Round, row: Row) -> None:
         found.targets = [
             Target(position=place, model=model, version=version) for place, (model, version) in enumerate(asked)
         ]
-    elif asked and [(target.model, target.version) for target in found.targets] != asked:
+    others = bool(asked) and [(target.model, target.version) for target in found.targets] != asked
+    if others and not condition.arm:
         raise errors.Invalid({"condition.targets": "Other examples of this round have other targets."})
     if condition.ensemble != found.fooled_when:
         raise errors.Invalid({"condition.ensemble": "Other examples of this round have another rule."})
     if condition.arm:
-        arm = {"name": condition.arm, "share": condition.share or 1, "targets": "round" if asked else "none"}
+        own = [{"model": model, "version": version} for model, version in asked]
+        arm: Arm = {"name": condition.arm, "share": condition.share or 1}
+        arm["targets"] = (own if others else "round") if asked else "none"
+        arm |= {"assistant": True} if condition.assistant else {}
         known = {one["name"]: one for one in found.arms}
         if known.get(condition.arm, arm)["targets"] != arm["targets"]:
             raise errors.Invalid({"condition.targets": "Other examples of this arm were told otherwise."})
@@ -80,11 +85,12 @@ def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], 
     """The ids of clean contexts with their tags, in order; those that the task lacks are added."""
     keys = [digest(values) for values, _ in wanted]
     ids = _known(session, task_id, keys)
+    moment = weighted.time(session, task_id)
     new = {
-        key: {"task_id": task_id, "digest": key, "values": values, "tag": tag,
-              "draw": random.randint(0, queries.KEYS)}
-        for key, (values, tag) in zip(keys, wanted, strict=True) if key not in ids
-    }  # fmt: skip
+        key: {"task_id": task_id, "digest": key, "values": values, "tag": tag, **new_keys(moment)}
+        for key, (values, tag) in zip(keys, wanted, strict=True)
+        if key not in ids
+    }
     if new:
         session.execute(insert(Context), list(new.values()))
         ids |= _known(session, task_id, list(new))

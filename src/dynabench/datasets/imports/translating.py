@@ -9,8 +9,8 @@ from dynabench import errors
 from dynabench.datasets.imports.mapping import Mapping, Said, Source, Votes, meant
 from dynabench.datasets.imports.squad import spans_field
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Choice, Field
-from dynabench.tasks.fooling import ensemble_fooled
+from dynabench.tasks.ensembles import ensemble_fooled
+from dynabench.tasks.fields import Choice, Field, Text
 
 UNASKED = "no-target"  # the arm of examples that come without any model's answer
 
@@ -40,15 +40,18 @@ def complete(made: dict[str, Any], config: TaskConfig, source: str) -> dict[str,
     """
     context, given, answer = made["context"]["values"], made["input"], made["answer"]
     clean = config.clean_answer(answer, context=context, input=given)
+    inputs = config.model_inputs(context, given)
+    judged = config.fooled.judged_by is not None
     for said in made["predictions"]:
-        said["fooled"] = config.fooled_by(said["answer"], clean)
+        fooled = config.fooled_by(said["answer"], clean, inputs, said.get("probabilities"))
+        said["fooled"] = None if judged else fooled
     for vote in made["validations"]:
         if vote.get("blind_answer") is not None:
             blind = config.clean_answer(vote["blind_answer"], context=context, input=given)
-            vote["vote"] = "correct" if config.agrees(blind, clean) else "incorrect"
+            vote["vote"] = "correct" if config.agrees(blind, clean, inputs) else "incorrect"
     flags = [said["fooled"] for said in made["predictions"]]
     targets = [{"model": said["model"], "version": said["version"]} for said in made["predictions"]]
-    made["fooled"] = bool(flags) and ensemble_fooled("any", flags)
+    made["fooled"] = ensemble_fooled("any", flags) if flags else None
     made["condition"] = {"arm": "" if flags else UNASKED, "targets": targets, "share": None if flags else 1}
     made["author"] = f"{source} {made['author']}" if made.get("author") else source
     if not made.get("uid"):
@@ -114,9 +117,9 @@ def field_of(config: TaskConfig, group: str, name: str) -> Field | None:
 
 def cleaned(value: Any, field: Field) -> Any:
     """A value with the type that the field wants, where a table's text says it plainly."""
-    if field.type in ("text", "choice"):
+    if isinstance(field, Text | Choice):
         return value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict | list) else str(value)
-    return field.from_form([value]) if isinstance(value, str) else value
+    return field.from_text(value) if isinstance(value, str) else value
 
 
 def _options(field: Field) -> list[str]:

@@ -46,7 +46,7 @@ def value(raw: Any, field: Field) -> Any:
     """A value with the type that a field wants, where it says so plainly; objects and lists stay as they are."""
     if isinstance(field, Text | Choice):
         return key(raw) if isinstance(raw, int | float) else raw
-    return field.from_form([raw]) if isinstance(raw, str) else raw
+    return field.from_text(raw) if isinstance(raw, str) else raw
 
 
 def uid(raw: Any) -> str:
@@ -78,7 +78,7 @@ def tags(raw: Any, more: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
 
 
 def several(raw: Any, field: Field) -> list[Any]:
-    """The acceptable answers in a cell: members of a list, but a list of spans is one answer.
+    """The acceptable answers in a cell: members of a list, but one list is one answer where answers are lists.
 
     The text of a table may hold such a list as JSON.
     """
@@ -95,7 +95,10 @@ def several(raw: Any, field: Field) -> list[Any]:
         return [raw]
     if len(raw) > ACCEPTED:
         raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
-    one = isinstance(field, Spans) and raw and all(isinstance(each, dict) and "start" in each for each in raw)
+    if isinstance(field, Spans):
+        one = bool(raw) and all(isinstance(each, dict) and "start" in each for each in raw)
+    else:
+        one = field.json_schema().get("type") == "array" and not any(isinstance(each, list | dict) for each in raw)
     return [raw] if one else raw
 
 

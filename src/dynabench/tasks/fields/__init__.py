@@ -1,49 +1,54 @@
 """Field types: those that come with the platform, and those that other packages add.
 
-A package adds one with an entry point in the group `dynabench.fields` that names a subclass of `Field`; the class
-brings its templates in the folder `templates/<type>/`.
+A plug-in adds one by the hook `dynabench_fields` (`dynabench.hooks`): a subclass of `Field` that brings its templates
+in the folder `<templates>/<type>/`.
 """
 
-from functools import lru_cache
-from importlib.metadata import entry_points
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench import plugins
+from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat
 from dynabench.tasks.fields.choice import Choice, Option
+from dynabench.tasks.fields.comment import Comment
+from dynabench.tasks.fields.comparison import Comparison
+from dynabench.tasks.fields.consent import Consent
+from dynabench.tasks.fields.edit import Edit
+from dynabench.tasks.fields.group import Group
+from dynabench.tasks.fields.labelled_spans import LabelledSpans
+from dynabench.tasks.fields.multi_choice import MultiChoice
 from dynabench.tasks.fields.number import Number
+from dynabench.tasks.fields.options import Offering
+from dynabench.tasks.fields.ranking import Ranking
+from dynabench.tasks.fields.rating import Rating
+from dynabench.tasks.fields.slider import Slider
+from dynabench.tasks.fields.sliders import Sliders
 from dynabench.tasks.fields.spans import Spans
 from dynabench.tasks.fields.text import Text
+from dynabench.tasks.fields.tree_choice import TreeChoice
 from dynabench.tasks.fields.yes_no import YesNo
 from dynabench.tasks.section import did_you_mean, refuse
 
-__all__ = [
-    "AnyField",
-    "Chat",
-    "Choice",
-    "Field",
-    "FieldError",
-    "JsonSchema",
-    "Number",
-    "Option",
-    "Spans",
-    "Text",
-    "Values",
-]
-__all__ += ["YesNo", "template_folders", "types"]
+__all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
+__all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
+__all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
+__all__ += ["Chat", "types"]
+
+SHIPPED: tuple[type[Field], ...] = (
+    *(Text, Choice, Spans, YesNo, Number),
+    *(MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit),
+    *(Group, LabelledSpans, Comparison, Chat),
+)
+_named = plugins.classes(Field, "type")  # type: ignore[type-abstract]
 
 
-@lru_cache
-def types() -> dict[str, type[Field]]:
-    """All field types by name; a plug-in may not replace one of ours."""
-    found: dict[str, type[Field]] = {}
-    for entry in entry_points(group="dynabench.fields"):
-        found[entry.name] = entry.load()
-    ours: tuple[type[Field], ...] = (Text, Choice, Spans, YesNo, Number, Chat)
-    return found | {field.model_fields["type"].default: field for field in ours}
+def types() -> Mapping[str, type[Field]]:
+    """All field types by name, ours first."""
+    return plugins.gather("dynabench_fields", _named)
 
 
 def template_folders() -> dict[str, Path]:
@@ -51,7 +56,8 @@ def template_folders() -> dict[str, Path]:
     return {name: field.templates / name for name, field in types().items()}
 
 
-def _build(raw: Any) -> Any:
+def build(raw: Any) -> Any:
+    """The field that a mapping of the config describes, of the class that its type names."""
     if isinstance(raw, Field):
         return raw
     if not isinstance(raw, dict):
@@ -62,5 +68,4 @@ def _build(raw: Any) -> Any:
     return types()[kind].model_validate(raw)
 
 
-PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
-AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(PLACE)]
+AnyField = Annotated[SerializeAsAny[Field], BeforeValidator(build), WithJsonSchema(PLACE)]

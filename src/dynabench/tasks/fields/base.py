@@ -1,22 +1,55 @@
 """What every field type is: it checks values, draws itself, and says what it takes."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, model_validator
 
 from dynabench.tasks import conditions
-from dynabench.tasks.section import Line, Name, Section, Setting
+from dynabench.tasks.section import Line, Name, Section, Setting, refuse
 
 Values = Mapping[str, Any]
 JsonSchema = dict[str, Any]
 NOTHING: Values = {}
+PLACE: JsonSchema = {"$comment": "any field type"}  # `schema.py` puts a reference here
 
 
 class FieldError(ValueError):
-    """A value that a field cannot hold; the message stands beside the field and says what to do."""
+    """A value that a field cannot hold; the message stands beside the field and says what to do.
+
+    A field of fields tells what is wrong `within`: messages by the dotted name below its own.
+    """
+
+    def __init__(self, message: str = "", within: Mapping[str, str] = NOTHING) -> None:
+        super().__init__(message or "; ".join(within.values()))
+        self.within = within
+
+    def told(self, name: str) -> dict[str, str]:
+        """The messages, by the full names of the fields that they stand beside; `name` is that of this field."""
+        return {f"{name}.{below}": message for below, message in self.within.items()} or {name: str(self)}
+
+
+class Reference(NamedTuple):
+    """Where a config names another field: the dotted key below the field's own, the name, whether it must be text."""
+
+    key: str
+    name: str
+    text: bool = True
+
+
+class Sample(Section):
+    """A value that would do, with a word on why."""
+
+    value: Any = Setting(description="The value.")
+    note: Line = Setting("", description="Why it would do.")
+
+
+def _sample(raw: Any) -> Any:
+    return raw if isinstance(raw, Sample | dict) and "value" in raw else {"value": raw}
 
 
 class Field(Section, ABC):
@@ -34,7 +67,15 @@ class Field(Section, ABC):
         description="Ask only then: fooled, not_fooled, correct, incorrect, flagged, or field == value; any of a list.",
     )
 
+    examples: list[Annotated[Sample, BeforeValidator(_sample)]] = Setting(
+        [],
+        max_length=10,
+        description="Values that would do, shown on demand: plain, or mappings of value and note.",
+    )
+
     missing: ClassVar[str] = "Fill this in."
+    no_answer: ClassVar[str] = "is nothing that the field can hold"
+    brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"
 
     @model_validator(mode="before")
@@ -43,6 +84,31 @@ class Field(Section, ABC):
         if isinstance(raw, dict) and not raw.get("label") and isinstance(raw.get("name"), str):
             return {**raw, "label": raw["name"].replace("_", " ").capitalize()[:60]}
         return raw
+
+    @model_validator(mode="after")
+    def _examples_would_do(self) -> "Field":
+        if self.references():
+            return self  # they depend on a text that is not known here
+        for index, sample in enumerate(self.examples):
+            try:
+                self.check(sample.value, NOTHING)
+            except FieldError as error:
+                refuse({f"examples.{index}": str(error)})
+        return self
+
+    def references(self) -> Sequence[Reference]:
+        """The fields of context or input that this one is about."""
+        return ()
+
+    @property
+    def drawn_over(self) -> Sequence[str]:
+        """Names of the fields that the form of this one shows itself, so that they need not stand beside it."""
+        return ()
+
+    @property
+    def stands_in(self) -> str:
+        """Name of the context field in whose place the form of this one stands where both are shown; empty for none."""
+        return ""
 
     def clean(self, raw: object, beside: Values = NOTHING) -> Any:
         """The value as it is stored, None where an optional field is left empty.
@@ -62,6 +128,10 @@ class Field(Section, ABC):
     def json_schema(self) -> JsonSchema:
         """JSON Schema (2020-12) of the values that the field holds."""
 
+    def told_examples(self) -> list[tuple[str, str]]:
+        """The values that would do as people read them, each with its note."""
+        return [(self.in_words(sample.value), sample.note) for sample in self.examples]
+
     def from_form(self, texts: Sequence[str]) -> object:
         """What `clean` takes, from the texts that an HTML form posted under the field's name."""
         return texts[0] if texts else None
@@ -73,6 +143,13 @@ class Field(Section, ABC):
         """
         return self.from_form(posted.get(name, ()))
 
+    def from_text(self, text: str) -> object:
+        """What `clean` takes, from a cell of a table or a model's words: a list or an object stands there as JSON."""
+        if text.lstrip()[:1] in ("[", "{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(text)
+        return self.from_form([text])
+
     def serialise(self, value: Any) -> Any:
         """The value as models get it; an optional field that was left empty arrives as None."""
         return value
@@ -80,6 +157,25 @@ class Field(Section, ABC):
     def same(self, first: Any, second: Any) -> bool:
         """Whether two clean values mean the same answer."""
         return bool(first == second)
+
+    def said(self, answer: object) -> Any:
+        """The clean value that a model's answer, or a person's, stands for; None where it stands for none."""
+        try:
+            return self.check(self.from_text(answer) if isinstance(answer, str) else answer, NOTHING)
+        except FieldError:
+            return None
+
+    def is_answer(self, value: object) -> bool:
+        """Whether a model's answer is one."""
+        return self.said(value) is not None
+
+    def comparable(self) -> Sequence[str] | None:
+        """The words that a condition may compare the field with; None for any."""
+        return None
+
+    def samples(self) -> list[Any]:
+        """Some values to try models out with; none where nothing is known."""
+        return []
 
     def in_words(self, value: Any) -> str:
         """A value as people read it in a sentence, also one that only a model gave; empty for none."""

@@ -36,6 +36,8 @@ class Chat(Field):
     )
 
     missing: ClassVar[str] = "Talk with the models first."
+    no_answer: ClassVar[str] = "is no conversation"
+    brief: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _turns_in_order(self) -> "Chat":

@@ -1,61 +1,25 @@
 """One of a fixed list of options."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, StringConstraints, field_validator
+from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
+from dynabench.tasks.fields.options import Offering, Option
+from dynabench.tasks.section import Setting
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
-from dynabench.tasks.section import Line, Section, Setting
-
-
-class Option(Section):
-    """One option: the value that is stored, what people read, and a hint."""
-
-    value: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
-    label: Line = ""
-    description: Line = ""
+__all__ = ["Choice", "Option"]
 
 
-def _option(raw: Any) -> Any:
-    if isinstance(raw, bool):
-        raise ValueError("YAML reads a bare yes, no, on or off as true or false: put the option in quotes.")
-    if isinstance(raw, int | float):
-        raise ValueError("Options are text: put the number in quotes.")
-    if isinstance(raw, str):
-        return {"value": raw, "label": raw}
-    return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
-
-
-class Choice(Field):
+class Choice(Offering):
     """One of `options`; an answer's `goal` says whether annotators are assigned a value or choose one."""
 
     type: Literal["choice"] = "choice"
-    options: list[Annotated[Option, BeforeValidator(_option)]] = Setting(
-        min_length=2, max_length=200, description="Texts, or mappings of value, label and description."
-    )
     goal: Literal["assigned", "chosen"] = Setting(
         "chosen", description="For answers: the annotator is assigned the value, or chooses it."
     )
 
     missing: ClassVar[str] = "Choose one of the options."
-
-    @field_validator("options")
-    @classmethod
-    def _no_option_twice(cls, options: list[Option]) -> list[Option]:
-        values = [option.value for option in options]
-        if twice := next((value for value in values if values.count(value) > 1), None):
-            raise ValueError(f"The option “{twice}” stands here twice.")
-        return options
-
-    @property
-    def values(self) -> list[str]:
-        """The values of all options, in order."""
-        return [option.value for option in self.options]
-
-    def label_of(self, value: str) -> str:
-        """What people read for `value`; the value itself where no option has it."""
-        return next((option.label for option in self.options if option.value == value), value)
+    no_answer: ClassVar[str] = "is none of the task's options"
 
     def in_words(self, value: Any) -> str:
         """The option's label."""
@@ -72,6 +36,14 @@ class Choice(Field):
     def from_form(self, texts: Sequence[str]) -> object:
         """The checked radio button; a list, which is refused, if somebody sends several."""
         return list(texts) if len(texts) > 1 else super().from_form(texts)
+
+    def from_text(self, text: str) -> object:
+        """The text itself."""
+        return text
+
+    def is_answer(self, value: object) -> bool:
+        """Whether it is the value of an option."""
+        return value in self.values
 
     def json_schema(self) -> JsonSchema:
         """The values, as an enumeration."""

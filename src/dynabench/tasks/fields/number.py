@@ -47,9 +47,31 @@ class Number(Field):
         except ValueError:
             return text[:60]
 
+    def number(self, value: object) -> int | float | None:
+        """The number that a value or a model's words are, within the limits or not; None where they are none."""
+        found = self.from_form([value]) if isinstance(value, str) else value
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            return None
+        return found if isfinite(found) else None
+
+    def is_answer(self, value: object) -> bool:
+        """Whether it is a number; models may miss the limits."""
+        return self.number(value) is not None
+
     def same(self, first: Any, second: Any) -> bool:
         """Within the tolerance."""
-        return isclose(first, second, rel_tol=1e-9, abs_tol=self.tolerance)
+        one, other = self.number(first), self.number(second)
+        if one is None or other is None:
+            return one is other
+        return isclose(one, other, rel_tol=1e-9, abs_tol=self.tolerance)
+
+    def in_words(self, value: Any) -> str:
+        """The number as one writes it: no `.0` behind a whole one."""
+        return (
+            f"{value:g}"
+            if isinstance(value, float) and value == int(value) and abs(value) < 1e6
+            else super().in_words(value)
+        )
 
     def json_schema(self) -> JsonSchema:
         """The kind of number and its limits."""

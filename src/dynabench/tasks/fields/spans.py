@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Name, Setting
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+|[’'](?![sS]\b)[^\W_]+)*|[’'][sS]\b|\S")
@@ -22,6 +22,7 @@ class Spans(Field):
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
     missing: ClassVar[str] = "Mark at least one word."
+    no_answer: ClassVar[str] = "is no list of spans"
 
     @property
     def one(self) -> bool:
@@ -36,7 +37,7 @@ class Spans(Field):
             raise FieldError(f"Mark at most {self.max_spans} spans.")
         text = beside.get(self.of)
         text = text if isinstance(text, str) else ""
-        spans = sorted({_span(item, text) for item in raw})
+        spans = sorted({span_of(item, text) for item in raw})
         if any(first[1] > second[0] for first, second in pairwise(spans)):
             raise FieldError("The marked spans overlap.")
         return [{"start": start, "end": end, "text": text[start:end]} for start, end in spans] or None
@@ -55,6 +56,10 @@ class Spans(Field):
             return [{"start": min(ends), "end": max(ends)}]
         return [{"start": int(match[1]), "end": int(match[2])} if match else None for match in matches]
 
+    def references(self) -> Sequence[Reference]:
+        """The text."""
+        return [Reference("of", self.of)]
+
     def is_answer(self, value: object) -> bool:
         """Whether a model's answer is a list of spans, none where it found nothing; their texts are not checked."""
         return isinstance(value, list) and all(
@@ -67,12 +72,7 @@ class Spans(Field):
     def words(self, beside: Values) -> list[dict[str, Any]]:
         """The words of the text that can be marked, each with the gap that follows it."""
         text = beside.get(self.of)
-        found = list(_WORD.finditer(text)) if isinstance(text, str) else []
-        ends = [match.start() for match in found[1:]] + [len(text)] if isinstance(text, str) else []
-        return [
-            {"start": match.start(), "end": match.end(), "text": match[0], "gap": match.string[match.end() : after]}
-            for match, after in zip(found, ends, strict=False)
-        ]
+        return words_of(text) if isinstance(text, str) else []
 
     def marked(self, value: object, word: Mapping[str, Any]) -> bool:
         """Whether a span of `value` covers `word`."""
@@ -109,7 +109,18 @@ class Spans(Field):
         return {"type": "array", "items": span, "minItems": 1, "maxItems": self.max_spans}
 
 
-def _span(item: object, text: str) -> tuple[int, int]:
+def words_of(text: str) -> list[dict[str, Any]]:
+    """The words of a text, each with the gap that follows it."""
+    found = list(_WORD.finditer(text))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    return [
+        {"start": match.start(), "end": match.end(), "text": match[0], "gap": text[match.end() : after]}
+        for match, after in zip(found, ends, strict=False)
+    ]
+
+
+def span_of(item: object, text: str) -> tuple[int, int]:
+    """Start and end of a span of `text`, checked. Raises FieldError."""
     if not isinstance(item, dict) or not {"start", "end"} <= set(item) <= {"start", "end", "text"}:
         raise FieldError("A span is an object with start, end and, if you like, text.")
     start, end = item["start"], item["end"]

@@ -25,6 +25,14 @@ _MAYBE_STACKED = re.compile(rf"[\u0300-\u30ff\ua66f-\uabff\ud7b0-\U0010ffff]{{{_
 """As many characters of blocks that may have combining ones: not Latin letters, ideographs or Hangul syllables."""
 
 
+_TAG = (  # RFC 5646: language, script, region, variants, extensions, private use
+    r"[A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+    r"(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[Xx](-[A-Za-z0-9]{1,8})+)?"
+)
+_LEFTWARD = frozenset("ar arc ckb dv fa he iw nqo ps sd syr ug ur yi".split())
+_LEFTWARD_SCRIPTS = frozenset("adlm arab aran hebr mand mend nkoo rohg samr syrc thaa".split())
+
+
 class Text(Field):
     """Text in Unicode's normal form C; lengths count code points, as Python, JSON Schema and PostgreSQL do."""
 
@@ -32,16 +40,26 @@ class Text(Field):
     min_length: int = Setting(1, ge=0, le=100_000, description="Fewest characters (code points) of a filled field.")
     max_length: int = Setting(1000, ge=1, le=100_000, description="Most characters (code points).")
     multiline: bool = Setting(False, description="Line breaks and tabs are allowed, and the field is drawn taller.")
-    language: str = Setting(
-        "", pattern=r"^$|^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", description="BCP 47 tag, such as en."
+    language: str = Setting("", pattern=f"^$|^{_TAG}$", description="BCP 47 tag, such as en, pt-BR or az-Arab.")
+    direction: Literal["auto", "ltr", "rtl"] = Setting(
+        "auto", description="Writing direction; auto: that of the language, else of the first letter."
     )
-    direction: Literal["auto", "ltr", "rtl"] = Setting("auto", description="Writing direction.")
 
     @model_validator(mode="after")
     def _lengths_in_order(self) -> "Text":
         if self.min_length > self.max_length:
             raise ValueError("min_length is above max_length.")
         return self
+
+    @property
+    def written(self) -> str:
+        """The value of HTML's `dir`."""
+        if self.direction != "auto" or not self.language:
+            return self.direction
+        first, *rest = self.language.lower().split("-")
+        script = next((part for part in rest if len(part) == 4 and part.isalpha()), "")
+        leftward = script in _LEFTWARD_SCRIPTS if script else first in _LEFTWARD
+        return "rtl" if leftward else "auto"
 
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
         """Normalised text without blanks at its ends."""
@@ -68,6 +86,14 @@ class Text(Field):
             "maxLength": self.max_length,
             "allOf": [{"pattern": f"^[^{forbidden}]*$"}, {"pattern": _VISIBLE.pattern}],
         }
+
+    def from_text(self, text: str) -> object:
+        """The text itself."""
+        return text
+
+    def is_answer(self, value: object) -> bool:
+        """Whatever a model says is a text."""
+        return True
 
     def serialise(self, value: str | None) -> str:
         """Models get text in any case."""

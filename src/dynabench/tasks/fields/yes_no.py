@@ -1,32 +1,103 @@
-"""A yes-or-no question."""
+"""A yes-or-no question, with the reason where one is asked for."""
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.text import Text
+from dynabench.tasks.section import Line, Setting
+
+_FLAGS = {"yes": True, "no": False, "true": True, "false": False, "": None}
+REASON = "reason"
 
 
 class YesNo(Field):
-    """True for yes, false for no."""
+    """True for yes, false for no; where reasons are asked for, `{value, reason}`."""
 
     type: Literal["yes_no"] = "yes_no"
+    reason: Literal["never", "optional", "required"] = Setting("never", description="Whether people say why.")
+    reason_label: Line = Setting("Why?", description="What people read above the reason.")
 
     missing: ClassVar[str] = "Choose yes or no."
 
-    def check(self, raw: object, beside: Values) -> bool | None:
-        """A boolean."""
+    @property
+    def reasons(self) -> Text:
+        """The field of the reason."""
+        required = self.reason == "required"
+        return Text(name=REASON, label=self.reason_label, required=required, max_length=1000, multiline=True)
+
+    def check(self, raw: object, beside: Values) -> bool | dict[str, Any] | None:
+        """A boolean, or an object with it and the reason."""
+        if self.reason == "never":
+            return self._flag(raw)
+        if not isinstance(raw, dict) or not set(raw) <= {"value", REASON}:
+            raise FieldError("This must be an object with value and reason.")
+        text = self.reasons.check(raw[REASON]) if raw.get(REASON) is not None else None
+        if raw.get("value") is None:
+            if text is None:
+                return None
+            raise FieldError(self.missing)
+        flag = self._flag(raw["value"])
+        if text is None and self.reason == "required":
+            raise FieldError("Say why.")
+        return {"value": flag} | ({} if text is None else {REASON: text})
+
+    def _flag(self, raw: object) -> bool:
         if not isinstance(raw, bool):
             raise FieldError(self.missing)
         return raw
 
+    def flag(self, value: object) -> bool | None:
+        """Yes or no of a value with or without reason, or of a model's word; None where it is neither."""
+        given = self.from_text(value) if isinstance(value, str) else value
+        inner = given.get("value") if isinstance(given, dict) else given
+        found = _FLAGS.get(inner.strip().casefold()) if isinstance(inner, str) else inner
+        return found if isinstance(found, bool) else None
+
+    def reason_of(self, value: object) -> str:
+        """The reason, empty where none is given."""
+        reason = value.get(REASON) if isinstance(value, dict) else None
+        return reason if isinstance(reason, str) else ""
+
+    def is_answer(self, value: object) -> bool:
+        """Whether it says yes or no, with or without reason."""
+        return self.flag(value) is not None
+
+    def same(self, first: Any, second: Any) -> bool:
+        """Both yes or both no, whatever the reasons are."""
+        return self.flag(first) is self.flag(second)
+
     def in_words(self, value: object) -> str:
-        """Yes or no."""
-        return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else ""
+        """Yes or no, and why."""
+        flag, reason = self.flag(value), self.reason_of(value)
+        word = {True: "yes", False: "no"}[flag] if flag is not None else ""
+        return f"{word}: {reason}" if reason else word
+
+    def comparable(self) -> Sequence[str] | None:
+        """`yes` and `no`."""
+        return ["yes", "no"]
 
     def from_form(self, texts: Sequence[str]) -> object:
         """From the posted `yes` or `no`."""
-        return {"yes": True, "no": False, "": None}.get(texts[0], texts[0]) if texts else None
+        flag = _FLAGS.get(texts[0], texts[0][:60]) if texts else None
+        return flag if self.reason == "never" or flag is None else {"value": flag}
+
+    def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
+        """The answer under `name`, the reason under `name.reason`."""
+        found = self.from_form(posted.get(name, ()))
+        reason = next(iter(posted.get(f"{name}.{REASON}", ())), "") if self.reason != "never" else ""
+        return {"value": self.flag(found), REASON: reason} if reason else found
+
+    def samples(self) -> list[Any]:
+        """Yes and no."""
+        if self.reason == "never":
+            return [True, False]
+        return [{"value": flag, REASON: "It says so."} for flag in (True, False)]
 
     def json_schema(self) -> JsonSchema:
-        """A boolean."""
-        return {"type": "boolean"}
+        """A boolean, or an object with one and a reason."""
+        if self.reason == "never":
+            return {"type": "boolean"}
+        required = ["value", REASON] if self.reason == "required" else ["value"]
+        properties = {"value": {"type": "boolean"}, REASON: self.reasons.json_schema()}
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

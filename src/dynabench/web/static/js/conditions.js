@@ -1,36 +1,41 @@
 /**
- * Fields that are asked for only when another field of the same form (`data-conditions`) has a value: `data-when` holds
- * alternatives, `field == value` among them. What depends on fields elsewhere was settled by the server.
+ * Fields that are asked for only when another field of the same form (`data-conditions`), or of the same row
+ * (`data-row`), has a value: `data-when` holds alternatives, `field == value` among them. What depends on fields
+ * elsewhere was settled by the server.
  */
 const COMPARISON = /^(\w+) *== *(.+)$/;
 
-function value(form, name) {
-  const fields = [...form.elements].filter((field) => field.name?.split(".").pop() === name);
+/** What stands under the name of a field of a form or a row: several values of several ticks; undefined for no field. */
+function values(place, name) {
+  const all = place.elements ?? place.querySelectorAll("input, select, textarea");
+  const own = (full) => (place.elements ? full.split(".").slice(1).join(".") === name : full.endsWith(`.${name}`));
+  const fields = [...all].filter((field) => field.name && own(field.name));
   if (!fields.length) return undefined;
-  const chosen = fields.find((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : true));
-  return chosen?.value ?? "";
+  const ticked = fields.filter((field) => (["radio", "checkbox"].includes(field.type) ? field.checked : true));
+  return ticked.map((field) => field.value);
 }
 
-function applies(form, when) {
+function applies(place, when) {
   const known = when.split("|").map((word) => {
     const [, name, wanted] = word.match(COMPARISON) ?? [];
-    const now = name && value(form, name);
-    return now === undefined ? undefined : now === wanted.replace(/^["']|["']$/g, "");
+    const now = name && values(place, name);
+    return now?.includes(wanted.replace(/^["']|["']$/g, ""));
   }).filter((one) => one !== undefined);
   return !known.length || known.some(Boolean);
 }
 
 function settle(root) {
-  for (const form of root.querySelectorAll("form[data-conditions]")) {
-    for (const field of form.querySelectorAll("[data-when]")) field.hidden = !applies(form, field.dataset.when);
+  for (const field of root.querySelectorAll("form[data-conditions] [data-when], [data-row] [data-when]")) {
+    field.hidden = !applies(field.closest("[data-row], form[data-conditions]"), field.dataset.when);
   }
 }
 
 export function startConditions() {
   settle(document);
   document.addEventListener("change", (event) => {
-    const form = event.target.form;
-    if (form?.matches("[data-conditions]")) settle(form.parentElement);
+    const place = event.target.closest("[data-row], form[data-conditions]");
+    if (place) settle(place.parentElement);
   });
+  document.addEventListener("rows:changed", (event) => settle(event.target));
   document.body.addEventListener("htmx:afterSettle", () => settle(document));
 }

@@ -2,7 +2,11 @@
 import "./answer-picker.js";
 import "./chat-field.js";
 import "./draft-keeper.js";
+import "./labelled-spans.js";
 import "./picture-field.js";
+import "./rank-list.js";
+import "./repeated-rows.js";
+import "./slide-field.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./upload-progress.js";

@@ -41,7 +41,7 @@ export function startPage() {
     const edit = event.target.closest?.("[data-edit]");
     if (edit) {
       event.preventDefault();
-      document.querySelector(`${edit.getAttribute("href")} :is(textarea, input[type="text"], input[tabindex="0"])`)?.focus();
+      document.querySelector(`${edit.getAttribute("href")} :is(textarea:not([hidden]), input[type="text"], input[tabindex="0"])`)?.focus();
     }
   });
   document.addEventListener("keydown", (event) => {

@@ -26,6 +26,7 @@ class VoteForm extends HTMLElement {
     this.vote = vote;
     this.panel.hidden = false;
     for (const field of this.panel.querySelectorAll("[data-field]")) {
+      if (field.parentElement.closest("[data-field]")) continue; // it stands and falls with the group around it
       const when = field.dataset.when?.split("|") ?? [];
       const applies = !when.length || when.some((word) => word === vote || word.includes("="));
       field.hidden = !applies;

@@ -1,5 +1,6 @@
 /** A text area with numbered lines; a link with `data-line` leads to its line. Without scripts it is a text area. */
 import { make } from "./dom.js";
+import { completing } from "./yaml-complete.js";
 
 class YamlEditor extends HTMLElement {
   connectedCallback() {
@@ -8,6 +9,7 @@ class YamlEditor extends HTMLElement {
     this.prepend(this.gutter);
     this.area.addEventListener("input", () => this.count());
     this.area.addEventListener("scroll", () => { this.gutter.scrollTop = this.area.scrollTop; });
+    if (this.dataset.schema) completing(this, this.area);
     this.count();
   }
 

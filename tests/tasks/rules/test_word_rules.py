@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.tasks import TaskConfig, ensemble_fooled
-from dynabench.tasks.fooling import RULES, Fooled, word_f1
+from dynabench.tasks.fields import Text
+from dynabench.tasks.rules import Differs, F1Below
+from dynabench.tasks.words import word_f1
 
 
 def question_answering(fooled):
@@ -55,10 +57,10 @@ def test_not_in_forgives_case_articles_and_punctuation():
 
 
 def test_marked_spans_are_compared_by_their_words():
-    rule = RULES["f1_below"]
+    differs, field = F1Below().differs, Text(name="reply")
     span = [{"start": 0, "end": 4, "text": "1887"}]
-    assert not rule("in 1887", span, None, Fooled())
-    assert rule("1894", span, None, Fooled())
+    assert not differs("in 1887", span, field)
+    assert differs("1894", span, field)
 
 
 def test_differs_forgives_case_and_spacing_of_texts():
@@ -79,7 +81,7 @@ fooled: {rule: differs, fields: [label]}
 """)
     assert not config.fooled_by({"label": "hate", "score": 0.9}, {"label": "hate", "score": 0.1})
     assert config.goal == "assigned"
-    wider = config.model_copy(update={"fooled": Fooled()})
+    wider = config.model_copy(update={"fooled": Differs()})
     assert wider.fooled_by({"label": "hate", "score": 0.9}, {"label": "hate", "score": 0.1})
     assert not wider.fooled_by({"label": "hate", "score": 0.15}, {"label": "hate", "score": 0.1})
 

@@ -1,0 +1,1 @@
+"""A whole task as one file: written, checked, and made into a task again under another name."""

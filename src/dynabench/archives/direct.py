@@ -1,0 +1,52 @@
+"""Archives in the process that asks, as the command line does: one transaction for each batch."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.tables import Person
+from dynabench.archives import checking, reading, storing, writing
+from dynabench.archives.layout import Manifest
+from dynabench.archives.reading import Told
+from dynabench.datasets.imports.state import State
+from dynabench.db import Database
+from dynabench.rounds import people
+from dynabench.settings import Settings
+
+
+@dataclass
+class Imported:
+    """What became of an archive: rows by list, and those that were refused: list, line, reason."""
+
+    manifest: Manifest
+    refused: list[tuple[str, int, str]] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+
+
+def export(
+    db: Database, settings: Settings, task: str, file: IO[bytes], told: writing.Told, *, examples: bool = True
+) -> Manifest:
+    """Write a task's archive to a file."""
+    return writing.write(db, settings, db.read(writing.plan, task, examples=examples), file, told)
+
+
+def bring(
+    db: Database, settings: Settings, path: Path, id: str, owner: str = "", told: Told = lambda _: None
+) -> Imported:
+    """Make the task `id` from an archive; `told` is called with the bytes that were read, of twice as many."""
+    with reading.opened(path) as archive:
+        checked = checking.check(db, archive, id, told)
+
+        def begin(session: Session) -> dict[str, int]:
+            person: Person | None = people.named(session, owner) if owner else None
+            return storing.begin(session, person, id, checked, archive.manifest.task)
+
+        state = State(rounds=db.write(begin))
+        made = Imported(archive.manifest)
+        for batch in storing.cut(archive, told):
+            bad = db.write(storing.store, settings, id, batch, state, checked.taken)
+            made.refused += [(batch.part, number, message) for number, message in bad]
+    made.notes = state.notes
+    return made

@@ -1,0 +1,127 @@
+"""What an archive of a task holds: a zip file whose `manifest.json` names every other file with its SHA-256.
+
+`task.yaml` is the newest config, `versions/0001.yaml` and so on are all of them; the others hold a JSON object a line.
+Examples are rows as exports write them. See docs/reference/archives.md.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dynabench.datasets.rows import Moment
+
+FORMAT = "dynabench-task"
+MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
+ROUNDS, CONTEXTS, SEEDS, EXAMPLES = "rounds.jsonl", "contexts.jsonl", "seeds.jsonl", "examples.jsonl"
+LISTS = (VERSIONS, ROUNDS, CONTEXTS, SEEDS, EXAMPLES)
+CONFIG = re.compile(r"versions/\d{4}\.yaml")
+MOST_VERSIONS, MOST_ROUNDS = 1_000, 1_000
+MOST_BYTES = 8 * 1024**3
+"""Of all files, unpacked."""
+MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 1024**2, 400_000, 8 * 1024**2
+"""Bytes of the manifest, of a config, and of one line."""
+
+
+def config_file(number: int) -> str:
+    """Where version `number` of the config stands."""
+    return f"versions/{number:04d}.yaml"
+
+
+class Part(BaseModel):
+    """A part of an archive; members that are not known are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class File(Part):
+    """A file of the archive."""
+
+    name: Annotated[str, Field(max_length=100)]
+    bytes: Annotated[int, Field(ge=0, le=MOST_BYTES)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    rows: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> "File":
+        if self.name not in (TASK, *LISTS) and not CONFIG.fullmatch(self.name):
+            raise ValueError("an archive has no such file")
+        return self
+
+
+class Manifest(Part):
+    """What the archive is of, and its files."""
+
+    format: Literal["dynabench-task"]
+    version: Literal[1]
+    task: Annotated[str, Field(max_length=60)]
+    name: Annotated[str, Field(max_length=1000)]
+    files: Annotated[list[File], Field(max_length=MOST_VERSIONS + 10)]
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Manifest":
+        names = [each.name for each in self.files]
+        if len(set(names)) < len(names) or {TASK, *LISTS} - set(names):
+            raise ValueError("a file is missing or named twice")
+        if sum(each.bytes for each in self.files) > MOST_BYTES:
+            raise ValueError("its files are too large together")
+        return self
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each list has, by its name without ending."""
+        return {each.name.removesuffix(".jsonl"): each.rows or 0 for each in self.files if each.name in LISTS}
+
+
+class Version(Part):
+    """A version of the config; its text is a file of its own."""
+
+    number: Annotated[int, Field(ge=1, le=9999)]
+    created_at: Moment
+
+
+class Aim(Part):
+    """A model version in the loop."""
+
+    model: Annotated[str, Field(min_length=1, max_length=100)]
+    version: Annotated[str, Field(max_length=64)]
+
+
+class Arm(Part):
+    """A condition of a round that was opened."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    share: Annotated[int | float, Field(gt=0, le=1e6, allow_inf_nan=False)] = 1
+    targets: Annotated[str, Field(max_length=100)] = "round"
+
+
+class Collected(Part):
+    """A round."""
+
+    number: Annotated[int, Field(ge=1, le=100_000)]
+    version: Annotated[int, Field(ge=1, le=9999)]
+    state: Literal["draft", "open", "closed", "released"]
+    ensemble: Literal["any", "majority", "all"]
+    arms: Annotated[list[Arm], Field(max_length=100)]
+    targets: Annotated[list[Aim], Field(max_length=100)]
+    created_at: Moment
+    opened_at: Moment | None
+    closed_at: Moment | None
+
+
+class Given(Part):
+    """A context."""
+
+    values: dict[str, Any]
+    tag: Annotated[str, Field(max_length=100)] = ""
+
+
+class Seeded(Part):
+    """A text to start from."""
+
+    context: dict[str, Any]
+    input: dict[str, Any]
+    answer: dict[str, Any] | None = None
+    tag: Annotated[str, Field(max_length=100)] = ""

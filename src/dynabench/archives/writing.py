@@ -1,0 +1,146 @@
+"""Writing an archive: file after file, page after page, with flat memory; the same task gives the same bytes."""
+
+import hashlib
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import orjson
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from dynabench.archives import layout
+from dynabench.archives.layout import File, Manifest
+from dynabench.collection.tables import Seed
+from dynabench.datasets import exports, scopes
+from dynabench.datasets.rows import moment
+from dynabench.datasets.scopes import Scope
+from dynabench.db import Database
+from dynabench.rounds import queries, service
+from dynabench.rounds.tables import Context, Round
+from dynabench.settings import Settings
+
+PAGE = 1_000
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # of every file: an archive tells nothing of when it was written
+Told = Callable[[int, int], object]
+"""Called with how many rows are written, of how many."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What goes into an archive: the task's config versions, its rounds, and what is exported of them."""
+
+    task: str
+    name: str
+    versions: list[tuple[int, str, str]]  # number, text, moment
+    rounds: list[dict[str, Any]]
+    scope: Scope | None
+    expected: int
+
+
+def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
+    """The plan for a whole task; or, without `examples`, for its newest config, contexts and seeds alone."""
+    scope = scopes.scope(session, None, task_id, attributions=True)
+    found = list(session.scalars(queries.versions(task_id)))
+    if not examples:
+        found = found[:1]
+    kept = [(each.number if examples else 1, each.source, moment(each.created_at)) for each in reversed(found)]
+    numbers = {each.id: each.number for each in found}
+    rounds = [_round(each, numbers) for each in scope.rounds] if examples else []
+    name = service.config_of(session, found[0].id).name
+    expected = scopes.expected(session, scope) if examples else 0
+    return Plan(task_id, name, kept, rounds, scope if examples else None, expected)
+
+
+def _round(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
+    return {
+        "number": of.number, "version": numbers[of.version_id], "state": of.state, "ensemble": of.fooled_when,
+        "arms": of.arms, "targets": [{"model": each.model, "version": each.version} for each in of.targets],
+        "created_at": moment(of.created_at), "opened_at": moment(of.opened_at) if of.opened_at else None,
+        "closed_at": moment(of.closed_at) if of.closed_at else None,
+    }  # fmt: skip
+
+
+class _Writer:
+    """Adds files to the zip file, and remembers what the manifest says of them."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self.archive, self.files = archive, list[File]()
+
+    def add(self, name: str, parts: Iterable[bytes], *, counted: bool = False) -> None:
+        digest, size, rows = hashlib.sha256(), 0, 0
+        info = zipfile.ZipInfo(name, BEGINNING)
+        info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o100600 << 16
+        with self.archive.open(info, "w", force_zip64=True) as file:
+            for part in parts:
+                file.write(part)
+                digest.update(part)
+                size += len(part)
+                rows += part.count(b"\n")
+        if name != layout.MANIFEST:
+            made = {"name": name, "bytes": size, "sha256": digest.hexdigest(), "rows": rows if counted else None}
+            self.files.append(File.model_validate(made))
+
+
+def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: Told = lambda *_: None) -> Manifest:
+    """Write the archive to a binary file, which need not be able to seek; what its manifest says."""
+    with zipfile.ZipFile(file, "w", compresslevel=6) as archive:
+        writer = _Writer(archive)
+        writer.add(layout.TASK, [what.versions[-1][1].encode()])
+        for number, source, _ in what.versions:
+            writer.add(layout.config_file(number), [source.encode()])
+        versions = ({"number": number, "created_at": at} for number, _, at in what.versions)
+        writer.add(layout.VERSIONS, _lines(versions), counted=True)
+        writer.add(layout.ROUNDS, _lines(what.rounds), counted=True)
+        writer.add(layout.CONTEXTS, _lines(_contexts(db, what.task)), counted=True)
+        writer.add(layout.SEEDS, _lines(_seeds(db, what.task)), counted=True)
+        writer.add(layout.EXAMPLES, _examples(db, settings, what, told), counted=True)
+        made = Manifest(format="dynabench-task", version=1, task=what.task, name=what.name, files=writer.files)
+        writer.add(layout.MANIFEST, [orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
+    return made
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+
+
+def _contexts(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
+    def page(after: int) -> Select[Any]:
+        columns = (Context.id, Context.values, Context.tag)
+        return select(*columns).where(Context.task_id == task_id, Context.id > after).order_by(Context.id).limit(PAGE)
+
+    for row in _pages(db, page):
+        yield {"values": row.values, "tag": row.tag}
+
+
+def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
+    def page(after: int) -> Select[Any]:
+        columns = (Seed.id, Context.values.label("context"), Seed.input, Seed.answer, Seed.tag)
+        found = select(*columns).join(Context, Context.id == Seed.context_id)
+        return found.where(Seed.task_id == task_id, Seed.id > after).order_by(Seed.id).limit(PAGE)
+
+    for row in _pages(db, page):
+        yield {"context": row.context, "input": row.input, "answer": row.answer, "tag": row.tag}
+
+
+def _pages(db: Database, page: Callable[[int], Select[Any]]) -> Iterator[Any]:
+    """The rows of all pages; `page` asks for those above an id."""
+    after = 0
+
+    def read(session: Session) -> Sequence[Any]:
+        return session.execute(page(after)).all()
+
+    while rows := db.read(read):
+        yield from rows
+        after = rows[-1].id
+
+
+def _examples(db: Database, settings: Settings, what: Plan, told: Told) -> Iterator[bytes]:
+    if what.scope is None:
+        return
+    written = 0
+    for page in exports.records(db, settings, what.scope):
+        yield exports.lines(page)
+        written += len(page)
+        told(written, what.expected)

@@ -1,0 +1,52 @@
+"""Our own plug-in: what the platform has by itself, brought in by the hooks that every plug-in has."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from dynabench.hooks import hookimpl
+
+if TYPE_CHECKING:
+    from dynabench.adversaries.perturbations import Transformation
+    from dynabench.models.kinds import Kind
+    from dynabench.tasks.fields import Field
+    from dynabench.tasks.rules import Rule
+
+
+@hookimpl
+def dynabench_fields() -> "Iterable[type[Field]]":
+    """The field types of `tasks/fields`."""
+    from dynabench.tasks import fields
+
+    return fields.SHIPPED
+
+
+@hookimpl
+def dynabench_fooling_rules() -> "Iterable[type[Rule]]":
+    """The rules of `tasks/rules`."""
+    from dynabench.tasks import rules
+
+    return rules.SHIPPED
+
+
+@hookimpl
+def dynabench_model_kinds() -> "Iterable[Kind]":
+    """The kinds whose backends lie in `models/backends`."""
+    from dynabench.models import kinds
+
+    return kinds.SHIPPED
+
+
+@hookimpl
+def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
+    """The files of `evaluate/metrics`, `evaluate/measurements` and `evaluate/comparisons`."""
+    from dynabench.evaluate import registry
+
+    return registry.shipped()
+
+
+@hookimpl
+def dynabench_perturbations() -> "Iterable[Transformation]":
+    """The transformations of `adversaries/perturbations`."""
+    from dynabench.adversaries import perturbations
+
+    return perturbations.shipped()

@@ -1,0 +1,63 @@
+"""`dynabench plugin`: what installed packages bring, and what of it cannot be used."""
+
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dynabench.cli.operator import AsJson, say
+
+app = typer.Typer(help="List plug-ins and what they bring.", no_args_is_help=True)
+
+
+@app.callback()
+def plugin() -> None:
+    """List plug-ins and what they bring."""
+
+
+@app.command("list")
+def list_plugins(as_json: AsJson = False) -> None:
+    """Every plug-in of an installed package with what it brings, then what went wrong with one."""
+    from dynabench import plugins
+
+    brought = _brought()
+    rows: list[dict[str, Any]] = [
+        {"name": each.name, "package": each.package, "version": each.version, "brings": brought.get(each.name, {})}
+        for each in plugins.installed().loaded()
+    ]
+    failures = [failure._asdict() for failure in plugins.installed().failures]
+    if as_json:
+        say(True, {"plugins": rows, "failures": failures}, "")
+        return
+    table = Table("plug-in", "package", "brings")
+    for row in rows:
+        parts = [f"{hook.removeprefix('dynabench_')}: {', '.join(names)}" for hook, names in row["brings"].items()]
+        table.add_row(row["name"], f"{row['package']} {row['version']}", "; ".join(parts))
+    console = Console(soft_wrap=True)
+    console.print(table if rows else "No plug-ins are installed.")
+    for each in failures:
+        console.print(f"[red]{escape(each['plugin'])}: {escape(each['reason'])}[/red]")
+
+
+def _brought() -> dict[str, dict[str, list[str]]]:
+    """By plug-in and hook the names of what it brings; asks all that read hooks."""
+    from dynabench import plugins
+    from dynabench.adversaries import perturbations
+    from dynabench.evaluate import registry
+    from dynabench.models import kinds
+    from dynabench.tasks import fields, rules
+
+    for ask in (fields.types, rules.rules, kinds.kinds, perturbations.transformations, registry.plugins):
+        ask()
+    found: dict[str, dict[str, list[str]]] = {}
+    for hook in plugins.HOOKS:
+        for name, (by, _) in plugins.installed().brings(hook, _as_they_are).items():
+            found.setdefault(by, {}).setdefault(hook, []).append(name)
+    return found
+
+
+def _as_they_are(given: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What nobody has read yet, such as samplers."""
+    return list(given.items())

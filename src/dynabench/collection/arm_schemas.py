@@ -1,0 +1,85 @@
+"""What the JSON API tells of a round's arms, and of judgements beside verdicts."""
+
+from pydantic import BaseModel, Field
+
+from dynabench.collection.arm_figures import ArmLine
+from dynabench.collection.calibration import Calibration
+from dynabench.collection.figure_schemas import RateOut
+from dynabench.rounds.schemas import ArmOut
+from dynabench.stats.clusters import Estimate
+from dynabench.stats.rates import Rate
+
+
+class EstimateOut(BaseModel):
+    """A number with its 95 % interval, clustered by person; `p` is corrected for the number of arms."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None = None
+
+    @classmethod
+    def of(cls, found: Estimate) -> "EstimateOut":
+        """As JSON."""
+        return cls(value=found.value, low=found.low, high=found.high, p=found.p)
+
+
+class ArmFiguresOut(BaseModel):
+    """What an arm brought."""
+
+    arm: ArmOut
+    people: int
+    examples: int
+    unknown: int = Field(description="Nobody knows (yet) whether a model was fooled; these are in no rate of it.")
+    mer: RateOut
+    vmer: RateOut
+    verified: RateOut = Field(description="Found correct, of all with a final verdict.")
+    seconds: EstimateOut = Field(description="Per example.")
+    from_first: dict[str, EstimateOut] = Field(description="Differences from the first arm, by measure.")
+
+    @classmethod
+    def of(cls, line: ArmLine) -> "ArmFiguresOut":
+        """As JSON."""
+        rates = {name: rate_out(rate) for name, rate in line.rates.items()}
+        differences = {name: EstimateOut.of(each) for name, each in line.from_first.items()}
+        return cls(
+            arm=ArmOut.model_validate(line.arm),
+            people=line.people,
+            examples=line.examples,
+            unknown=line.unknown,
+            seconds=EstimateOut.of(line.seconds),
+            from_first=differences,
+            **rates,
+        )
+
+
+class ArmsOut(BaseModel):
+    """The arms of a round in their order."""
+
+    items: list[ArmFiguresOut]
+
+
+class CalibrationOut(BaseModel):
+    """Judgements beside verdicts: how often who judges (`annotator` or `model`) is found right."""
+
+    judge: str
+    model: str
+    both: int = Field(description="Judged wrong and found wrong.")
+    judged_only: int
+    found_only: int
+    neither: int
+    agreement: RateOut
+    precision: RateOut
+    recall: RateOut
+
+    @classmethod
+    def of(cls, found: Calibration) -> "CalibrationOut":
+        """As JSON."""
+        counts = {name: getattr(found, name) for name in ("both", "judged_only", "found_only", "neither")}
+        rates = {name: rate_out(getattr(found, name)) for name in ("agreement", "precision", "recall")}
+        return cls(judge=found.judge, model=found.model, **counts, **rates)
+
+
+def rate_out(rate: Rate) -> RateOut:
+    """A rate as JSON."""
+    return RateOut(value=rate.value, low=rate.low, high=rate.high)

@@ -1,0 +1,146 @@
+"""Notes and labels on examples, by and for owners and moderators: nobody else sees them, no export has them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Executable, Select, inspect, select, update
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import search, search_index, terms
+from dynabench.collection.note_tables import BulkAct, Label, Note
+from dynabench.collection.tables import Example
+from dynabench.db import now
+from dynabench.rounds import people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+
+LONGEST, LABEL, MOST = 1000, 40, 20
+Some = Callable[[Any], ColumnElement[bool]]
+
+
+def clean_note(text: str) -> str:
+    """A note; raises `Invalid` under `value`."""
+    text = text.strip()
+    if not 0 < len(text) <= LONGEST:
+        raise errors.Invalid({"value": f"Write a note of at most {LONGEST:,} characters."})
+    return text
+
+
+def clean_label(name: str) -> str:
+    """A label in its normal form; raises `Invalid` under `value`."""
+    name = " ".join(name.split())
+    if not 0 < len(name) <= LABEL or not name.isprintable():
+        raise errors.Invalid({"value": f"Give a label of at most {LABEL} printable characters."})
+    return name
+
+
+def task_of(session: Session, person: Person | None, example_id: int) -> str:
+    """The example's task, for its owners and moderators; others are not told whether there is such an example."""
+    statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
+    found = session.scalar(statement)
+    if found is None or (person is not None and rounds.role(session, person, found) is None):
+        raise errors.NotFound(f"There is no example {example_id} that you may see.")
+    people.require_moderator(session, person, found)
+    return found
+
+
+def add(session: Session, person: Person | None, example_id: int, text: str, at: datetime | None = None) -> Note:
+    """Write a note (owners and moderators)."""
+    text, task = clean_note(text), task_of(session, person, example_id)
+    made = Note(example_id=example_id, text=text, by=person.id if person else None, at=at or now())
+    session.add(made)
+    session.flush()
+    search.change(session, example_id, noted=True)
+    rounds.act(session, person, "note.added", task=task, example=example_id, note=made.id)
+    return made
+
+
+def remove(session: Session, person: Person | None, example_id: int, note_id: int) -> None:
+    """Take a note away (owners and moderators); twice changes nothing."""
+    task = task_of(session, person, example_id)
+    found = session.get(Note, note_id, with_for_update=True)
+    if found is None or found.example_id != example_id:
+        raise errors.NotFound("There is no such note.")
+    if found.removed_at is None:
+        found.removed_at = now()
+        session.flush()
+        search.change(session, example_id, noted=session.scalar(_standing([example_id]).limit(1)) is not None)
+        rounds.act(session, person, "note.removed", task=task, example=example_id, note=note_id)
+
+
+def label(session: Session, person: Person | None, example_id: int, name: str, on: bool = True) -> bool:
+    """Put a label on an example, or take it off (owners and moderators); whether that changed anything."""
+    name, task = clean_label(name), task_of(session, person, example_id)
+    session.get(Example, example_id, with_for_update=True)  # labels are counted one at a time
+    found = session.get(Label, (example_id, name))
+    if (found is not None) == on:
+        return False
+    if found is not None:
+        session.delete(found)
+    else:
+        if len(session.scalars(select(Label.name).where(Label.example_id == example_id)).all()) >= MOST:
+            raise errors.Conflict(f"Example {example_id} has {MOST} labels. Take one off first.")
+        session.add(Label(example_id=example_id, name=name, by=person.id if person else None))
+    session.flush()
+    search.label(session, example_id, name, on)
+    rounds.act(session, person, "label.put" if on else "label.taken", task=task, example=example_id, label=name)
+    return True
+
+
+def _standing(ids: Sequence[int]) -> Select[Note]:
+    return select(Note).where(Note.example_id.in_(ids), Note.removed_at.is_(None)).order_by(Note.id)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A note as it is shown; `by` is empty for the operator and for who left."""
+
+    id: int
+    text: str
+    by: str
+    at: datetime
+
+
+def of(session: Session, ids: Sequence[int]) -> tuple[dict[int, list[Said]], dict[int, list[str]]]:
+    """The notes and the labels of some examples: two index ranges for each."""
+    said: dict[int, list[Said]] = defaultdict(list)
+    for note, by in session.execute(_standing(ids).add_columns(Person).outerjoin(Person, Person.id == Note.by)):
+        said[note.example_id].append(Said(note.id, note.text, by.public_name if by else "", note.at))
+    labels: dict[int, list[str]] = defaultdict(list)
+    for row in session.execute(
+        select(Label.example_id, Label.name).where(Label.example_id.in_(ids)).order_by(Label.name)
+    ):
+        labels[row.example_id].append(row.name)
+    return said, labels
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What the index knows of notes and labels."""
+
+    noted: set[int]
+    labels: dict[int, list[str]]
+
+
+def marks(session: Session, some: Some) -> Marks:
+    """The marks of some examples; none in a database from before there were any, as migrations see it."""
+    found = Marks(set(), defaultdict(list))
+    if inspect(session.connection()).has_table(Note.__tablename__):
+        found.noted.update(
+            session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
+        )
+        for row in session.execute(select(Label.example_id, Label.name).where(some(Label.example_id))):
+            found.labels[row.example_id].append(terms.facet(search_index.LABELLED, row.name))
+    return found
+
+
+def forget(person_id: int) -> Iterator[Executable]:
+    """Statements after which notes, labels and bulk acts of somebody who leaves are nobody's."""
+    yield update(Note).where(Note.by == person_id).values(by=None)
+    yield update(Label).where(Label.by == person_id).values(by=None)
+    yield update(BulkAct).where(BulkAct.by == person_id).values(by=None)

@@ -1,0 +1,53 @@
+"""What a plug-in may bring: one hook for each sort of thing, found by `dynabench.plugins`.
+
+A plug-in is a module (or an object) that an entry point of the group `dynabench` names. It marks with `hookimpl` the
+functions that it has of those below; each takes no arguments and returns what it brings. What the platform itself has
+comes in by the same hooks (`dynabench.builtin`), before all others; nobody takes a name that is taken.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pluggy
+
+GROUP = "dynabench"
+"""The entry points' group, and the name of the project in pluggy."""
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
+
+
+@hookspec
+def dynabench_fields() -> Iterable[type[Any]]:
+    """Field types: subclasses of `dynabench.tasks.fields.Field`, each named by its `type`."""
+    return ()
+
+
+@hookspec
+def dynabench_fooling_rules() -> Iterable[type[Any]]:
+    """Fooling rules: subclasses of `dynabench.tasks.rules.Rule`, each named by its `rule`."""
+    return ()
+
+
+@hookspec
+def dynabench_samplers() -> Mapping[str, Callable[..., Any]]:
+    """Ways to draw a context, by the name that a task's `contexts.sampling` gives."""
+    return {}
+
+
+@hookspec
+def dynabench_model_kinds() -> Iterable[Any]:
+    """Kinds of model: `dynabench.models.kinds.Kind`s, each of which names its backend without importing it."""
+    return ()
+
+
+@hookspec
+def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
+    """Modules of the evaluation library: for `metric`, `measurement` and `comparison` the Python module, by name, that
+    has the class; it is imported when it is asked for. `package.module:Class` where it has several."""
+    return {}
+
+
+@hookspec
+def dynabench_perturbations() -> Iterable[Any]:
+    """Ways to change texts: `dynabench.adversaries.perturbations.Transformation`s, each with its `name`."""
+    return ()

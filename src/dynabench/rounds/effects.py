@@ -1,0 +1,93 @@
+"""What saving a config does: to the round that is open, to values that were written, to evaluations and boards."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from dynabench.rounds import queries
+from dynabench.rounds.tables import TaskVersion
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Field
+
+GROUPS = {
+    "context": "contexts", "input": "what annotators write", "answer": "the answer", "ask": "what annotators are asked",
+    "validation": "what validators are asked",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One thing that a change does; `warns` where something goes away or figures are no longer alike."""
+
+    text: str
+    warns: bool = False
+
+
+def effects(session: Session, task_id: str, before: TaskConfig, after: TaskConfig) -> list[Effect]:
+    """What it does to the task when `after` is saved over `before`, its newest config."""
+    if before == after:
+        return []
+    return [*_rounds(session, task_id), *_fields(before, after), *_rules(before, after), *_models(before, after)]
+
+
+def _rounds(session: Session, task_id: str) -> Iterator[Effect]:
+    for each in session.scalars(queries.rounds(task_id)):
+        version = session.get_one(TaskVersion, each.version_id).number
+        if each.state == "open":
+            yield Effect(f"Round {each.number} is open and goes on with version {version}; close it to use this one.")
+        elif each.state == "draft":
+            yield Effect(
+                f"Round {each.number} is a draft on version {version} and keeps it; draft another to use this."
+            )
+
+
+def _fields(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
+    for group, where in GROUPS.items():
+        old = {field.name: field for field in before.fields(group)}
+        new = {field.name: field for field in after.fields(group)}
+        if gone := [name for name in old if name not in new]:
+            yield Effect(f"No longer part of {where}: {', '.join(gone)}. Earlier examples keep their values, which "
+                         "exports and their pages still show.", warns=True)  # fmt: skip
+        if come := [name for name in new if name not in old]:
+            yield Effect(f"New in {where}: {', '.join(come)}. Earlier examples have no such value.")
+        for name in old.keys() & new.keys():
+            yield from _field(name, old[name], new[name])
+
+
+def _field(name: str, old: Field, new: Field) -> Iterator[Effect]:
+    if type(old) is not type(new):
+        yield Effect(f"{name} becomes a field of another type; earlier values stay as they were written.", warns=True)
+    elif isinstance(old, Choice) and isinstance(new, Choice):
+        if gone := [each for each in old.values if each not in new.values]:
+            yield Effect(f"{name} can no longer be {', '.join(gone)}; earlier examples with it stay.", warns=True)
+        if come := [each for each in new.values if each not in old.values]:
+            yield Effect(
+                f"{name} can also be {', '.join(come)}; models that do not know it cannot be targets.", warns=True
+            )
+
+
+def _rules(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
+    if before.fooled != after.fooled:
+        yield Effect("When a model counts as fooled changes: rates of later rounds do not compare with those before. "
+                     "Earlier examples are not judged again.", warns=True)  # fmt: skip
+    old, new = before.validation, after.validation
+    if (old.votes, old.adjudicate_up_to, old.mode) != (new.votes, new.adjudicate_up_to, new.mode):
+        yield Effect("How people check changes for later rounds; verdicts of earlier ones stay.")
+    if before.start != after.start or before.contexts != after.contexts:
+        yield Effect("What annotators are given changes for later rounds.")
+    if before.annotators != after.annotators:
+        who = "only who was invited may take part" if after.annotators == "invited" else "anybody may take part"
+        yield Effect(f"From the next round on {who}.")
+    if before.data.licence != after.data.licence:
+        yield Effect("The licence changes for later examples; earlier ones stay under theirs.", warns=True)
+
+
+def _models(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
+    old, new = before.metrics, after.metrics
+    if old != new:
+        lead = f"Boards are led by {new.primary}. " if old.primary != new.primary else "Boards show other columns. "
+        yield Effect(lead + "Evaluations that are done are not run again: what they did not measure stays empty until "
+                     "somebody evaluates those models anew.", warns=True)  # fmt: skip
+    else:
+        yield Effect("No evaluation is run again.")

@@ -1,0 +1,121 @@
+"""Tasks that people propose, as JSON."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
+
+from dynabench.accounts.auth import Admin, Member
+from dynabench.accounts.tables import Person
+from dynabench.db import Database
+from dynabench.rounds import proposals
+from dynabench.rounds.owner_tables import Proposal
+from dynabench.rounds.proposals import State
+from dynabench.rounds.schemas import Config, Strict
+from dynabench.security import RowId
+
+router = APIRouter()
+Before = Annotated[int | None, Query(ge=1, le=2**63 - 1, description="The `next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+class ProposalIn(Strict):
+    """A task for the admins to accept."""
+
+    config: Config
+    note: str = Field("", max_length=proposals.NOTE, description="Why there should be this task; admins read it.")
+
+
+class DecisionIn(Strict):
+    """What an admin says."""
+
+    accept: bool
+    reason: str = Field("", max_length=1000, description="The proposer reads it; a refusal needs one.")
+
+
+class ProposalRow(BaseModel):
+    """A proposal in a list."""
+
+    id: int
+    task: str = Field(description="The id that the task would have, or has.")
+    by: str
+    note: str
+    state: State
+    reason: str = Field(description="What the admin said.")
+    created_at: datetime
+    decided_at: datetime | None
+
+
+class ProposalOut(ProposalRow):
+    """A proposal with its config."""
+
+    config: str
+
+
+class ProposalPage(BaseModel):
+    """Proposals, newest first."""
+
+    items: list[ProposalRow]
+    next: str | None
+
+
+def row(session: Session, of: Proposal) -> dict[str, Any]:
+    """What lists and pages tell of a proposal."""
+    names = ("id", "note", "state", "reason", "created_at", "decided_at")
+    by = session.get_one(Person, of.person_id).public_name
+    return {name: getattr(of, name) for name in names} | {"task": of.task_id, "by": by}
+
+
+def _out(session: Session, of: Proposal) -> ProposalOut:
+    return ProposalOut(config=of.source, **row(session, of))
+
+
+@router.get("/proposals")
+async def list_proposals(
+    request: Request, person: Member, state: State | None = None, after: Before = None, limit: Limit = 50
+) -> ProposalPage:
+    """The tasks that you proposed, newest first; to admins those of everybody."""
+
+    def read(session: Session) -> ProposalPage:
+        found = proposals.listed(session, None if person.admin else person.id, state, after, limit + 1)
+        items = [ProposalRow(**row(session, each)) for each in found[:limit]]
+        return ProposalPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.post("/proposals", status_code=201)
+async def send_proposal(request: Request, body: ProposalIn, person: Member) -> ProposalOut:
+    """Propose a task; an admin accepts or refuses it, and you are told."""
+    state = request.app.state
+    mode = state.settings.new_tasks
+
+    def write(session: Session) -> ProposalOut:
+        return _out(session, proposals.propose(session, person, mode, body.config, body.note))
+
+    made: ProposalOut = await state.db.awrite(write)
+    return made
+
+
+@router.get("/proposals/{id}")
+async def read_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
+    """One proposal with its config; yours, or (admins) anybody's."""
+    db: Database = request.app.state.db
+    return await db.aread(lambda session: _out(session, proposals.one(session, person, id)))
+
+
+@router.post("/proposals/{id}/decision")
+async def decide_proposal(request: Request, id: RowId, body: DecisionIn, admin: Admin) -> ProposalOut:
+    """Accept or refuse a proposal (admins); its proposer becomes the owner of an accepted task."""
+    db: Database = request.app.state.db
+    return await db.awrite(lambda s: _out(s, proposals.decide(s, admin, id, body.accept, body.reason)))
+
+
+@router.post("/proposals/{id}/withdraw")
+async def withdraw_proposal(request: Request, id: RowId, person: Member) -> ProposalOut:
+    """Take back what you proposed, while it waits."""
+    db: Database = request.app.state.db
+    return await db.awrite(lambda session: _out(session, proposals.withdraw(session, person, id)))

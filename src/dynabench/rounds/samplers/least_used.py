@@ -1,0 +1,15 @@
+"""The contexts that the fewest examples were written on."""
+
+from dynabench.rounds.samplers.asking import Ask
+from dynabench.rounds.tables import Context
+
+
+class LeastUsed:
+    """One with the fewest examples."""
+
+    label = "Least used"
+    help = "One with the fewest examples; ties at random."
+
+    def pick(self, ask: Ask) -> Context | None:
+        """At most four index probes."""
+        return ask.least(Context.used)

@@ -1,0 +1,15 @@
+"""Any context."""
+
+from dynabench.rounds.samplers.asking import Ask
+from dynabench.rounds.tables import Context
+
+
+class Uniform:
+    """Any context, each as likely as another."""
+
+    label = "At random"
+    help = "Any context, each as likely as another."
+
+    def pick(self, ask: Ask) -> Context | None:
+        """At most two index probes."""
+        return ask.around()

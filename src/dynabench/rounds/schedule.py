@@ -1,0 +1,53 @@
+"""Rounds that open and close by themselves, as their plans say: a durable job that is due at the very moment."""
+
+from typing import Any
+
+from dbos import DBOS
+from sqlalchemy.orm import Session
+
+from dynabench import errors, jobs
+from dynabench.accounts.tables import Person
+from dynabench.rounds import planning, service
+from dynabench.rounds.tables import Round
+
+
+def turn(session: Session, payload: dict[str, Any]) -> str:
+    """Open or close a round, where its plan still says so; what became of it. Done twice it is done once.
+
+    A round that finds another one open waits for its end: see `timing.next_in_line`.
+    """
+    of, event = session.get(Round, payload["round"]), payload["event"]
+    if of is None:
+        return "gone"
+    moment = getattr(planning.plan_of(of), event)
+    if moment is None or moment.isoformat() != payload["at"]:
+        return "planned anew"
+    if of.state != ("draft" if event == "opens_at" else "open"):
+        return of.state
+    by = _planner(session, payload["person"], of.task_id)
+    if event == "closes_at":
+        return service.close_round(session, by, of.task_id, of.number).state
+    try:
+        with session.begin_nested():
+            return service.open_round(session, by, of.task_id, of.number).state
+    except errors.Conflict as problem:
+        service.act(session, by, "round.waits", task=of.task_id, round=of.number, reason=problem.detail)
+        return "waits"
+
+
+def _planner(session: Session, person_id: int | None, task_id: str) -> Person | None:
+    """Who planned it, as long as they own the task; else it is the platform's own act."""
+    person = session.get(Person, person_id) if person_id else None
+    return person if service.role(session, person, task_id) == "owner" else None
+
+
+@DBOS.step(name="turn_round.turn", retries_allowed=True)
+def step(payload: dict[str, Any]) -> str:
+    """`turn` in one transaction."""
+    return jobs.database().write(turn, payload)
+
+
+def turn_round(payload: dict[str, Any]) -> dict[str, Any]:
+    """The workflow: `payload` names the `round`, the `event` (`opens_at` or `closes_at`), the moment `at` which the
+    plan must still name, and the `person` who planned it."""
+    return {"became": step(payload)}

@@ -1,0 +1,39 @@
+"""A given text as somebody changed it."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from dynabench.tasks.differences import Piece, differences
+from dynabench.tasks.fields.base import NOTHING, Values
+from dynabench.tasks.fields.text import Text
+from dynabench.tasks.section import Name, Setting
+
+
+class Edit(Text):
+    """The text of the field `of` after an edit: stored whole, shown as a difference."""
+
+    type: Literal["edit"] = "edit"  # type: ignore[assignment]
+    of: Name = Setting(description="Name of the text field that is edited.")
+    unchanged: Literal["refused", "allowed"] = Setting(
+        "refused", description="Whether the text may stay as it is; where the field is optional, that leaves it empty."
+    )
+    max_length: int = Setting(10_000, ge=1, le=100_000, description="Most characters (code points).")
+    multiline: bool = Setting(True, description="Line breaks and tabs are allowed, and the field is drawn taller.")
+
+    missing: ClassVar[str] = "Change the text: this is what you were given."
+    brief: ClassVar[bool] = False
+
+    def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
+        """Normalised text; None where it is the given one and that is refused."""
+        text = super().check(raw, beside)
+        return None if self.unchanged == "refused" and text == self.given(beside) else text
+
+    def given(self, beside: Values) -> str | None:
+        """The text to be edited, None where it is not known."""
+        text = beside.get(self.of)
+        return text if isinstance(text, str) else None
+
+    def pieces(self, beside: Values, value: object) -> tuple[Piece, ...]:
+        """What stayed, went and came; the text alone where the given one is not known."""
+        text, given = value if isinstance(value, str) else "", self.given(beside)
+        return differences(given, text) if given is not None else (Piece("same", text),)

@@ -1,0 +1,195 @@
+"""Named fields within a field: one object, or a list of them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
+
+from dynabench.tasks.fields import together
+from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.section import Setting, refuse
+
+PREPARED = 3
+"""Rows that a form offers from the start, where scripts do not add them as they are wanted."""
+
+
+def _build(raw: Any) -> Any:
+    from dynabench.tasks.fields import build
+
+    return build(raw)
+
+
+Inner = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema(PLACE)]
+
+
+class Group(Field):
+    """An object with a value for each of `fields`, or with `repeat` a list of up to so many such objects.
+
+    A condition (`when`) within it is about the fields that stand before it in the same object.
+    """
+
+    type: Literal["group"] = "group"
+    fields: list[Inner] = Setting(min_length=1, max_length=20, description="The fields within; no groups.")
+    repeat: int = Setting(0, ge=0, le=50, description="Most objects of a list; 0 for one object and no list.")
+    at_least: int = Setting(1, ge=1, le=50, description="With repeat: fewest objects of a list.")
+
+    no_answer: ClassVar[str] = "is not made of the group's fields"
+    brief: ClassVar[bool] = False
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> "Group":
+        problems: dict[str, str] = {}
+        for index, field in enumerate(self.fields):
+            before = {each.name: each for each in self.fields[:index]}
+            if field.name in before:
+                problems[f"fields.{index}.name"] = f"The name “{field.name}” is taken by another field."
+            if isinstance(field, Group):
+                problems[f"fields.{index}.type"] = "A group holds no groups."
+            if getattr(field, "goal", "") == "assigned":
+                problems[f"fields.{index}.goal"] = "Only an answer can be a goal."
+            if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
+                problems[f"fields.{index}.when"] = reasons[0]
+        if self.repeat and self.at_least > self.repeat:
+            problems["at_least"] = "at_least is above repeat."
+        if problems:
+            refuse(problems)
+        return self
+
+    def references(self) -> Sequence[Reference]:
+        """Those of the fields within, but for the ones that stand beside them."""
+        own = {field.name for field in self.fields}
+        return [
+            each._replace(key=f"fields.{index}.{each.key}")
+            for index, field in enumerate(self.fields)
+            for each in field.references()
+            if each.name not in own
+        ]
+
+    def check(self, raw: object, beside: Values) -> Any:
+        """The object, or the list; messages tell where in it something is wrong."""
+        if not self.repeat:
+            return self._object(raw, beside)
+        if not isinstance(raw, list):
+            raise FieldError("This must be a list of objects.")
+        if not raw:
+            return None
+        if not self.at_least <= len(raw) <= self.repeat:
+            least, most = self.at_least, self.repeat
+            raise FieldError(f"There are {len(raw)} here; give {least} to {most}.")
+        rows: list[dict[str, Any]] = []
+        problems: dict[str, str] = {}
+        for index, row in enumerate(raw):
+            try:
+                rows.append(together.clean(self.fields, row, beside))
+            except FieldError as error:
+                problems |= error.told(str(index))
+        if problems:
+            raise FieldError(within=problems)
+        return rows if any(rows) else None
+
+    def _object(self, raw: object, beside: Values) -> dict[str, Any] | None:
+        if isinstance(raw, Mapping) and not self.required and blank(raw):
+            return None
+        return together.clean(self.fields, raw, beside) or None
+
+    def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:
+        """From inputs `name.field`, or `name.0.field` and so on; rows with nothing in them are left out."""
+        if not self.repeat:
+            return self._row(posted, name) if _below(posted, name) else self.from_form(posted.get(name, ()))
+        places = sorted({int(found[1]) for key in _below(posted, name) if (found := _ROW.match(key[len(name) :]))})
+        if not places:
+            return self.from_form(posted.get(name, ()))
+        rows = [self._row(posted, f"{name}.{place}") for place in places]
+        return [row for row in rows if not blank(row)]
+
+    def _row(self, posted: Mapping[str, Sequence[str]], name: str) -> dict[str, object]:
+        return {field.name: field.read_form(posted, f"{name}.{field.name}") for field in self.fields}
+
+    def rows(self, value: object) -> list[Values]:
+        """The objects in `value`, which may be anything."""
+        found = value if isinstance(value, list) else [value]
+        return [row for row in found if isinstance(row, Mapping)]
+
+    def offered(self, value: object) -> list[Values]:
+        """The objects that a form shows: those in `value`, and blank ones to fill in."""
+        rows = self.rows(value)
+        if not self.repeat:
+            return rows[:1] or [{}]
+        return rows + [{}] * (min(self.repeat, max(len(rows) + 1, self.at_least, PREPARED)) - len(rows))
+
+    def in_row(self, field: Field, index: int = 0) -> Field:
+        """The field as a form draws it: browsers insist on nothing that may be left out with its whole object."""
+        if field.when or not self.required or index >= self.at_least:
+            return field.model_copy(update={"required": False})
+        return field
+
+    def serialise(self, value: Any) -> Any:
+        """The same, with each value as its field has it for models."""
+        if value is None:
+            return [] if self.repeat else {}
+        made = [{field.name: field.serialise(row.get(field.name)) for field in self.fields} for row in self.rows(value)]
+        return made if self.repeat else made[0]
+
+    def same(self, first: Any, second: Any) -> bool:
+        """Field by field; of lists, object by object in order."""
+        rows, others = self.rows(first), self.rows(second)
+        return len(rows) == len(others) and all(
+            _same(field, row.get(field.name), other.get(field.name))
+            for row, other in zip(rows, others, strict=True)
+            for field in self.fields
+        )
+
+    def is_answer(self, value: object) -> bool:
+        """Whether it is an object or a list of them."""
+        wanted = list if self.repeat else Mapping
+        return isinstance(value, wanted) and len(self.rows(value)) == (len(value) if self.repeat else 1)
+
+    def in_words(self, value: Any) -> str:
+        """Labels and values; objects parted by semicolons."""
+        return "; ".join(self._row_in_words(row) for row in self.rows(value))
+
+    def _row_in_words(self, row: Values) -> str:
+        return ", ".join(f"{f.label}: {f.in_words(row[f.name])}" for f in self.fields if row.get(f.name) is not None)
+
+    def json_schema(self) -> JsonSchema:
+        """An object, or a list of objects; what a condition asks for is not required here."""
+        row = {
+            "type": "object",
+            "properties": {field.name: field.json_schema() for field in self.fields},
+            "required": [field.name for field in self.fields if field.required and not field.when],
+            "additionalProperties": False,
+        }
+        if not self.repeat:
+            return row | {"minProperties": 1}
+        return {
+            "type": "array",
+            "items": row,
+            "minItems": self.at_least,
+            "maxItems": self.repeat,
+            "contains": {"minProperties": 1},
+        }
+
+    def public(self) -> dict[str, Any]:
+        """With what clients need to offer each field within."""
+        return super().public() | {"fields": [field.public() for field in self.fields]}
+
+
+_ROW = re.compile(r"\.([0-9]{1,3})\.")
+
+
+def _below(posted: Iterable[str], name: str) -> list[str]:
+    return [key for key in posted if key.startswith(f"{name}.")]
+
+
+def blank(raw: object) -> bool:
+    """Whether there is nothing in it: no text, no member, all the way down."""
+    if isinstance(raw, str):
+        return not raw.strip()
+    if isinstance(raw, Mapping):
+        return all(blank(part) for part in raw.values())
+    return raw is None or (isinstance(raw, list) and all(blank(part) for part in raw))
+
+
+def _same(field: Field, first: Any, second: Any) -> bool:
+    return first is second if first is None or second is None else field.same(first, second)

@@ -1,0 +1,85 @@
+"""Options: what people choose from, put in order, or set a slider for."""
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, GetJsonSchemaHandler, StringConstraints, field_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from dynabench.tasks.fields.base import Field
+from dynabench.tasks.section import Line, Section, Setting
+
+
+class Option(Section):
+    """One option: the value that is stored, what people read, and a hint."""
+
+    value: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+    label: Line = ""
+    description: Line = ""
+
+
+def written_out(raw: Any) -> Any:
+    """An option that is written as a text alone, or without a label, with its label."""
+    if isinstance(raw, bool):
+        raise ValueError("YAML reads a bare yes, no, on or off as true or false: put the option in quotes.")
+    if isinstance(raw, int | float):
+        raise ValueError("Options are text: put the number in quotes.")
+    if isinstance(raw, str):
+        return {"value": raw, "label": raw}
+    return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
+
+
+class OrText:
+    """Tells the JSON Schema that a text may stand for the mapping."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Either of both."""
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+
+AnyOption = Annotated[Option, BeforeValidator(written_out), OrText()]
+
+
+def refuse_twice(values: Sequence[str]) -> None:
+    """Raise ValueError where a value stands twice."""
+    if twice := next((value for value in values if values.count(value) > 1), None):
+        raise ValueError(f"The option “{twice}” stands here twice.")
+
+
+class Offering(Field, ABC):
+    """A field with a fixed list of options."""
+
+    options: list[AnyOption] = Setting(
+        min_length=2, max_length=200, description="Texts, or mappings of value, label and description."
+    )
+
+    @field_validator("options")
+    @classmethod
+    def _no_option_twice(cls, options: list[Option]) -> list[Option]:
+        refuse_twice([option.value for option in options])
+        return options
+
+    @property
+    def offered(self) -> list[Option]:
+        """All options that a value may name, in order."""
+        return list(self.options)
+
+    @property
+    def values(self) -> list[str]:
+        """The values of all options, in order."""
+        return [option.value for option in self.offered]
+
+    def option(self, value: object) -> Option:
+        """The option with this value; where there is none, one that is called like it."""
+        found = next((option for option in self.offered if option.value == value), None)
+        return found or Option.model_construct(value=str(value), label=str(value), description="")
+
+    def label_of(self, value: str) -> str:
+        """What people read for `value`; the value itself where no option has it."""
+        return self.option(value).label
+
+    def comparable(self) -> Sequence[str] | None:
+        """The options' values."""
+        return self.values

@@ -1,0 +1,82 @@
+"""One option out of a tree of them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, field_validator, model_validator
+
+from dynabench.tasks.fields.choice import Choice
+from dynabench.tasks.fields.options import Option, OrText, refuse_twice, written_out
+from dynabench.tasks.section import Setting
+
+_MOST, _DEEPEST = 500, 8
+PATH = " › "
+"""Between the steps of a path, as in menus."""
+
+
+class Branch(Option):
+    """An option that may have narrower ones below it."""
+
+    children: "list[AnyBranch]" = Setting([], max_length=200, description="Narrower options, written like options.")
+
+
+AnyBranch = Annotated[Branch, BeforeValidator(written_out), OrText()]
+Branch.model_rebuild()
+
+
+class TreeChoice(Choice):
+    """One option of a tree: any, or only those that have none below them."""
+
+    type: Literal["tree_choice"] = "tree_choice"  # type: ignore[assignment]
+    options: list[AnyBranch] = Setting(  # type: ignore[assignment]
+        min_length=1, max_length=200, description="Texts, or mappings of value, label, description and children."
+    )
+    pick: Literal["leaves", "any"] = Setting(
+        "leaves", description="leaves: only an option without children; any: those with children as well."
+    )
+
+    @field_validator("options")
+    @classmethod
+    def _no_option_twice(cls, options: list[Branch]) -> list[Branch]:  # type: ignore[override]
+        found = [step for step, *_ in _paths(options)]
+        if len(found) > _MOST:
+            raise ValueError(f"A tree has at most {_MOST} options.")
+        refuse_twice([option.value for option in found])
+        return options
+
+    @model_validator(mode="after")
+    def _something_to_choose(self) -> "TreeChoice":
+        if len(self.offered) < 2:
+            raise ValueError("A tree needs at least 2 options that can be chosen.")
+        return self
+
+    @property
+    def offered(self) -> list[Option]:
+        """The options that can be chosen, in the order of the tree."""
+        return [option for option, *_ in _paths(self.options) if self.can_be_chosen(option)]
+
+    def can_be_chosen(self, option: Branch) -> bool:
+        """Whether it is one that people may choose."""
+        return self.pick == "any" or not option.children
+
+    def path(self, value: object) -> list[Option]:
+        """The options from the top down to the one with this value; one that is called like it where there is none."""
+        found = next((steps for steps in _paths(self.options) if steps[0].value == value), None)
+        return [*reversed(found)] if found else [self.option(value)]
+
+    def label_of(self, value: str) -> str:
+        """The labels on the way to `value`."""
+        return PATH.join(option.label for option in self.path(value))
+
+    def opens(self, option: Branch, value: object) -> bool:
+        """Whether what lies below `option` holds the chosen `value`."""
+        return any(below.value == value for below, *_ in _paths(option.children))
+
+
+def _paths(options: Sequence[Branch], above: tuple[Branch, ...] = ()) -> Iterator[tuple[Branch, ...]]:
+    """Each option of a tree, in order, with those above it, the nearest first."""
+    if len(above) >= _DEEPEST and options:
+        raise ValueError(f"A tree has at most {_DEEPEST} levels.")
+    for option in options:
+        yield (option, *above)
+        yield from _paths(option.children, (option, *above))

@@ -1,0 +1,108 @@
+"""Fooled when the model picks a wrong option."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from dynabench.tasks.fields.base import NOTHING, Field, Values
+from dynabench.tasks.fields.choice import Choice
+from dynabench.tasks.fields.text import Text
+from dynabench.tasks.rules.base import Rule
+from dynabench.tasks.section import Name, Setting, did_you_mean
+from dynabench.tasks.words import answer_words, texts_of, word_f1
+
+if TYPE_CHECKING:
+    from dynabench.tasks.config import TaskConfig
+
+_MARK = re.compile(r"^\W*(?:option|answer)?\W*([a-z]|[0-9]{1,2})\W*$", re.IGNORECASE)
+
+
+class Chosen(Rule):
+    """Multiple choice for what a model generates: of the right text and hard negatives it must pick the right one.
+
+    The options are texts of the example, as in SWAG (Zellers et al. 2018), where wrong endings are those that models
+    take for right. A generated answer picks the option that it names (`B`, `2`, the field's name), whose words it has,
+    or else the one whose words it shares most, by word F1; where two are as near it picks none. A claimed answer
+    that is no option is one more of them.
+    """
+
+    rule: Literal["chosen"] = Setting("chosen", description="Fooled when the model picks a wrong option.")
+    options: list[Name] = Setting(
+        min_length=1, max_length=20, description="Text fields of context or input that are the options."
+    )
+
+    def fooled(
+        self,
+        prediction: Values,
+        claimed: Values,
+        fields: Sequence[Field],
+        given: Values = NOTHING,
+        probabilities: Mapping[str, float] | None = None,
+    ) -> bool:
+        """The picked option is not the claimed one, in any or all of the fields."""
+        joined = all if self.combine == "all" else any
+        both = [(prediction.get(field.name), claimed.get(field.name)) for field in fields]
+        return bool(both) and joined(not self._picked(said, right, given) for said, right in both)
+
+    def right(self, predicted: Any, accepted: Iterable[Any], field: Field, given: Values = NOTHING) -> bool:
+        """Some accepted option is picked."""
+        return any(predicted == each or self._picked(predicted, each, given) for each in accepted)
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The words are others: what is left to say without the options."""
+        return not self._picked(predicted, claimed, NOTHING)
+
+    def unfit(self, field: Field) -> str:
+        """Answers are texts, or the options' names."""
+        return "" if isinstance(field, Text | Choice) else "“chosen” takes texts, or a choice of the options' names."
+
+    def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
+        """Options are texts that models get."""
+        yield from super().problems(config)
+        texts = [field.name for field in [*config.model_context, *config.input] if isinstance(field, Text)]
+        for index, name in enumerate(self.options):
+            if name not in texts:
+                yield (
+                    f"options.{index}",
+                    "There is no such text in context or input that models get." + did_you_mean(name, texts),
+                )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The options."""
+        return tuple(self.options)
+
+    @property
+    def right_in_words(self) -> str:
+        """When an answer counts as right, in a sentence."""
+        return "An answer is right if it picks an accepted option."
+
+    def _picked(self, predicted: Any, claimed: Any, given: Values) -> bool:
+        """Whether an answer picks the claimed option."""
+        options = {name: str(given[name]) for name in self.options if given.get(name)}
+        said, right = texts_of(predicted), texts_of(claimed)
+        if not said or not right:
+            return False
+        names = list(options)
+        wanted = pick(right[0], options, exactly=True)
+        if wanted is None:
+            options, wanted = options | {"": right[0]}, ""
+            names.append("")
+        return pick(said[0], {name: options[name] for name in names}) == wanted
+
+
+def pick(said: str, options: Mapping[str, str], exactly: bool = False) -> str | None:
+    """The name of the option that a text picks; None for none. With `exactly`, words that are merely near do not."""
+    words = answer_words(said)
+    same = [name for name, text in options.items() if answer_words(text) == words]
+    if same or said in options:
+        return same[0] if same else said
+    if mark := _MARK.match(said):
+        place = int(mark[1]) - 1 if mark[1].isdecimal() else ord(mark[1].lower()) - ord("a")
+        return list(options)[place] if 0 <= place < len(options) else None
+    if exactly:
+        return None
+    shared = {name: word_f1(said, text) for name, text in options.items()}
+    most = max(shared.values(), default=0.0)
+    nearest = [name for name, share in shared.items() if share == most]
+    return nearest[0] if most > 0 and len(nearest) == 1 else None

@@ -1,0 +1,73 @@
+"""Fooled when the answer has what a pattern looks for."""
+
+import re
+from functools import lru_cache
+from typing import Any, Literal
+
+import regex
+from pydantic import field_validator
+
+from dynabench.errors import Unavailable
+from dynabench.tasks.fields.base import Field
+from dynabench.tasks.rules.base import Unclaimed
+from dynabench.tasks.section import Setting
+from dynabench.tasks.words import texts_of
+
+SECONDS = 0.2
+"""Processor time of one search; a pattern that needs more on 2,000 characters of a kind that it names is refused."""
+PROBE = 2_000  # characters
+
+
+class Matches(Unclaimed):
+    """A regular expression is found in the model's answer, such as a word that it must never say; or is not found.
+
+    The syntax is that of the `regex` package, a superset of Python's `re`. What was claimed does not matter.
+    """
+
+    rule: Literal["matches"] = Setting("matches", description="Fooled when the answer matches a regular expression.")
+    pattern: str = Setting(min_length=1, max_length=500, description="Regular expression; found anywhere in the text.")
+    found: bool = Setting(True, description="Fooled when it is found; with false, when it is not.")
+    ignore_case: bool = Setting(False, description="Upper and lower case are the same.")
+
+    @field_validator("pattern")
+    @classmethod
+    def _quick(cls, pattern: str) -> str:
+        if reason := _refused(pattern):
+            raise ValueError(reason)
+        return pattern
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The pattern is found in one of the answer's texts. Raises Unavailable where looking for it takes too long."""
+        return self.found == any(self._in(text) for text in texts_of(predicted))
+
+    @property
+    def right_in_words(self) -> str:
+        """When an answer counts as right, in a sentence."""
+        return f"An answer is right if {self.pattern!r} is {'not ' if self.found else ''}found in it."
+
+    def _in(self, text: str) -> bool:
+        try:
+            return _compiled(self.pattern, self.ignore_case).search(text, timeout=SECONDS, concurrent=True) is not None
+        except TimeoutError:
+            raise Unavailable("The task's pattern takes too long on this answer. Tell the owner of the task.") from None
+
+
+@lru_cache(maxsize=200)
+def _compiled(pattern: str, ignore_case: bool = False) -> "regex.Pattern[str]":
+    return regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+
+
+@lru_cache(maxsize=200)
+def _refused(pattern: str) -> str:
+    """Why a pattern is not taken; empty if it is. Patterns that try without end show it on many of what they repeat."""
+    try:
+        compiled = _compiled(pattern)
+    except (regex.error, RecursionError, OverflowError) as error:
+        return f"This is no regular expression: {error}."
+    units = [*"a0 .-\n", *dict.fromkeys(re.findall(r"[^\W_]", pattern)), *re.findall(r"[^\W_]{2,}", pattern)]
+    for unit in units[:60]:
+        try:
+            compiled.search(unit * (PROBE // len(unit)) + "\N{DEL}", timeout=SECONDS, concurrent=True)
+        except TimeoutError:
+            return "This pattern tries too many ways on a long text: avoid repetition inside of a repetition."
+    return ""

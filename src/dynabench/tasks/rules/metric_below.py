@@ -1,0 +1,113 @@
+"""Fooled when a metric of the evaluation library is too low."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from dynabench.evaluate import registry
+from dynabench.evaluate.card import Output
+from dynabench.evaluate.loading import checked, trusting
+from dynabench.evaluate.module import Module
+from dynabench.tasks.fields.base import Field
+from dynabench.tasks.rules.base import Rule
+from dynabench.tasks.section import Line, Setting, refuse
+from dynabench.tasks.words import texts_of
+
+Option = str | int | float | bool
+
+
+class MetricBelow(Rule):
+    """A metric of one answer against the claimed one, such as `chrf` (Popović 2015), is under a threshold.
+
+    Of texts, and where higher is better; the threshold is in the metric's own unit (`chrf` and `sacrebleu` go to 100,
+    `bleu` and `rouge` to 1). Corpus BLEU of one short sentence is often 0: chrF suits single answers better.
+    """
+
+    rule: Literal["metric_below"] = Setting("metric_below", description="Fooled when a metric is too low.")
+    metric: Line = Setting(description="Name of a metric of the evaluation library that compares texts.")
+    threshold: float = Setting(description="Fooled when the metric is lower than this, in the metric's own unit.")
+    output: Line = Setting("", description="Which of its results counts; the first when empty.")
+    options: dict[str, Option] = Setting({}, max_length=10, description="The metric's own options.")
+
+    @model_validator(mode="after")
+    def _known(self) -> "MetricBelow":
+        try:
+            self._scale.of("one plain text", ["one plain text", "another"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            refuse({"metric": f"This metric cannot be taken here: {error}"[:300]})
+        return self
+
+    @property
+    def bound(self) -> float | None:
+        """The threshold between the lowest and the highest value; None where the metric is unbounded."""
+        return self._scale.share(self.threshold)
+
+    def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
+        """The metric is under the threshold; no answer is."""
+        said, right = texts_of(predicted), texts_of(claimed)
+        return not said or not right or self._scale.of(said[0], right) < self.threshold
+
+    def nearness(self, predicted: Any, claimed: Any, field: Field) -> float | None:
+        """The metric between its lowest and highest value."""
+        said, right = texts_of(predicted), texts_of(claimed)
+        return self._scale.share(self._scale.of(said[0], right)) if said and right else 0.0
+
+    @property
+    def right_in_words(self) -> str:
+        """When an answer counts as right, in a sentence."""
+        name = f"{self.metric} ({self.output})" if self.output else self.metric
+        return f"An answer is right if its {name} against an accepted one is {self.threshold:g} or more."
+
+    @property
+    def _scale(self) -> "Scale":
+        return _scale(self.metric, self.output, tuple(sorted(self.options.items())))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A metric that is ready to compare two texts, and which of its results counts."""
+
+    module: Module
+    output: Output
+    several: bool  # whether one row may have several references
+
+    def of(self, predicted: str, claimed: list[str]) -> float:
+        """Its value for one answer; of several claimed ones the best, where the metric takes one only.
+
+        Raises ValueError where it is undefined.
+        """
+        return self._one(predicted, [claimed]) if self.several else max(self._one(predicted, [c]) for c in claimed)
+
+    def share(self, value: float) -> float | None:
+        """Where a value lies between lowest and highest, from 0 to 1."""
+        low, high = self.output.low, self.output.high
+        return None if low is None or high is None else min(max((value - low) / (high - low), 0.0), 1.0)
+
+    def _one(self, predicted: str, references: list[Any]) -> float:
+        columns = {"predictions": [predicted], "references": references}
+        module = self.module
+        found = module.result(module.state(columns, **module.options), **module.options_for(module.result))
+        return float(found[self.output.name])
+
+
+@lru_cache(maxsize=100)
+def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> Scale:
+    if "/" in name or "\\" in name or name.endswith(".py"):
+        raise ValueError("name one of the library, or of a plug-in")
+    given: dict[str, Any] = dict(options)
+    module = registry.find(name, "metric")(None, **given)
+    if trusting(type(module)) or type(module).card.needs or type(module).card.resource:
+        raise ValueError(checked(type(module)) or "it loads models, reads files or runs code")
+    known = {each.name: each for each in type(module).card.outputs}
+    if output and output not in known:
+        raise ValueError(f"it has no output {output!r}; there are {', '.join(known)}")
+    chosen = known[output] if output else next(iter(known.values()))
+    if chosen.better != "higher":
+        raise ValueError(f"of its {chosen.name} less is better, or neither; take one of which more is better")
+    try:
+        module.clean({"predictions": ["a"], "references": [["a", "b"]]})
+    except ValueError:
+        return Scale(module, chosen, several=False)
+    return Scale(module, chosen, several=True)

@@ -1,0 +1,124 @@
+"""Doing one thing to many examples at once, and undoing it."""
+
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import hiding, notes, projections
+from dynabench.collection.note_tables import BulkAct, BulkMember, Note
+from dynabench.collection.tables import Example, Standing
+from dynabench.db import now
+from dynabench.rounds import people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.validation import moderation, queries
+
+Kind = Literal["hide", "restore", "flag", "label", "unlabel", "note"]
+MOST = 1000
+"""Examples at once: one transaction, in which others wait to write and to vote on them."""
+UNDO: dict[str, Kind] = {"hide": "restore", "restore": "hide", "label": "unlabel", "unlabel": "label"}
+SOME = 500  # ids named in one statement
+
+
+def act(session: Session, person: Person | None, task_id: str, kind: Kind, value: str, ids: Collection[int]) -> BulkAct:
+    """Do something to examples of a task (owners and moderators); `value` is the reason, the label or the note.
+
+    Hiding stands for taking out what others wrote: it can be undone, which a retraction by its author cannot.
+    """
+    people.require_moderator(session, person, task_id)
+    wanted = sorted(set(ids))
+    if not 0 < len(wanted) <= MOST:
+        raise errors.Invalid({"ids": f"Choose 1 to {MOST:,} examples."})
+    value = _clean(kind, value)
+    if len(found := _of_task(session, task_id, wanted)) < len(wanted):
+        raise errors.NotFound(f"Task {task_id!r} has no example {min(set(wanted) - found)}.")
+    made = BulkAct(task_id=task_id, kind=kind, value=value, by=person.id if person else None, at=now())
+    session.add(made)
+    session.flush()
+    for (
+        example_id
+    ) in wanted:  # all of them before anything changes, in the order of their ids: nobody waits in a circle
+        projections.locked(session, example_id)
+    changed = [each for each in wanted if _one(session, person, kind, value, each, made)]
+    if changed:
+        rows = [{"bulk_id": made.id, "example_id": each} for each in changed]
+        session.execute(insert(BulkMember), rows)
+    rounds.act(
+        session, person, "examples.bulk", task=task_id, bulk=made.id, act=kind, value=value, changed=len(changed)
+    )
+    return made
+
+
+def _clean(kind: Kind, value: str) -> str:
+    if kind in ("label", "unlabel"):
+        return notes.clean_label(value)
+    return notes.clean_note(value) if kind == "note" else people.clean_reason(value, "value")
+
+
+def _of_task(session: Session, task_id: str, ids: Sequence[int]) -> set[int]:
+    found: set[int] = set()
+    for start in range(0, len(ids), SOME):
+        some = select(Example.id).join(Round, Round.id == Example.round_id).where(Round.task_id == task_id)
+        found.update(session.scalars(some.where(Example.id.in_(ids[start : start + SOME]))))
+    return found
+
+
+def _one(session: Session, person: Person | None, kind: Kind, value: str, id: int, of: BulkAct) -> bool:
+    """Do it to one example; whether it was not so already."""
+    if kind in ("hide", "restore"):
+        was = session.get_one(Standing, id).hidden
+        (hiding.hide if kind == "hide" else hiding.restore)(session, person, id, value)
+        return was != (kind == "hide")
+    if kind in ("label", "unlabel"):
+        return notes.label(session, person, id, value, kind == "label")
+    if kind == "note":
+        notes.add(session, person, id, value, of.at)
+        return True
+    before = _review(session, id)
+    moderation.reopen(session, person, id, value)
+    return before != "waiting"
+
+
+def _review(session: Session, id: int) -> str:
+    return moderation.review(session, id, session.scalars(queries.votes(id)).all())
+
+
+def one(session: Session, person: Person | None, task_id: str, id: int) -> tuple[BulkAct, list[int]]:
+    """A bulk act of the task with the examples that it changed (owners and moderators)."""
+    people.require_moderator(session, person, task_id)
+    found = session.get(BulkAct, id)
+    if found is None or found.task_id != task_id:
+        raise errors.NotFound("There is no such act.")
+    members = select(BulkMember.example_id).where(BulkMember.bulk_id == id).order_by(BulkMember.example_id)
+    return found, list(session.scalars(members))
+
+
+def undo(session: Session, person: Person | None, task_id: str, id: int) -> int:
+    """Undo a bulk act where it stands still; how many examples it had changed. Twice changes nothing."""
+    one(session, person, task_id, id)
+    found = session.get_one(BulkAct, id, with_for_update=True, populate_existing=True)
+    _, ids = one(session, person, task_id, id)
+    if found.undone_at is not None:
+        return len(ids)
+    found.undone_at = now()
+    for example_id in ids:
+        projections.locked(session, example_id)
+    for example_id in ids:
+        _back(session, person, found, example_id)
+    rounds.act(session, person, "examples.bulk_undone", task=task_id, bulk=id, act=found.kind, changed=len(ids))
+    return len(ids)
+
+
+def _back(session: Session, person: Person | None, of: BulkAct, id: int) -> None:
+    if of.kind in UNDO:
+        _one(session, person, UNDO[of.kind], of.value if "label" in of.kind else "undone", id, of)
+    elif of.kind == "note":
+        mine = (Note.example_id == id, Note.text == of.value, Note.at == of.at, Note.removed_at.is_(None))
+        for note in session.scalars(select(Note).where(*mine)):
+            notes.remove(session, person, id, note.id)
+    elif _review(session, id) == "waiting":
+        moderation.dismiss(session, person, id, "undone")

@@ -1,0 +1,63 @@
+"""Archives in memory: written, taken apart, changed and put together again."""
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from dynabench.archives import direct, layout
+from dynabench.db import Database
+from dynabench.settings import Settings
+from dynabench.tasks.rewriting import renamed
+
+
+def packed(db: Database, settings: Settings, task: str, *, examples: bool = True) -> bytes:
+    """A task's archive."""
+    file = io.BytesIO()
+    direct.export(db, settings, task, file, lambda *_: None, examples=examples)
+    return file.getvalue()
+
+
+def files(archive: bytes) -> dict[str, bytes]:
+    """What is in an archive, without its manifest."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as found:
+        return {name: found.read(name) for name in found.namelist() if name != layout.MANIFEST}
+
+
+def put_together(parts: dict[str, bytes], **manifest: Any) -> bytes:
+    """An archive of these files, its manifest true unless told otherwise."""
+    told = [
+        {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(),
+         "rows": content.count(b"\n") if name in layout.LISTS else None}
+        for name, content in parts.items()
+    ]  # fmt: skip
+    document = {"format": "dynabench-task", "version": 1, "task": "x", "name": "X", "files": told} | manifest
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+        archive.writestr(layout.MANIFEST, json.dumps(document))
+    return file.getvalue()
+
+
+def bring(db: Database, settings: Settings, archive: bytes, id: str, folder: Path, owner: str = "") -> direct.Imported:
+    """Make a task of an archive as the command does."""
+    path = folder / "archive.zip"
+    path.write_bytes(archive)
+    return direct.bring(db, settings, path, id, owner)
+
+
+def alike(archive: bytes, id: str) -> dict[str, bytes]:
+    """The files of an archive as if its task were called `id`, with examples named by their places."""
+    found = files(archive)
+    rows = [json.loads(line) for line in found[layout.EXAMPLES].splitlines()]
+    places = {row["uid"]: f"example-{place}" for place, row in enumerate(rows)}
+    for row in rows:
+        row["task"], row["uid"] = id, places[row["uid"]]
+        row["made_from"] = row["made_from"] and places.get(row["made_from"], "gone")
+    found[layout.EXAMPLES] = json.dumps(rows).encode()
+    return {
+        name: renamed(text.decode(), id).encode() if name.endswith(".yaml") else text for name, text in found.items()
+    }

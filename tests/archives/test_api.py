@@ -1,0 +1,67 @@
+"""Archives over HTTP: who may ask for one, send one, fetch one; the work itself is played in `tests/jobs`."""
+
+import pytest
+
+from dynabench import jobs
+from dynabench.archives import service
+from tests.archives.packing import packed
+from tests.console import conftest as console
+
+host, rules, client, furnish, enter = console.host, console.rules, console.client, console.furnish, console.enter
+admin, owner, ada, bob = console.admin, console.owner, console.ada, console.bob
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def archive(client, owner, settings):
+    return packed(client.app.state.db, settings, "nli")
+
+
+def kinds(client):
+    return client.app.state.db.read(lambda session: [each.kind for each in session.query(jobs.Job)])
+
+
+def test_owners_ask_for_archives_and_see_how_they_go(owner, ada, client):
+    made = owner.post("/api/v1/tasks/nli/archives", json={})
+    assert (made.status_code, made.json()["state"], made.json()["kind"]) == (202, "queued", "export")
+    assert ada.post("/api/v1/tasks/nli/archives", json={}).status_code == 403
+    assert ada.get(f"/api/v1/archives/{made.json()['id']}").status_code == 404
+    assert [each["id"] for each in owner.get("/api/v1/tasks/nli/archives").json()["items"]] == [made.json()["id"]]
+    assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 409, "it is not written yet"
+    service.file_of(client.app.state.settings, made.json()["id"]).write_bytes(b"PK")
+    assert owner.get(f"/api/v1/archives/{made.json()['id']}/file").content == b"PK"
+    assert ada.get(f"/api/v1/archives/{made.json()['id']}/file").status_code == 404
+
+
+def test_only_who_makes_tasks_sends_archives(admin, ada, archive, client):
+    assert ada.post("/api/v1/archives", params={"id": "copy"}, content=archive).status_code == 403
+    assert admin.post("/api/v1/archives", params={"id": "nli"}, content=archive).status_code == 422
+    assert admin.post("/api/v1/archives", params={"id": "copy"}, content=b"PK nonsense").status_code == 422
+    assert kinds(client) == []
+    assert list((client.app.state.settings.folder / "uploads").glob("*.zip")) == []
+    assert admin.post("/api/v1/archives", params={"id": "copy"}, content=archive).status_code == 202
+    client.app.state.settings.new_tasks = "free"
+    assert ada.post("/api/v1/archives", params={"id": "mine"}, content=archive).status_code == 202
+    assert kinds(client) == ["import_task", "import_task"]
+
+
+def test_a_clone_is_asked_for_by_owners_under_a_free_name(admin, ada, client):
+    assert admin.post("/api/v1/tasks/nli/clone", json={"id": "sentiment"}).status_code == 422
+    assert ada.post("/api/v1/tasks/nli/clone", json={"id": "nli-2"}).status_code == 403
+    assert admin.post("/api/v1/tasks/nli/clone", json={"id": "nli-2"}).json()["task"] == "nli-2"
+
+
+def test_the_pages_say_the_same(admin, owner, enter, archive):
+    page = enter(owner)
+    shown = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
+    assert shown.status_code == 303
+    assert "Waiting for its turn" in page.get(shown.headers["location"]).text
+    assert "Write an archive" in page.get("/tasks/nli/manage/archives").text
+    root = enter(admin)
+    headers = {"X-CSRF-Token": root.token("/settings")}
+    wrong = root.client.post("/archives", data={"id": "nli"}, files={"file": ("a.zip", archive)}, headers=headers)
+    assert wrong.status_code == 422
+    assert "There is a task nli already" in wrong.text
+    sent = root.client.post("/archives", data={"id": "copy"}, files={"file": ("a.zip", archive)}, headers=headers)
+    assert "Waiting for its turn" in root.get(sent.headers["location"]).text
+    assert "copy" in root.get("/archives").text

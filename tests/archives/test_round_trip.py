@@ -1,0 +1,111 @@
+"""export(import(export(task))) is export(task), up to the names of the task and of its examples."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from dynabench.archives import layout
+from dynabench.collection import seeds
+from dynabench.collection.tables import Seed
+from dynabench.db import Database
+from dynabench.rounds import contexts, service
+from dynabench.rounds.contexts import Row
+from dynabench.rounds.tables import Role, Round, TaskVersion
+from dynabench.settings import Settings
+from dynabench.tasks.rewriting import rewritten
+from tests.archives.packing import alike, bring, files, packed
+from tests.datasets.test_round_trip import PHASES, STEPS, _arms, play
+from tests.datasets.world import recount, said, written
+from tests.furnished import in_memory
+from tests.validation.world import World
+
+
+def close(world, state="closed"):
+    world.db.write(lambda session: setattr(session.get_one(Round, world.round_id), "state", state))
+
+
+@settings(
+    max_examples=6, deadline=None, phases=PHASES,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(steps=STEPS, mode=st.sampled_from(["judge", "mixed"]), arms=st.sampled_from([[], ["control", "seeded"]]))
+def test_any_history_makes_the_same_archive_again(sqlite_template, steps, mode, arms):
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
+        place = Path(folder)
+        shutil.copy(sqlite_template, place / "here.sqlite")
+        world = World(Database(f"sqlite:///{place / 'here.sqlite'}"), mode=mode)
+        if arms:
+            _arms(world)
+        play(world, steps, arms)
+        close(world)
+        here = Settings(home=place / "home", secret="here")
+        archive = packed(world.db, here, "checks")
+        assert packed(world.db, here, "checks") == archive, "the same task, the same bytes"
+        made = bring(world.db, here, archive, "copy", place)
+        assert (made.refused, made.notes) == ([], {})
+        assert alike(packed(world.db, here, "copy"), "checks") == alike(archive, "checks")
+        world.db.close()
+
+
+def furnished(world):
+    """Two more versions, a tagged context, a seed, a draft beside the closed round."""
+
+    def make(session):
+        source = rewritten(world.source, {("name",): "Checked twice"})
+        service.save_task(session, None, source + "\n# a remark\n")
+        config = service.newest_config(session, "checks")
+        contexts.add(session, "checks", config, [Row(1, {"premise": "Ein Satz — “so”."}, "tag")])
+        seed = {"context": {"premise": "Ein Satz — “so”."}, "input": {"hypothesis": "Seeded."}}
+        seeds.add(session, "checks", config, seeds.rows([seed]))
+        version = session.scalars(select(TaskVersion.id).order_by(TaskVersion.number.desc())).first()
+        session.add(Round(task_id="checks", number=7, version_id=version, state="draft"))
+
+    world.db.write(make)
+
+
+def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, other_settings, tmp_path):
+    person = world.person()
+    first = written(world, person, "It rains “here”.")
+    written(world, person, "It is dry 🌧.", made_from=first, fooled=False)
+    said(world, first, {})
+    world.vote(world.person(), first, "correct")
+    furnished(world)
+    close(world)
+    archive = packed(world.db, settings, "checks")
+    assert {"versions/0001.yaml", "versions/0002.yaml", layout.TASK, *layout.LISTS} == files(archive).keys()
+    db = elsewhere
+    made = bring(db, other_settings, archive, "elsewhere", tmp_path)
+    assert (made.refused, made.notes) == ([], {})
+    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 3, "seeds": 1, "examples": 2}
+    assert alike(packed(db, other_settings, "elsewhere"), "checks") == alike(archive, "checks")
+    kept = files(packed(db, other_settings, "elsewhere"))[layout.EXAMPLES]
+    assert kept.replace(b'"elsewhere"', b'"checks"') == files(archive)[layout.EXAMPLES], "names are kept where free"
+    assert db.read(lambda session: session.scalar(select(Seed.task_id))) == "elsewhere"
+    recount(db, lambda: packed(db, other_settings, "elsewhere"), "elsewhere")
+
+
+def test_an_open_round_arrives_closed_and_a_clone_has_none(world, settings, tmp_path):
+    written(world, world.person(), "It rains.")
+    furnished(world)
+    whole = bring(world.db, settings, packed(world.db, settings, "checks"), "copy", tmp_path)
+    blank = bring(world.db, settings, packed(world.db, settings, "checks", examples=False), "blank", tmp_path)
+    assert whole.manifest.rows["examples"] == 1
+    contexts = whole.manifest.rows["contexts"]
+    assert blank.manifest.rows == {"versions": 1, "rounds": 0, "contexts": contexts, "seeds": 1, "examples": 0}
+    states = world.db.read(lambda session: list(session.execute(select(Round.task_id, Round.state))))
+    assert sorted(map(tuple, states)) == [
+        ("checks", "draft"), ("checks", "open"), ("copy", "closed"), ("copy", "draft"),
+    ]  # fmt: skip
+
+
+def test_who_brings_an_archive_owns_the_task_and_nobody_else_does(world, settings, tmp_path):
+    archive = packed(world.db, settings, "checks")
+    name = world.db.read(lambda session: session.get_one(type(world.owner), world.owner.id).username)
+    bring(world.db, settings, archive, "copy", tmp_path, owner=name)
+    found = select(Role.person_id, Role.role).where(Role.task_id == "copy")
+    roles = world.db.read(lambda session: session.execute(found).all())
+    assert [tuple(each) for each in roles] == [(world.owner.id, "owner")]

@@ -1,0 +1,50 @@
+"""Tasks at the command line: packed up, brought in, cloned; proposals decided."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.accounts.tables import Person
+from dynabench.cli import app
+from dynabench.rounds import contexts, proposals, service
+from dynabench.rounds.contexts import Row
+from dynabench.tasks import builtin
+from dynabench.tasks.rewriting import renamed
+from tests.cli.test_dataset import here
+from tests.conftest import Caller
+
+__all__ = ["here"]
+pytestmark = [pytest.mark.usefixtures("here"), pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)]
+NLI = builtin()[1]
+
+
+def told(*command: str) -> dict:
+    done = CliRunner().invoke(app, ["task", *command, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_task_is_packed_brought_in_and_cloned(database, tmp_path):
+    database.write(service.save_task, None, NLI.source)
+    database.write(contexts.add, "nli", NLI.config, [Row(1, {"premise": "It rains."})])
+    file = str(tmp_path / "nli.zip")
+    assert told("export", "nli", "-o", file)["rows"]["contexts"] == 1
+    assert told("import-archive", file, "--id", "copy")["refused"] == []
+    assert told("clone", "copy", "clone")["rows"]["contexts"] == 1
+    refused = CliRunner().invoke(app, ["task", "import-archive", file, "--id", "nli"])
+    assert refused.exit_code == 1
+    assert "There is a task nli already" in refused.stderr
+
+
+def test_operators_decide_what_was_proposed(database, person):
+    ada: Caller = person("ada")
+
+    def propose(session) -> int:
+        return proposals.propose(session, session.get_one(Person, ada.id), "proposed", renamed(NLI.source, "mine")).id
+
+    number = str(database.write(propose))
+    assert [each["task"] for each in told("proposals")] == ["mine"]
+    assert CliRunner().invoke(app, ["task", "decide", number, "--refuse"]).exit_code == 1
+    assert told("decide", number, "--accept")["state"] == "accepted"
+    assert told("proposals") == []

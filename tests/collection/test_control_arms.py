@@ -1,0 +1,85 @@
+"""People assigned to arms: once and for all, in balance, with models of their own or none."""
+
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import select
+
+from dynabench.accounts.tables import Person
+from dynabench.collection import starts
+from dynabench.rounds.tables import Assignment
+from tests.collection.conftest import draw, nli, send, sentiment
+from tests.collection.oip import Rule, RuleHost
+from tests.collection.test_starts import body, feel  # noqa: F401
+
+ARMS = [
+    {"name": "model"},
+    {"name": "other", "targets": ["sentiment-b"], "assistant": True},
+    {"name": "nobody", "targets": "none"},
+]
+
+
+@pytest.fixture
+def rules():
+    never = Rule("sentiment-b", "sentiment", lambda _: "neutral")
+    host = RuleHost(Rule("nli-a", "nli", nli), Rule("sentiment-a", "sentiment", sentiment), never)
+    yield host
+    host.stop()
+
+
+@pytest.fixture
+def trial(feel):  # noqa: F811
+    """A second round with three arms, one for each person."""
+    feel.post("/api/v1/tasks/feel/rounds/1/close")
+    given = {"targets": ["sentiment-a"], "arms": ARMS, "assign": "person"}
+    opened = feel.post("/api/v1/tasks/feel/rounds", json=given)
+    assert opened.status_code == 201, opened.text
+    return opened.json()
+
+
+def test_a_person_stays_in_their_arm_and_its_models_answer(trial, owner, person, database):
+    assert trial["assign"] == "person"
+    asked = [arm["targets"] for arm in trial["arms"]]
+    assert [each if isinstance(each, str) else each[0]["model"] for each in asked] == [
+        "round", "sentiment-b", "none",
+    ]  # fmt: skip
+    people = [person(f"writer{number}") for number in range(6)]
+    arms = {}
+    for each in people:
+        first, again = draw(each, "feel"), draw(each, "feel")
+        assert first["arm"] == again["arm"]
+        arms[each.name] = first["arm"]
+        told = send(each, body(again, f"A good day, {each.name}."), task="feel").json()
+        models = [said["model"] for said in told["predictions"]]
+        assert models == {"model": ["sentiment-a"], "other": ["sentiment-b"], "nobody": []}[first["arm"]]
+        assert (told["fooled"] is None) == (first["arm"] == "nobody")
+    assert set(Counter(arms.values()).values()) == {2}
+    found = owner.get("/api/v1/tasks/feel/rounds/2/arms").json()["items"]
+    assert [(each["arm"]["name"], each["people"], each["examples"], each["unknown"]) for each in found] == [
+        ("model", 2, 2, 0), ("other", 2, 2, 0), ("nobody", 2, 2, 2),
+    ]  # fmt: skip
+    assert [each["mer"]["value"] for each in found] == [1.0, 1.0, None]
+    assert found[1]["arm"]["assistant"] is True
+    assert found[1]["from_first"]["mer"]["value"] == 0
+    assert found[2]["from_first"]["mer"]["value"] is None
+    assert found[2]["seconds"]["value"] >= 0
+    assert person("mallory").get("/api/v1/tasks/feel/rounds/2/arms").status_code == 403
+
+
+def test_whoever_comes_at_once_gets_a_place_of_their_own(trial, person, database):
+    people = [person(f"writer{number}") for number in range(9)]
+
+    def come(each):
+        def hand_out(session):
+            return starts.hand_out(session, session.get_one(Person, each.id), "feel", random.Random())
+
+        return database.write(hand_out).given.arm
+
+    with ThreadPoolExecutor(6) as pool:
+        twice = list(pool.map(come, [*people, *people]))
+    assert twice[:9] == twice[9:]
+    rows = database.read(lambda session: session.scalars(select(Assignment).order_by(Assignment.place)).all())
+    assert [row.place for row in rows] == list(range(9))
+    assert set(Counter(row.arm for row in rows[:6]).values()) == {2}, "a block of six"

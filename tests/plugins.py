@@ -1,0 +1,41 @@
+"""Plug-ins that tests bring, installed as any package would be: a distribution with an entry point, on the path."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dynabench import plugins
+from dynabench.cards import library
+from dynabench.web.environment import environment
+
+
+def distribution(site: Path, package: str, module: str = "") -> None:
+    """What an installer writes beside a package that says it is a plug-in: `module`, or the package itself."""
+    info = site / f"{package}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[dynabench]\n{package} = {module or package}\n")
+
+
+@contextmanager
+def on_path(site: Path, *packages: str, distributed: bool = False) -> Iterator[None]:
+    """Where the packages in the folder `site` are plug-ins here; `distributed` if an installer wrote them."""
+    for package in packages:
+        if not distributed and not (site / f"{package}-1.0.dist-info").exists():
+            distribution(site, package)
+    sys.path.insert(0, str(site))
+    forget()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(site))
+        for module in [module for module in sys.modules if module.partition(".")[0] in packages]:
+            del sys.modules[module]
+        forget()
+
+
+def forget() -> None:
+    """A process asks once what is installed."""
+    for known in (plugins.installed, library.entries, environment):
+        known.cache_clear()

@@ -1,0 +1,181 @@
+"""Plans of rounds: changed, taken back, carried over; rounds that open and close by themselves."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from dynabench.db import now
+from dynabench.jobs import Job
+from dynabench.rounds import planning, schedule
+from dynabench.rounds.plan import Plan, parse
+from dynabench.rounds.tables import Context, Round
+from tests.collection.conftest import draw, send, written
+
+HERE = "/api/v1/tasks/nli/rounds"
+
+
+def later(**how):
+    return (now() + timedelta(**how)).replace(microsecond=0)
+
+
+def test_a_plan_reads_back_as_it_was_written():
+    given = {
+        "opens_at": "2030-01-01T10:00:00+02:00",
+        "goals": {"verified": 10},
+        "limits": {"per_day": 3},
+        "audience": {"kind": "qualified", "verified": 2},
+        "sampling": "unseen",
+    }
+    plan = parse(given)
+    assert plan.document() == given | {"opens_at": "2030-01-01T08:00:00Z"}
+    assert parse(plan.document()) == plan
+    assert Plan().document() == {}
+
+
+def test_a_plan_is_changed_logged_and_taken_back(owner, ada):
+    plan = {"goals": {"examples": 100}, "limits": {"per_day": 5}, "closes_at": later(days=3).isoformat()}
+    assert ada.request("PUT", f"{HERE}/1/plan", json=plan).status_code == 403
+    told = owner.request("PUT", f"{HERE}/1/plan", json=plan)
+    assert told.status_code == 200, told.text
+    assert told.json()["plan"]["limits"] == {"per_person": None, "per_day": 5}
+    again = owner.request("PUT", f"{HERE}/1/plan", json=plan | {"goals": {}})
+    assert again.json()["plan"]["goals"]["examples"] is None
+    log = owner.get("/api/v1/tasks/nli/acts", params={"kind": "round.planned"}).json()["items"]
+    assert [each["subject"]["changed"] for each in log] == ["goals", "closes_at, goals, limits"]
+    assert owner.post(f"{HERE}/1/plan/undo").json()["plan"]["goals"]["examples"] == 100
+    assert owner.post(f"{HERE}/1/plan/undo").json()["plan"]["goals"]["examples"] is None
+
+
+@pytest.mark.parametrize(
+    ("plan", "field"),
+    [
+        ({"sampling": "by_moonlight"}, "sampling"),
+        ({"closes_at": "2020-01-01T00:00:00Z"}, "closes_at"),
+        ({"opens_at": "2040-01-01T00:00:00Z"}, "opens_at"),
+        ({"contexts": "chosen"}, "contexts"),
+        ({"audience": {"kind": "qualified"}}, "audience"),
+        ({"goals": {"examples": 0}}, "goals.examples"),
+        ({"limits": {"per_week": 1}}, "limits.per_week"),
+    ],
+)
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_what_makes_no_sense_is_refused_by_field(owner, plan, field):
+    told = owner.request("PUT", f"{HERE}/1/plan", json=plan)
+    assert told.status_code == 422
+    assert any(name.endswith(field) for name in told.json()["fields"]), told.text
+
+
+def test_a_clone_takes_over_the_parts_that_are_asked_for(owner, ada, database):
+    plan = {"goals": {"fooled": 7}, "limits": {"per_person": 9}, "sampling": "uniform", "audience": {"kind": "invited"}}
+    owner.request("PUT", f"{HERE}/1/plan", json=plan)
+    owner.request("PUT", f"{HERE}/1/people", json={"people": ["ada"]})
+    ids = database.read(
+        lambda session: list(session.scalars(select(Context.id).where(Context.task_id == "nli").limit(3)))
+    )
+    assert owner.request("PUT", f"{HERE}/1/contexts", json={"contexts": ids}).json() == {"contexts": ids}
+    whole = owner.post(f"{HERE}/1/clone").json()
+    assert (whole["number"], whole["state"], whole["plan"]["contexts"]) == (2, "draft", "chosen")
+    assert whole["targets"] == owner.get(f"{HERE}/1").json()["targets"]
+    assert whole["plan"]["goals"]["fooled"] == 7
+    assert owner.get(f"{HERE}/2/people").json() == {"people": ["ada"]}
+    assert owner.get(f"{HERE}/2/contexts").json() == {"contexts": ids}
+    some = owner.post(f"{HERE}/1/clone", json={"parts": ["limits"]}).json()
+    assert some["plan"] == Plan(limits={"per_person": 9}).model_dump(mode="json")
+    assert owner.get(f"{HERE}/3/contexts").json() == {"contexts": []}
+    assert owner.delete(f"{HERE}/1").status_code == 409
+    assert owner.delete(f"{HERE}/2").status_code == 204
+    assert [each["number"] for each in owner.get(HERE).json()["items"]] == [3, 1]
+
+
+def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database):
+    ids = database.read(lambda session: list(session.scalars(select(Context.id).where(Context.task_id == "nli"))))
+    foreign = database.read(lambda session: session.scalar(select(Context.id).where(Context.task_id == "sentiment")))
+    refused = owner.request("PUT", f"{HERE}/1/contexts", json={"contexts": [foreign]})
+    assert refused.status_code == 422
+    few = ids[2:5]
+    for sampling in ("least_used", "uniform", "weighted", "unseen", "most_uncertain"):
+        owner.request("PUT", f"{HERE}/1/plan", json={"sampling": sampling})
+        owner.request("PUT", f"{HERE}/1/contexts", json={"contexts": few})
+        assert {draw(ada)["id"] for _ in range(8)} <= set(few)
+    owner.post(f"{HERE}/1/clone", json={"parts": []})
+    taken = owner.request("PUT", f"{HERE}/2/contexts", json={"from_round": 1})
+    assert taken.json() == {"contexts": few}
+    assert owner.get(f"{HERE}/2").json()["plan"]["contexts"] == "chosen"
+    assert owner.request("PUT", f"{HERE}/2/contexts", json={"contexts": []}).json() == {"contexts": []}
+    assert owner.get(f"{HERE}/2").json()["plan"]["contexts"] == "all"
+
+
+def payloads(database):
+    """What jobs of rounds were asked for, oldest first."""
+    jobs = select(Job).where(Job.kind == "turn_round").order_by(Job.created_at)
+    return database.read(lambda session: [(each.payload, each.due_at) for each in session.scalars(jobs)])
+
+
+def at(database, number, event, moment):
+    """Let a moment of a plan come, as time does."""
+
+    def move(session):
+        of = planning.locked(session, None, "nli", number)
+        of.plan = of.plan | {event: moment.isoformat().replace("+00:00", "Z")}
+        return {"round": of.id, "event": event, "at": moment.isoformat(), "person": None}
+
+    return database.write(move)
+
+
+def test_a_round_closes_and_the_next_opens_by_itself(owner, database):
+    closes, opens = later(hours=1), later(minutes=50)
+    owner.request("PUT", f"{HERE}/1/plan", json={"closes_at": closes.isoformat()})
+    owner.post(f"{HERE}/1/clone")
+    owner.request("PUT", f"{HERE}/2/plan", json={"opens_at": opens.isoformat()})
+    asked = payloads(database)
+    assert [(each["event"], due) for each, due in asked] == [("closes_at", closes), ("opens_at", opens)]
+    early = at(database, 2, "opens_at", later(seconds=-5))
+    assert database.write(schedule.turn, asked[1][0]) == "planned anew"
+    assert database.write(schedule.turn, early) == "waits"  # round 1 is still open
+    assert database.write(schedule.turn, asked[0][0]) == "closed"
+    assert database.write(schedule.turn, asked[0][0]) == "closed"
+    retried = payloads(database)[2][0]
+    assert database.write(schedule.turn, retried) == "open"
+    assert database.write(schedule.turn, retried) == "open"
+    states = {each["number"]: each["state"] for each in owner.get(HERE).json()["items"]}
+    assert states == {1: "closed", 2: "open"}
+    kinds = [each["kind"] for each in owner.get("/api/v1/tasks/nli/acts").json()["items"]]
+    assert kinds[:3] == ["round.opened", "round.closed", "round.waits"]
+
+
+def test_an_example_after_the_moment_of_closing_is_refused_before_the_job_has_come(owner, ada, database):
+    given = draw(ada)
+    at(database, 1, "closes_at", later(seconds=-1))
+    told = send(ada, written(given, "It is not so."))
+    assert told.status_code == 409
+    assert database.read(lambda session: session.scalars(select(Round.state)).first()) == "open"
+
+
+def test_a_link_lets_people_take_part_in_a_round_for_invited_people(owner, ada, bob):
+    owner.request("PUT", f"{HERE}/1/plan", json={"audience": {"kind": "invited"}})
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403
+    link = owner.post("/api/v1/tasks/nli/invitations", json={"role": "annotator", "uses": 5, "round": 1}).json()
+    for _ in range(2):  # accepting twice uses it once
+        assert ada.post("/api/v1/invitations/accept", json={"secret": link["secret"]}).status_code == 200
+    given = draw(ada)
+    assert send(ada, written(given, "It is not so.")).status_code == 201
+    assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 403
+    assert owner.get(f"{HERE}/1/people").json() == {"people": ["ada"]}
+    assert [each["uses"] for each in owner.get("/api/v1/tasks/nli/invitations").json()["items"]] == [1]
+    assert owner.request("PUT", f"{HERE}/1/people", json={"people": ["bob", "nobody-x"]}).status_code == 422
+    owner.request("PUT", f"{HERE}/1/people", json={"people": ["BOB"]})
+    assert bob.post("/api/v1/tasks/nli/contexts/next").status_code == 200
+    assert send(ada, written(given, "Not at all.")).status_code == 403
+
+
+def test_rounds_for_experts_and_for_qualified_people_turn_others_away(owner, ada, client):
+    owner.request("PUT", f"{HERE}/1/plan", json={"audience": {"kind": "experts"}})
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 403
+    assert client.post("/api/v1/tasks/nli/contexts/next").status_code == 401
+    owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "expert"})
+    assert ada.post("/api/v1/tasks/nli/contexts/next").status_code == 200
+    owner.request("PUT", f"{HERE}/1/plan", json={"audience": {"kind": "qualified", "verified": 1}})
+    told = ada.post("/api/v1/tasks/nli/contexts/next")
+    assert told.status_code == 403
+    assert "You have 0." in told.json()["detail"]

@@ -1,0 +1,79 @@
+"""Differences between groups whose rows come in clusters."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dynabench.stats.clusters import difference, ratio
+
+
+def test_clusters_in_one_group_alone_agree_with_a_mean_of_independent_ones():
+    """One row per cluster: the jackknife's variance of a mean is the textbook's, up to the number of clusters."""
+    first, second = np.array([3.0, 5, 4, 8]), np.array([1.0, 2, 2, 4, 1])
+    none = np.zeros
+    found = difference(
+        np.r_[first, none(5)], np.r_[np.ones(4), none(5)], np.r_[none(4), second], np.r_[none(4), np.ones(5)]
+    )
+    assert found.value == pytest.approx(first.mean() - second.mean())
+    textbook = np.sqrt(first.var(ddof=1) / 4 + second.var(ddof=1) / 5)
+    assert (found.high - found.low) / 2 == pytest.approx(3.1824 * textbook, rel=0.15)
+    assert 0 < found.p < 0.2
+
+
+def test_a_paired_difference_is_that_of_the_pairs():
+    """Everybody is in both groups with one row each: the test is Student's for pairs."""
+    from scipy.stats import ttest_rel
+
+    first, second = np.array([3.0, 5, 4, 8, 6]), np.array([2.0, 5, 2, 6, 3])
+    found, ones = difference(first, np.ones(5), second, np.ones(5)), ttest_rel(first, second)
+    assert found.p == pytest.approx(ones.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(ones.confidence_interval()))
+
+
+def test_examples_of_few_people_say_less_than_as_many_of_many():
+    few = difference([90, 40], [100, 100], [0, 0], [0, 0])
+    assert few.value is None
+    assert difference([90, 0], [100, 0], [0, 40], [0, 100]).p is None
+    many = difference(
+        [9, 8, 9, 10, 9, 0, 0, 0, 0, 0], [10] * 5 + [0] * 5, [0] * 5 + [4, 3, 5, 4, 4], [0] * 5 + [10] * 5
+    )
+    assert many.p < 0.001
+    assert many.low < many.value < many.high
+
+
+def test_the_size_of_the_test_is_near_its_level_when_people_differ():
+    """Two arms without any difference, people with rates of their own: about 5 in 100 tests find one."""
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(400):
+        rates = rng.beta(2, 2, 24)
+        n = rng.integers(3, 20, 24)
+        k = rng.binomial(n, rates)
+        arm = np.arange(24) < 12
+        found += difference(k * arm, n * arm, k * ~arm, n * ~arm).p < 0.05
+    assert 8 <= found <= 34
+
+
+counts = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=8)
+
+
+@given(counts)
+def test_a_difference_turned_round_has_the_other_sign(rows):
+    table = np.array(rows, float).reshape(-1, 4)
+    k1, n1, k2, n2 = table[:, 0], table[:, 0] + table[:, 1], table[:, 2], table[:, 2] + table[:, 3]
+    there, back = difference(k1, n1, k2, n2), difference(k2, n2, k1, n1)
+    assert (there.value is None) == (n1.sum() == 0 or n2.sum() == 0)
+    if there.value is not None:
+        assert there.value == pytest.approx(-back.value)
+        assert (there.p is None) == (back.p is None)
+    if there.p is not None:
+        assert there.p == pytest.approx(back.p)
+        assert there.low == pytest.approx(-back.high)
+
+
+def test_a_ratio_of_one_cluster_has_no_interval():
+    assert ratio([30.0], [3]).low is None
+    assert ratio([], []).value is None
+    with pytest.raises(ValueError, match="one shape"):
+        ratio([1.0], [1, 2])
