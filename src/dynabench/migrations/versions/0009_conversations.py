@@ -64,8 +64,8 @@ def upgrade() -> None:
         sa.Column("state", sa.String(length=10), nullable=False),
         sa.Column("reason", sa.String(length=500), nullable=False),
         sa.Column("rating", sa.Integer(), nullable=True),
-        sa.Column("first_ms", sa.Float(), nullable=True),
-        sa.Column("whole_ms", sa.Float(), nullable=True),
+        sa.Column("first_ms", sa.Double(), nullable=True),
+        sa.Column("whole_ms", sa.Double(), nullable=True),
         sa.ForeignKeyConstraint(["turn_id"], ["conversation_turns.id"], name="fk_conversation_replies_turn_id"),
         sa.PrimaryKeyConstraint("turn_id", "side", name="pk_conversation_replies"),
     )
