@@ -30,7 +30,7 @@ def prepare(settings: Settings) -> None:
                 db.write(contexts.add, shipped.config.id, shipped.config, batch)
             for some in contexts.batches(seeds.rows(shipped.seeds())):
                 db.write(seeds.add, shipped.config.id, shipped.config, some)
-            own = [card for card in cards if card.task == shipped.config.id]
+            own = [card for card in cards if card.task == shipped.answered_by]
             db.write(_open, shipped, own)
             for card in own:
                 db.write(submissions.enter, None, shipped.config.id, card)

@@ -8,7 +8,8 @@ from dynabench.models import catalog, spec
 from dynabench.models.training import recipes
 from dynabench.settings import Settings
 
-NAMES = ["hate-minilm", "hate-ngram", "nli-minilm", "nli-ngram", "qa-minilm", "sentiment-minilm", "sentiment-ngram"]
+NAMES = ["boolq-ngram", "hate-minilm", "hate-ngram", "nli-minilm", "nli-ngram", "qa-minilm", "sentiment-minilm"]
+NAMES += ["sentiment-ngram", "summarization-textrank", "translation-lexicon"]
 
 
 def test_the_shipped_models_are_there_with_cards_and_reach_their_floors():

@@ -68,7 +68,7 @@ def open_round(
     """Open a round of TASK against fixed targets."""
     from sqlalchemy.orm import Session
 
-    from dynabench.rounds import schemas, service, views
+    from dynabench.rounds import resolving, schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
         drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
@@ -76,8 +76,8 @@ def open_round(
 
     with database() as db:
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
-        conditions = service.resolve_arms(config, _arms(arms), served)
-        cards, judge = service.resolve(config, target, served), service.resolve_judge(config, served)
+        conditions = resolving.arms(config, _arms(arms), served)
+        cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

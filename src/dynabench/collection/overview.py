@@ -105,7 +105,8 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
 
 
 def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
-    """What the box on the first page needs: a task with an open round, one input and one answer to choose; or None."""
+    """What the box on the first page needs: a task with an open round, one input, one answer to choose, and no context
+    that models read, since the box shows none; or None."""
     for task in [task_id] if task_id else [each.id for each in session.scalars(round_queries.tasks("", TASKS))]:
         current = session.scalar(round_queries.open_round(task))
         config = rounds.config_of(session, current.version_id) if current else None
@@ -117,6 +118,7 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
             or config.goal != "chosen"
             or config.fooled.judged_by
             or not current.targets
+            or config.model_context
             or len(config.input) != 1
             or len(config.answer) != 1
         ):

@@ -19,7 +19,7 @@ from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
-from dynabench.rounds import listing, queries, service, views
+from dynabench.rounds import listing, queries, resolving, service, views
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
 
@@ -45,7 +45,7 @@ def fits(config: TaskConfig, cards: Sequence[Card]) -> list[dict[str, Any]]:
     found = []
     for card in cards:
         try:
-            service.resolve(config, [f"{card.name}@{card.version}"], cards)
+            resolving.targets(config, [f"{card.name}@{card.version}"], cards)
             reason = ""
         except errors.Invalid as problem:
             reason = problem.fields["targets"]
@@ -138,9 +138,9 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
     cards, silent = await served(request)
 
     def make(session: Session) -> int:
-        targets = service.resolve(config, posted["targets"], cards)
-        arms = service.resolve_arms(config, _arms(posted["arms"]), cards)
-        judge = service.resolve_judge(config, cards)
+        targets = resolving.targets(config, posted["targets"], cards)
+        arms = resolving.arms(config, _arms(posted["arms"]), cards)
+        judge = resolving.judge(config, cards)
         made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
         if form.get("then") == "open":
             service.open_round(session, owner, task, made.number)

@@ -113,6 +113,8 @@ SHIPPED = (
     _kind("extractor", "ExtractorModel", GRADIENTS, shared="encoder"),
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
+    _kind("lexicon", "LexiconModel", REMOVALS, extra="platform"),
+    _kind("textrank", "TextRankModel", REMOVALS, "Options", extra="platform"),
     _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),
     _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),

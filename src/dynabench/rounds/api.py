@@ -21,6 +21,7 @@ from dynabench.rounds import (
     plan_api,
     planning,
     proposal_api,
+    resolving,
     schemas,
     service,
     uploads,
@@ -114,8 +115,8 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     host: Host = request.app.state.host
     config = await db.aread(_newest_config, person, task)  # whoever may not do this learns so before the host is asked
     cards = await host.index()
-    targets, judge = service.resolve(config, body.targets, cards), service.resolve_judge(config, cards)
-    arms = service.resolve_arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
+    targets, judge = resolving.targets(config, body.targets, cards), resolving.judge(config, cards)
+    arms = resolving.arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
 
     def write(session: Session) -> schemas.RoundOut:
         made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)

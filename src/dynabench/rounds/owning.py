@@ -9,7 +9,7 @@ from starlette.responses import Response
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.rounds import context_list, listing, schemas, service
+from dynabench.rounds import context_list, listing, plan_schemas, schemas, service
 from dynabench.rounds.context_list import Change, Sought
 from dynabench.security import RowId
 
@@ -62,12 +62,12 @@ async def list_contexts(
 
 @router.patch("/tasks/{task}/contexts")
 async def patch_contexts(
-    request: Request, task: str, body: schemas.ContextChangeIn, person: Member
-) -> schemas.ChangedOut:
+    request: Request, task: str, body: plan_schemas.ContextChangeIn, person: Member
+) -> plan_schemas.ChangedOut:
     """Tag, weigh, retire or bring back up to 1,000 contexts (owners). Retired ones are handed out no more."""
     db: Database = request.app.state.db
     change = Change(body.tag, body.weight, body.retired)
-    return schemas.ChangedOut(changed=await db.awrite(context_list.change, person, task, body.contexts, change))
+    return plan_schemas.ChangedOut(changed=await db.awrite(context_list.change, person, task, body.contexts, change))
 
 
 @router.delete("/tasks/{task}/contexts/{id}", status_code=204)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
-from dynabench.rounds import planning, queries, schemas, service, views
+from dynabench.rounds import plan_schemas, planning, queries, schemas, service, views
 from dynabench.rounds.plan import Plan
 from dynabench.rounds.schemas import Number
 from dynabench.rounds.tables import Round
@@ -37,10 +37,10 @@ async def take_plan_back(request: Request, task: str, n: Number, person: Member)
 
 @router.post("/tasks/{task}/rounds/{n}/clone", status_code=201)
 async def copy_round(
-    request: Request, task: str, n: Number, person: Member, body: schemas.CloneIn | None = None
+    request: Request, task: str, n: Number, person: Member, body: plan_schemas.CloneIn | None = None
 ) -> schemas.RoundOut:
     """A new draft with the targets of this round, on the task's newest config (owners); dates are not carried over."""
-    return await _changed(request, planning.clone, person, task, n, (body or schemas.CloneIn()).parts)
+    return await _changed(request, planning.clone, person, task, n, (body or plan_schemas.CloneIn()).parts)
 
 
 @router.delete("/tasks/{task}/rounds/{n}", status_code=204)
@@ -56,16 +56,16 @@ def _owned(session: Session, person: Member, task: str, n: int) -> Round:
     return service.round_of(session, task, n)
 
 
-def _chosen(session: Session, of: Round) -> schemas.ChosenOut:
-    return schemas.ChosenOut(contexts=list(session.scalars(queries.chosen(of.id))))
+def _chosen(session: Session, of: Round) -> plan_schemas.ChosenOut:
+    return plan_schemas.ChosenOut(contexts=list(session.scalars(queries.chosen(of.id))))
 
 
-def _named(session: Session, of: Round) -> schemas.NamedOut:
-    return schemas.NamedOut(people=[each.username for each in session.scalars(queries.named_for(of.id))])
+def _named(session: Session, of: Round) -> plan_schemas.NamedOut:
+    return plan_schemas.NamedOut(people=[each.username for each in session.scalars(queries.named_for(of.id))])
 
 
 @router.get("/tasks/{task}/rounds/{n}/contexts")
-async def list_chosen(request: Request, task: str, n: Number, person: Member) -> schemas.ChosenOut:
+async def list_chosen(request: Request, task: str, n: Number, person: Member) -> plan_schemas.ChosenOut:
     """The few contexts that were chosen for a round (owners); none where it works on all of the task's."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: _chosen(session, _owned(session, person, task, n)))
@@ -73,13 +73,13 @@ async def list_chosen(request: Request, task: str, n: Number, person: Member) ->
 
 @router.put("/tasks/{task}/rounds/{n}/contexts")
 async def put_chosen(
-    request: Request, task: str, n: Number, body: schemas.ChosenIn, person: Member
-) -> schemas.ChosenOut:
+    request: Request, task: str, n: Number, body: plan_schemas.ChosenIn, person: Member
+) -> plan_schemas.ChosenOut:
     """Let a round work on these few contexts, on those of another round, or with an empty list on all (owners)."""
     if (body.contexts is None) == (body.from_round is None):
         raise errors.Invalid({"contexts": "Give either `contexts` or `from_round`."})
 
-    def write(session: Session) -> schemas.ChosenOut:
+    def write(session: Session) -> plan_schemas.ChosenOut:
         if body.from_round is not None:
             return _chosen(session, planning.take_over(session, person, task, n, body.from_round))
         return _chosen(session, planning.choose(session, person, task, n, body.contexts or []))
@@ -89,14 +89,16 @@ async def put_chosen(
 
 
 @router.get("/tasks/{task}/rounds/{n}/people")
-async def list_named(request: Request, task: str, n: Number, person: Member) -> schemas.NamedOut:
+async def list_named(request: Request, task: str, n: Number, person: Member) -> plan_schemas.NamedOut:
     """Who may take part in a round for invited people (owners)."""
     db: Database = request.app.state.db
     return await db.aread(lambda session: _named(session, _owned(session, person, task, n)))
 
 
 @router.put("/tasks/{task}/rounds/{n}/people")
-async def put_named(request: Request, task: str, n: Number, body: schemas.NamedIn, person: Member) -> schemas.NamedOut:
+async def put_named(
+    request: Request, task: str, n: Number, body: plan_schemas.NamedIn, person: Member
+) -> plan_schemas.NamedOut:
     """Name who may take part in a round for invited people (owners), in place of those who were or who have come."""
     db: Database = request.app.state.db
     return await db.awrite(lambda session: _named(session, planning.name(session, person, task, n, body.people)))

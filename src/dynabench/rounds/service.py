@@ -11,18 +11,15 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
-from dynabench.models import fit
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
 from dynabench.rounds import contexts, queries, timing
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.rules import JudgedByModel
 
 ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
-NOBODY = "none"  # stands for no model, where models are named
 ENSEMBLES = ("any", "majority", "all")
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
@@ -207,63 +204,6 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
     act(session, actor, "task.role", task=task_id, person=person.id, role=name, was=was)
 
 
-def resolve(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> list[Card]:
-    """The model versions that `names` stand for (`name` or `name@version`), checked to fit the task.
-
-    `none` alone stands for no model: the round collects without asking any. Raises `Invalid` under `targets` where a
-    model is unknown, named twice, or speaks of other fields.
-    """
-    if [*names] == [NOBODY]:
-        return []
-    if not names:
-        raise errors.Invalid(
-            {"targets": "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."}
-        )
-    if len(set(names)) < len(names):
-        raise errors.Invalid({"targets": "Name each model once."})
-    known = {key: card for card in cards for key in (card.name, f"{card.name}@{card.version}")}
-    if missing := [name for name in names if name not in known]:
-        some = ", ".join(sorted({card.name for card in cards})) or "none"
-        raise errors.Invalid({"targets": f"Unknown: {', '.join(missing)}. The model host has: {some}."})
-    chosen = [known[name] for name in names]
-    for card in chosen:
-        if told := fit.problems(config, card):
-            raise errors.Invalid({"targets": " ".join(told.values())})
-    return chosen
-
-
-def resolve_arms(config: TaskConfig, raw: Sequence[Any], cards: Sequence[Card]) -> list[Any]:
-    """Arms with the model versions that names in their `targets` stand for; raises `Invalid` under `arms.N.targets`."""
-    found: list[Any] = []
-    for index, arm in enumerate(raw):
-        names = arm.get("targets") if isinstance(arm, dict) else None
-        if isinstance(names, list):
-            try:
-                chosen = resolve(config, [name if isinstance(name, str) else "" for name in names[:16]], cards)
-            except errors.Invalid as problem:
-                raise errors.Invalid({f"arms.{index}.targets": problem.fields["targets"]}) from None
-            arm = arm | {"targets": [{"model": card.name, "version": card.version} for card in chosen] or "none"}
-        found.append(arm)
-    return found
-
-
-def resolve_judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
-    """The model version that judges answers under the task's rule; None where the rule has no judge.
-
-    Raises `Invalid` under `judge` where it is not served, or needs what the rule does not give it.
-    """
-    rule = config.fooled
-    if not isinstance(rule, JudgedByModel):
-        return None
-    found = next((card for card in cards if rule.judge in (card.name, f"{card.name}@{card.version}")), None)
-    if found is None:
-        raise errors.Invalid({"judge": f"The judge {rule.judge} is not served by the model host."})
-    if lacking := [name for name in found.inputs if name not in rule.ask]:
-        told = f"The judge {found.name} needs {', '.join(lacking)}; say under fooled.ask what it is given."
-        raise errors.Invalid({"judge": told})
-    return found
-
-
 def draft_round(
     session: Session,
     person: Person | None,
@@ -278,7 +218,7 @@ def draft_round(
 
     `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
     per `person`; none for a plain round. Without targets nobody is asked. `judge` is
-    what `resolve_judge` found.
+    what `resolving.judge` found.
     """
     require_owner(session, person, task_id)
     if assign not in conditions.ASSIGN:

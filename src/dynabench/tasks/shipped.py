@@ -9,7 +9,9 @@ from typing import Any
 
 from dynabench.tasks.config import TaskConfig
 
-NAMES = ("sentiment", "nli", "qa", "hate")
+NAMES = ("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation")
+ANSWERED_BY = {"hate-emoji": "hate"}
+"""Tasks whose models come with another task."""
 TALKS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
 
@@ -20,6 +22,11 @@ class Shipped:
 
     source: str
     config: TaskConfig
+
+    @property
+    def answered_by(self) -> str:
+        """The task that the models which come for this one name in their cards."""
+        return ANSWERED_BY.get(self.config.id, self.config.id)
 
     def contexts(self) -> Iterator[dict[str, Any]]:
         """Contexts as `{"values": {...}, "tag": "..."}`, clean; none where the task shows nothing."""

@@ -70,7 +70,7 @@ def _judge_contexts(session: Session, round_id: int) -> None:
 
     def counted(*verdicts: Verdict) -> Any:
         mine = select(func.count()).join(Example, Example.id == Standing.example_id).select_from(Standing)
-        counts = (Standing.fooled, ~Standing.retracted, ~Standing.hidden, Standing.verdict.in_(verdicts))
+        counts = (Standing.fooled.is_(True), ~Standing.retracted, ~Standing.hidden, Standing.verdict.in_(verdicts))
         return mine.where(Example.context_id == Context.id, *counts).correlate(Context).scalar_subquery()
 
     good = (Verdict.PENDING, Verdict.CORRECT)

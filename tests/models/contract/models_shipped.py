@@ -20,4 +20,6 @@ MAKERS = [
     Maker("extractor", "qa", shipped("qa-minilm")),
     Maker("ngram", "hate", shipped("hate-ngram")),
     Maker("ngram-pairs", "nli", shipped("nli-ngram")),
+    Maker("textrank", "summarization", shipped("summarization-textrank")),
+    Maker("lexicon", "translation", shipped("translation-lexicon")),
 ]

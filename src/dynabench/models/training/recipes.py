@@ -40,6 +40,7 @@ class Source(Strict):
         "the text and the recipe's `split_seed` decides, so that a text's copies fall on one side.",
     )
     tweets: bool = Field(False, description="Rows are tweets: no entities, addresses and RT, mentions are `@user`.")
+    asked: str = Field("", description="Input whose statements become yes/no questions; rows without one are dropped.")
     limit: int | None = Field(None, description="At most so many rows, drawn at random.")
     repeat: int = Field(1, ge=1, description="How often an epoch has each training row.")
     only_among: list[str] = Field(default=[], description="Labels that the annotators could choose from; empty: all.")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from dynabench.errors import Invalid, NotFound
-from dynabench.models.training import tweets
+from dynabench.models.training import polar, tweets
 from dynabench.models.training.recipes import Recipe, Source
 from dynabench.models.words import spoken, words
 
@@ -79,6 +79,8 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
                 inputs = _inputs(raw, source.columns, source, recipe)
                 twin = _inputs(raw, source.twin, source, recipe) if source.twin else {}
                 row = Row(inputs, label, tuple(source.only_among), source.repeat, twin)
+                if source.asked and not inputs[source.asked]:
+                    continue
                 if source.part is None or source.part[0] <= place(row, recipe.split_seed) < source.part[1]:
                     rows.append(row)
     if source.limit is not None and len(rows) > source.limit:
@@ -88,6 +90,8 @@ def of_source(source: Source, folder: Path, recipe: Recipe) -> list[Row]:
 
 def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Source, recipe: Recipe) -> dict[str, str]:
     texts = {name: _plain(str(raw[columns.get(name, name)])) for name in recipe.inputs}
+    if source.asked:
+        texts[source.asked] = polar.question(texts[source.asked])
     return {name: tweets.plain(text) for name, text in texts.items()} if source.tweets else texts
 
 

@@ -1,0 +1,194 @@
+"""The further tasks that come with the platform, as they are: from contexts that people are given to a board's scores,
+against the models that come with them."""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dynabench.datasets.stored import Stored
+from dynabench.models import catalog, fit
+from dynabench.models.client import Host
+from dynabench.models.host.app import create_app
+from dynabench.models.host.repository import Repository
+from dynabench.rounds import service
+from dynabench.scoring import queueing
+from dynabench.tasks import builtin
+from tests.collection.conftest import draw, send
+from tests.conftest import Caller, register
+from tests.models.conftest import served
+from tests.models.waiting import until_ready
+from tests.scoring.conftest import Place, by_hand, place
+
+__all__ = ["by_hand", "place"]
+SHIPPED = {each.config.id: each for each in builtin()}
+
+
+def asked(number: int) -> tuple[dict[str, str], dict[str, str]]:
+    return {"question": f"Is there only one thing, number {number}?"}, {"label": ("yes", "no")[number % 2]}
+
+
+def posted(number: int) -> tuple[dict[str, str], dict[str, str]]:
+    return {"statement": f"Cake 🎂 for all {number} of us"}, {"label": ("hateful", "not-hateful")[number % 2]}
+
+
+def summed_up(number: int) -> tuple[dict[str, str], dict[str, str]]:
+    first = f"The bus of line {number} was late again and the bus stop was full."
+    document = (
+        f"{first} The driver said that the bus was new. Nobody at the stop believed that. It was repaired by noon."
+    )
+    return {"document": document}, {"summary": (first, "By noon it had been repaired.")[number % 2]}
+
+
+def translated(number: int) -> tuple[dict[str, str], dict[str, str]]:
+    return {"source": "Lyon"}, {"translation": ("Lyon", "Leo")[number % 2]}
+
+
+PLAYED: dict[str, tuple[str, Callable[[int], tuple[dict[str, str], dict[str, str]]], str]] = {
+    "boolq": ("boolq-ngram", asked, "accuracy"),
+    "hate-emoji": ("hate-ngram", posted, "f1"),
+    "summarization": ("summarization-textrank", summed_up, "rouge"),
+    "translation": ("translation-lexicon", translated, "chrf"),
+}
+"""By task: a model that comes with it, what is written in the example of a number, and the board's metric."""
+
+
+class Made(Place):
+    """A task that is there already."""
+
+    def __init__(self, database: Any, settings: Any, task: str) -> None:
+        self.database, self.settings, self.task = database, settings, task
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A real host with the models that need no encoder."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-") as models:
+        for model, _, _ in PLAYED.values():
+            (Path(models) / model).symlink_to(catalog.BUILTIN / model)
+        with served(create_app(Repository([Path(models)])), "http://127.0.0.1:0") as address:
+            until_ready(address)
+            yield address
+
+
+@pytest.fixture
+def host(url: str) -> Host:
+    return Host(url, 60.0)
+
+
+@pytest.fixture
+def olga(client: Any, database: Any) -> Callable[[str], Caller]:
+    """Make somebody who owns a new task of a shipped config, with its contexts."""
+
+    def owner(task: str) -> Caller:
+        made = register(client, "olga")
+        database.write(service.save_task, None, SHIPPED[task].source)
+        database.write(service.set_role, None, task, "olga", "owner")
+        rows = list(SHIPPED[task].contexts())
+        if rows:
+            sent = made.post(f"/api/v1/tasks/{task}/contexts", json={"contexts": rows})
+            assert sent.status_code == 201, sent.text
+            assert (sent.json()["created"], sent.json()["errors"]) == (len(rows), [])
+        return made
+
+    return owner
+
+
+def write(caller: Caller, task: str, number: int) -> dict[str, Any]:
+    """Send an example of a new context; what is told of it."""
+    given = draw(caller, task)
+    written, claimed = PLAYED[task][1](number)
+    body = {"context_id": given["id"], "input": written, "answer": given["goal"] or claimed}
+    told = send(caller, body, task=task)
+    assert told.status_code == 201, told.text
+    return told.json() | {"claimed": body["answer"]}
+
+
+@pytest.mark.parametrize("task", list(PLAYED))
+def test_it_is_played_from_create_to_evaluate(task, olga, person, database, settings, by_hand):
+    owner, ada, judges = olga(task), person("ada"), [person("bob"), person("eve")]
+    model, _, metric = PLAYED[task]
+    where = f"/api/v1/tasks/{task}"
+    opened = owner.post(f"{where}/rounds", json={"targets": [model]})
+    assert opened.status_code == 201, opened.text
+    told = [write(ada, task, number) for number in range(6)]
+    fooling = {each["id"]: each["claimed"] for each in told if each["fooled"]}
+    assert fooling
+
+    claims = {each["id"]: each["claimed"] for each in told}
+    for judge in judges:
+        for _ in claims:
+            item = judge.post(f"{where}/validations/next")
+            if item.status_code != 200:
+                break
+            id = item.json()["example_id"]
+            body = {"answer": claims[id]} if item.json()["mode"] == "answer" else {"vote": "correct"}
+            voted = judge.post(f"/api/v1/examples/{id}/validations", json=body)
+            assert voted.status_code == 201, voted.text
+            assert voted.json()["vote"] == "correct"
+    figures = owner.get(f"{where}/rounds/1/statistics").json()
+    assert figures["vmer"]["value"] == pytest.approx(len(fooling) / len(told))
+
+    assert owner.post(f"{where}/rounds/1/close").status_code == 200
+    exported = [json.loads(line) for line in owner.get(f"{where}/export", params={"round": 1}).text.splitlines()]
+    assert [row["answer"] for row in exported] == list(claims.values())
+    assert sum(row["fooled"] for row in exported) == len(fooling)
+    assert owner.post(f"{where}/datasets/rounds/1").status_code == 201
+    here = Made(database, settings, task)
+    here.submit(model)
+    assert database.write(queueing.queue, {"dataset": 1}) == 1
+    by_hand(1)
+    scores = {each["metric"]: each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]}
+    assert metric in scores
+    assert scores[metric]["n"] == len(told if SHIPPED[task].config.validation.also_not_fooled else fooling)
+
+
+def test_an_emoji_is_changed_so_that_the_label_turns(olga, person):
+    owner, ada = olga("hate-emoji"), person("ada")
+    where = "/api/v1/tasks/hate-emoji"
+    assert owner.post(f"{where}/rounds", json={"targets": ["hate-ngram"]}).status_code == 201
+    first = write(ada, "hate-emoji", 1)
+    given = ada.post(f"{where}/contexts/next", json={"perturb": first["id"]}).json()
+    assert (given["start"], given["goal"]) == ("perturb", {"label": "hateful"})
+    body = {"context_id": given["id"], "input": {"statement": "Cake 🤮 for all 1 of us"}, "answer": given["goal"]}
+    told = send(ada, body, task="hate-emoji")
+    assert told.status_code == 201, told.text
+
+
+def test_the_first_page_offers_no_try_against_a_passage_that_it_does_not_show(olga, client):
+    opened = olga("boolq").post("/api/v1/tasks/boolq/rounds", json={"targets": ["boolq-ngram"]})
+    assert opened.status_code == 201, opened.text
+    page = client.get("/").text
+    assert "Yes or no" in page
+    assert "A question that yes or no answers" not in page
+
+
+def test_translations_are_scored_by_pair_of_languages_and_in_bleu(olga, database, settings, by_hand):
+    owner, here = olga("translation"), Made(database, settings, "translation")
+    rows = [
+        Stored(f"r{number}", {"pair": seed["context"]["pair"], **seed["input"]}, (seed["answer"],), (seed["tag"],))
+        for number, seed in enumerate(SHIPPED["translation"].seeds())
+    ]
+    here.dataset("sentences", rows)
+    here.submit("translation-lexicon")
+    assert here.queue(dataset=1) == 1
+    by_hand(1)
+    scores = {
+        (each["metric"], each["slice"]): each for each in owner.get("/api/v1/evaluations/1/scores").json()["items"]
+    }
+    assert {slice for metric, slice in scores if metric == "chrf"} == {"", *(row.tags[0] for row in rows)}
+    assert 30 < scores["chrf", "ar-en"]["value"] < scores["chrf", "fr-en"]["value"] < 90
+    assert 20 < scores["sacrebleu", ""]["value"] < 60
+
+
+@pytest.mark.parametrize("task", list(PLAYED))
+def test_it_has_contexts_of_its_own_and_a_model_that_fits(task):
+    shipped = SHIPPED[task]
+    rows = [json.dumps(row["values"]) for row in shipped.contexts()]
+    assert len(rows) == len(set(rows)) >= 30
+    card = catalog.entry(PLAYED[task][0], places=[catalog.BUILTIN]).card
+    assert card is not None
+    assert not fit.problems(shipped.config, card)
