@@ -180,6 +180,8 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.host = host or _host(settings)
         app.state.calculator = Calculator()
         yield
+        if chats := getattr(app.state, "chats", None):
+            await chats.close()
         await app.state.host.close()
         app.state.calculator.close()
         jobs.release(settings)

@@ -17,6 +17,8 @@ from dynabench.accounts.tables import Notice, Person, Token
 from dynabench.app import create_app
 from dynabench.archives import service as archives
 from dynabench.collection import notes
+from dynabench.collection.chat.tables import Conversation, Reply, Turn
+from dynabench.collection.tables import Handout
 from dynabench.db import Database, now
 from dynabench.leaderboards import reports, snapshots
 from dynabench.leaderboards.tables import Report, Snapshot
@@ -142,6 +144,7 @@ class Stage:
             things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
             things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
             things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+            things |= {"conversations": lambda _: self.conversation()}
             things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
             things |= {"bulk": lambda _: self.bulk()}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
@@ -155,6 +158,23 @@ class Stage:
         self.database.write(media.note, "nli", None, digest, facts)
         self.database.write(media.bind, "nli", [{"media": digest}], context_id=self.scene.given["id"])
         return digest
+
+    def conversation(self) -> int:
+        """A conversation of the author's with one turn, made when first asked for."""
+
+        def make(session: Session) -> int:
+            found = session.scalar(select(Conversation))
+            if found is None:
+                given = session.scalars(select(Handout).where(Handout.person_id == self.ids["ada"]).limit(1)).one()
+                said = Turn(number=1, said="Hello?", key="one", request="", state="chosen", continued=0)
+                said.replies = [Reply(side=0, text="Hello.", state="done")]
+                found = Conversation(handout_id=given.id, round_id=given.round_id, person_id=given.person_id)
+                found.sides, found.turns = [["nli-a", "1"]], [said]
+                session.add(found)
+                session.flush()
+            return found.id
+
+        return self.database.write(make)
 
     def submission(self) -> int:
         """A private submission of the author's that waits for its check."""

@@ -26,6 +26,7 @@ from dynabench.collection import (
     seeds,
     service,
 )
+from dynabench.collection.chat import api as chat_api
 from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.rounds import contexts, people
@@ -276,3 +277,4 @@ async def board(
 router.include_router(figures_api.router)
 router.include_router(announcement_api.router)
 router.include_router(media_api.router)
+router.include_router(chat_api.router)

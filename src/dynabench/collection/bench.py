@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import boards, differences, drafts, loop, partaking, queries
+from dynabench.collection.chat import views as chats
 from dynabench.collection.forms import Posted
 from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
@@ -56,11 +57,15 @@ def values(
         return found | ({"round": views.round_out(session, current)} if found["quota"] and current else {})
     live = person is not None and not sandbox
     asked = arms.targets_of(current, handout.arm)
+    chat = None
+    if config.chat is not None and live and handout.handout:
+        chat = chats.view(session, handout.handout, len(asked))
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     return found | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
+        "chat": chat,
         "asks": bool(asked),
         "against": [model for model, _ in asked],
         "goals": partaking.goals(session, current),

@@ -18,6 +18,8 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import bench, content_warning, forms, judgements, loop, media_forms, public, service
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
+from dynabench.collection.chat import boards as chat_boards
+from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
 from dynabench.rounds import service as rounds
@@ -31,6 +33,8 @@ ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
+router.include_router(chat_pages.router)
+router.include_router(chat_boards.pages)
 
 Handler = Callable[..., Awaitable[Response]]
 

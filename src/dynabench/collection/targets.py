@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynabench.collection import judging
+from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
 from dynabench.collection.judging import Said
 from dynabench.models.client import Answer, Host
@@ -40,8 +41,11 @@ UNASKED = Verdict((), (), fooled=None, latency_ms=0.0)
 async def ask(host: Host, draft: Draft) -> Verdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
-    Without targets nobody is asked, and whether anybody would have been fooled is not known.
+    Without targets nobody is asked, and whether anybody would have been fooled is not known; where they have conversed
+    with the author, they have answered already.
     """
+    if draft.conversed is not None:
+        return _conversed(draft, draft.conversed)
     if not draft.targets:
         return UNASKED
     begun = time.perf_counter()
@@ -56,6 +60,17 @@ async def ask(host: Host, draft: Draft) -> Verdict:
 
 def _fooled(draft: Draft, answer: Answer) -> bool:
     return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
+
+
+def _conversed(draft: Draft, said: Conversed) -> Verdict:
+    """A side is fooled where the author claims something else of its reply than models claim by replying."""
+    stands = draft.config.chat is not None and bool(draft.config.chat.claims)
+    flags = tuple(
+        stands and picked and draft.config.fooled_by(answer.answer, draft.answer, draft.inputs)
+        for answer, picked in zip(said.answers, said.picked, strict=True)
+    )
+    waited = max(answer.latency_ms for answer in said.answers)
+    return Verdict(said.answers, flags, ensemble_fooled(draft.fooled_when, flags), waited)
 
 
 async def gather(host: Host, targets: Sequence[tuple[str, str]], inputs: dict[str, Any]) -> tuple[Answer, ...]:

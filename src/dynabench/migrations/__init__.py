@@ -33,6 +33,7 @@ def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
     import dynabench.accounts.tables
     import dynabench.collection.breakdown_tables
+    import dynabench.collection.chat.tables
     import dynabench.collection.note_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables

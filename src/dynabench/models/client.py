@@ -2,16 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from dynabench.errors import NotFound, Unavailable
 from dynabench.media.store import Store, refer
-from dynabench.models import validity
+from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
-from dynabench.models.protocol import Attribution, Card, Output, as_text
+from dynabench.models.protocol import Attribution, Card, Message, Output, as_text
 from dynabench.models.reach import PAUSE, TRIPS, Elsewhere, Key, Reach, State
 from dynabench.settings import Settings
 from dynabench.storable import unstorable
@@ -99,6 +99,24 @@ class Host:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unavailable(f"{model} answered something that is no attribution.") from error
 
+    async def converse(
+        self, model: str, version: str | None, messages: Sequence[Message], max_tokens: int
+    ) -> AsyncIterator[str]:
+        """What a language model writes after `messages`, piece by piece, `max_tokens` tokens at most.
+
+        Raises `Unavailable`, also in the middle: when nothing comes for half a minute, when the whole takes longer
+        than two minutes (or the model's own time limit), when the model fails or is busy.
+        """
+        own = await self._own_limit(model, version, asyncio.get_running_loop().time() + self.timeout / 2)
+        reach = min(self._serving(model, version), key=lambda reach: reach.rank(model, version), default=None)
+        if reach is None:
+            raise Unavailable("No model host is named by DYNABENCH_HOST_URL.")
+        path = f"{_path(model, version)}/converse"
+        body = {"messages": [dict(each) for each in messages], "max_tokens": max_tokens}
+        with self._records.failures(model, version):
+            async for piece in conversing.pieces(reach, model, path, body, max(own, conversing.WHOLE)):
+                yield piece
+
     async def states(self) -> list[State]:
         """Every model version that the hosts know and where that is, broken ones with the reason.
 
@@ -158,8 +176,7 @@ class Host:
         seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
         path = f"{_path(model, version)}/{what}"
         failure: Elsewhere | None = None
-        serving = [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
-        for reach in sorted(serving, key=lambda reach: reach.rank(model, version))[:2]:
+        for reach in sorted(self._serving(model, version), key=lambda reach: reach.rank(model, version))[:2]:
             try:
                 return await reach.call(model, path, body, seconds, begun + seconds)
             except Elsewhere as problem:
@@ -177,6 +194,10 @@ class Host:
             return await asyncio.to_thread(self.media.unfolded, inputs)
         except NotFound as problem:
             raise Unavailable(problem.detail) from problem
+
+    def _serving(self, model: str, version: str | None) -> list[Reach]:
+        """The hosts that may have the model, as far as they have said what they have."""
+        return [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
 
     def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
         """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""

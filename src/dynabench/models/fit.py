@@ -1,5 +1,6 @@
 """Whether a model can be a target of a task: the same answer where rounds are drafted and where models are checked."""
 
+from dynabench.models import kinds
 from dynabench.models.protocol import Card
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
@@ -7,6 +8,10 @@ from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 def problems(config: TaskConfig, card: Card) -> dict[str, str]:
     """What keeps the model from answering the task, by the line of `model.yaml` that says so; empty if it fits."""
+    if config.chat is not None:
+        fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses
+        told = f"{card.name} does not converse: a chat needs language models of kind openai or transformers"
+        return {} if fits else {"returns": f"{told} with returns: text."}
     found: dict[str, str] = {}
     given = list(config.model_inputs({}, {}))
     if lacking := [name for name in card.inputs if name not in given]:

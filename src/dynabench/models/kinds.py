@@ -33,7 +33,7 @@ class Kind:
     under `options`; both as `module:Name`, the second in a module that imports quickly. `files` are the suffixes that
     its folders may hold, None for any (only what runs in the sandbox). `inside` says that inputs stay on this machine;
     hidden rows go to no other model. `extra` is what pip installs for it. Models whose kinds have the same
-    `shared` may share batches, and so a process.
+    `shared` may share batches, and so a process. Those of a kind that `converses` can be talked with.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Kind:
     inside: bool = True
     extra: str = "models"
     shared: str = ""
+    converses: bool = False
 
     def opener(self) -> Any:
         """The backend's class; raises `Invalid` when something it needs is not installed."""
@@ -114,14 +115,14 @@ SHIPPED = (
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("lexicon", "LexiconModel", REMOVALS, extra="platform"),
     _kind("textrank", "TextRankModel", REMOVALS, "Options", extra="platform"),
-    _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}),
+    _kind("transformers", "TransformersModel", REMOVALS, "Options", files=_TOKENIZER | {".gguf"}, converses=True),
     _kind("onnx", "OnnxModel", REMOVALS, "Options", files=_TOKENIZER | {".onnx", ".data"}, extra="onnx"),
     _kind("ensemble", "EnsembleModel", REMOVALS, "Options"),
     _kind("handler", "HandlerModel", REMOVALS, "Options", files=None, extra="platform"),
     _kind("oip", "InferenceModel", REMOVALS, "Options", module="served.oip", **_SERVED),
     _kind("torchserve", "TorchServeModel", REMOVALS, "Options", module="served.torchserve", **_SERVED),
     _kind("huggingface", "HuggingFaceModel", REMOVALS, "Options", module="served.huggingface", **_SERVED),
-    _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", **_SERVED),
+    _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", converses=True, **_SERVED),
 )
 
 

@@ -5,12 +5,17 @@ dictionaries keyed by the task config's field names.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Inputs = Mapping[str, Any]
 """By field name: texts, and pictures as `data:image/png;base64,...` (or jpeg, webp)."""
+
+Message = Mapping[str, str]
+"""One message of a conversation: `role`, one of `ROLES`, and `content`."""
+
+ROLES = ("system", "user", "assistant")
 
 LARGEST = 8 * 2**20
 """Characters of a picture as `data:` text that a model is given at most."""
@@ -123,4 +128,17 @@ class Attributable(Model, Protocol):
 
     def attribute(self, inputs: Inputs, label: str, method: str) -> Attribution:
         """Weights for one input; `method` is one of `card.methods`."""
+        ...
+
+
+@runtime_checkable
+class Conversing(Protocol):
+    """A language model that takes part in a conversation."""
+
+    card: Card
+    lane: str
+
+    def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
+        """What it writes after the messages, piece by piece, `max_tokens` tokens at most; raises `Unavailable`, also
+        in the middle, and `Invalid` for a conversation that is too long for it."""
         ...

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,6 +134,29 @@ class Reach:
             self.in_flight -= 1
         target.breaker.succeeded()
         return _document(model, response)
+
+    @asynccontextmanager
+    async def stream(
+        self, model: str, path: str, body: Mapping[str, Any], deadline: float
+    ) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of an answer as they come; errors before the first as for `call`."""
+        target = self._targets.setdefault(model, Target())
+        target.admit(model)
+        self.in_flight += 1
+        try:
+            async with target.places, self._http.stream("POST", path, json=body, headers=_within(deadline)) as response:
+                if response.status_code != 200:
+                    await response.aread()
+                    _document(model, response)
+                yield response.aiter_lines()
+                target.breaker.succeeded()
+        except httpx.ConnectError as error:
+            self.leave_alone()
+            raise Unreachable(f"{model} gave no answer: the model host cannot be reached.") from error
+        except httpx.HTTPError as error:
+            raise Unavailable(f"{model} broke off: the connection to the model host was lost.") from error
+        finally:
+            self.in_flight -= 1
 
     async def learn(self, seconds: float) -> list[State]:
         """Every model version that the host knows; raises `Unreachable` when it does not say so in time."""

@@ -16,7 +16,7 @@ from dynabench.registry.pictures import Picture
 from dynabench.registry.service import Model
 from dynabench.rounds import service as rounds
 from dynabench.tasks import groups
-from dynabench.tasks.fields import Field, Text
+from dynabench.tasks.fields import Chat, Field, Text
 from dynabench.tasks.words import word_f1
 
 GROUP = "inputs"
@@ -73,7 +73,8 @@ def fields(session: Session, card: Card) -> list[Field]:
     """The fields with which inputs of a model are written: those of its task, plain text for others."""
     try:
         config = rounds.task_config(session, card.task)
-        known = {field.name: field for field in (*config.context, *config.input)}
+        both = (*config.context, *config.input)
+        known = {field.name: field for field in both if not isinstance(field, Chat)}
     except errors.NotFound:
         known = {}
     return [

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Choice, Field, Image, MediaField, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Image, MediaField, Text, Values
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -87,6 +87,11 @@ class TaskConfig(Section):
     def goal(self) -> str:
         """`assigned` where annotators are given an answer to write for, else `chosen`."""
         return "assigned" if self._assigned() else "chosen"
+
+    @property
+    def chat(self) -> Chat | None:
+        """The conversation that annotators have with the round's models, where the task has one."""
+        return next((field for field in self.input if isinstance(field, Chat)), None)
 
     def fields(self, group: str) -> list[Field]:
         """The fields of `context`, `input`, `answer`, `ask` or `validation`."""

@@ -15,6 +15,8 @@ NAMES = (
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
+TALKS = ("chat-preference", "red-team-chat")
+"""Tasks against language models, which whoever runs them brings along."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Shipped:
 def builtin() -> list[Shipped]:
     """Our tasks, in the order in which a new deployment offers them."""
     return [_read(name) for name in NAMES]
+
+
+def conversations() -> list[Shipped]:
+    """Our tasks that are conversations with language models; no such model comes with the platform."""
+    return [_read(name) for name in TALKS]
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Choice, Edit, Field, Image, ImageRegion, Text, together
+from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def check(config: "TaskConfig") -> None:
         _references(config),
         _conditions(config),
         _goals(config),
+        _chats(config),
     ):
         for path, message in problem:
             problems.setdefault(path, message)
@@ -176,3 +177,36 @@ def _goals(config: "TaskConfig") -> Iterator[tuple[str, str]]:
             yield f"{path}.goal", "Only an answer can be a goal."
         if field.when and path.startswith("answer"):
             yield f"{path}.when", "An answer is always asked for."
+
+
+def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    chats = [(path, field) for path, field in _all(config) if isinstance(field, Chat)]
+    for path, _ in chats:
+        if not path.startswith(("context", "input")):
+            yield f"{path}.type", "A conversation stands in the input, or a finished one in the context."
+    for path, field in _all(config):
+        for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
+            if isinstance(inner, Chat):
+                yield f"{path}.fields.{index}.type", "A conversation stands in no group."
+    for number, (path, field) in enumerate(each for each in chats if each[0].startswith("input")):
+        if number:
+            yield f"{path}.type", "A task has one conversation."
+        if config.start.kinds != ["blank"] or config.perturb is not None:
+            yield f"{path}.type", "A conversation begins blank: leave start and perturb out."
+        if config.fooled.judged_by is not None:
+            yield "fooled.rule", "Models that converse are fooled by their claims: choose a rule that needs no judge."
+        yield from _claims(config, path, field)
+
+
+def _claims(config: "TaskConfig", path: str, chat: Chat) -> Iterator[tuple[str, str]]:
+    answers = {field.name: field for field in config.answer}
+    for name, value in chat.claims.items():
+        field = answers.get(name)
+        if field is None:
+            yield f"{path}.claims.{name}", "There is no such answer field." + did_you_mean(name, answers)
+        elif not isinstance(field, Choice) or value not in field.values:
+            yield f"{path}.claims.{name}", "Name one of the options of a choice."
+    counting = [field.name for field in config.fooled.counting(config.answer)]
+    if chat.claims and (unsaid := [name for name in counting if name not in chat.claims]):
+        told = f"Say what models claim for {', '.join(unsaid)} too, or leave that out under fooled.fields."
+        yield f"{path}.claims", told

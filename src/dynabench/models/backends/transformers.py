@@ -5,7 +5,7 @@ What a model computes decides how it answers; `architectures` has one file for e
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from dynabench.errors import Invalid
 from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.alone import Alone
 from dynabench.models.backends.base import Backend, Prepared
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
 
 if TYPE_CHECKING:
     from dynabench.models.backends.architectures.base import Architecture
@@ -132,6 +132,10 @@ class TransformersModel(Alone):
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""
         return self.answer([(self, self.prepare(inputs)) for inputs in batch])
+
+    def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
+        """What a causal language model with a chat template writes next; raises `Invalid` for other models."""
+        return self._network.converse(messages, max_tokens)
 
     def attribute(self, inputs: Inputs, label: str, method: str, seconds: float | None = None) -> Attribution:
         """Weights of words, and of places of pictures, towards `label`."""

@@ -1,7 +1,7 @@
 """The host's engine, when models run on Ray: calls go to replicas, which batch them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -9,7 +9,7 @@ from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models.cluster.repository import Remote
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.repository import Repository
-from dynabench.models.protocol import Attribution, Output, explained
+from dynabench.models.protocol import Attribution, Message, Output, explained
 
 T = TypeVar("T")
 
@@ -43,6 +43,14 @@ class ClusterEngine:
                 model, handle, dict(inputs), label or explained(model.card)[0], method
             )
         return found
+
+    async def converse(
+        self, model: Remote, messages: Sequence[Message], max_tokens: int, within: float | None = None
+    ) -> AsyncGenerator[str, None]:
+        """Replicas answer whole calls alone: raises `Unavailable`."""
+        told = f"{model.card.name} runs on Ray, where models do not converse. Serve it behind a chat API."
+        raise Unavailable(told)
+        yield ""
 
     async def close(self) -> None:
         """Nothing is held here."""

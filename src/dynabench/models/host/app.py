@@ -1,23 +1,25 @@
-"""The model host's HTTP face: Open Inference Protocol v2, its repository extension, and attributions."""
+"""The model host's HTTP face: Open Inference Protocol v2, its repository extension, attributions, conversations."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
-from dynabench.models.host import wire
+from dynabench.models.host import streams, wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.paths import routes
 from dynabench.models.host.repository import READY, Repository, Slot
+from dynabench.models.protocol import Message
 
 
 def create_app(repository: Repository | None = None, engine: Callable[[Repository], Any] = Engine) -> Starlette:
@@ -47,7 +49,7 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
 def _routes() -> list[Route]:
     own = {"ready": _ready, "index": _index, "load": _load, "unload": _unload, "metrics": _metrics}
     model = {"metadata": _metadata, "ready": _model_ready, "readme": _readme, "infer": _infer, "attribute": _attribute}
-    return routes(own, model)
+    return routes(own, {**model, "converse": _converse})
 
 
 async def _ready(request: Request) -> Response:
@@ -138,6 +140,45 @@ async def _attribute(request: Request) -> Response:
             return JSONResponse(wire.attribution_json(found, model.card.version))
 
     return await unless_gone(request, explained())
+
+
+async def _converse(request: Request) -> Response:
+    """The next reply as server-sent events: `{"text": piece}` each, at the end `{"end": true}` or `{"error": why}`.
+
+    What goes wrong before the first piece is answered with a status.
+    """
+    messages, most = streams.asked(await json_object(request))
+    _engine(request).repository.slot(*_named(request))
+    pieces = _pieces(request, messages, most)
+    first = await unless_gone(request, anext(pieces, None))
+
+    async def told() -> AsyncIterator[str]:
+        try:
+            if first is not None:
+                yield _event(text=first)
+            async for piece in pieces:
+                yield _event(text=piece)
+            yield _event(end=True)
+        except Problem as problem:
+            yield _event(error=problem.detail)
+        finally:
+            await pieces.aclose()
+
+    return StreamingResponse(told(), media_type="text/event-stream")
+
+
+async def _pieces(request: Request, messages: list[Message], most: int) -> AsyncGenerator[str, None]:
+    engine, seconds = _engine(request), within(request)
+    async with (
+        engine.repository.using(*_named(request), seconds) as model,
+        aclosing(engine.converse(model, messages, most, seconds)) as pieces,
+    ):
+        async for piece in pieces:
+            yield piece
+
+
+def _event(**document: Any) -> str:
+    return f"data: {json.dumps(document, ensure_ascii=False)}\n\n"
 
 
 def _engine(request: Request) -> Engine:

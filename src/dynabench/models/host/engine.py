@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from dynabench.errors import Invalid
@@ -11,7 +11,8 @@ from dynabench.models.host import cache
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.lane import Lane
 from dynabench.models.host.repository import READY, Repository
-from dynabench.models.protocol import Attribution, Output, explained
+from dynabench.models.host.streams import Streams
+from dynabench.models.protocol import Attribution, Message, Output, explained
 
 EXPLANATIONS = 64
 """Explanations of one method that may wait."""
@@ -26,6 +27,7 @@ class Engine:
         self.repository = repository
         self.figures = Figures()
         self.cache = cache.Cache()
+        self._streams = Streams()
         self._lanes: dict[str, Lane] = {}
         repository.on_unload = self._unloaded
         repository.on_change = lambda change: self.figures.changes.labels(change).inc()
@@ -76,8 +78,15 @@ class Engine:
         self.cache.put(question, found)
         return found
 
+    def converse(
+        self, model: Backend, messages: Sequence[Message], max_tokens: int, within: float | None = None
+    ) -> AsyncGenerator[str, None]:
+        """What a language model writes next, piece by piece; see `Streams.converse`."""
+        return self._streams.converse(model, messages, max_tokens, within)
+
     async def close(self) -> None:
         """End all lanes."""
+        await self._streams.close()
         await asyncio.gather(*(lane.close() for lane in self._lanes.values()))
 
     async def _unloaded(self, model: Backend) -> None:

@@ -5,12 +5,12 @@ It computes nothing and imports no model: what it holds are sockets.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx2 as httpx
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from dynabench.errors import Problem, Unavailable
@@ -45,7 +45,8 @@ def create_front(crew: Crew) -> Starlette:
 
 def _routes() -> list[Route]:
     own = {"ready": _ready, "index": _index, "load": _everywhere, "unload": _everywhere, "metrics": _metrics}
-    return routes(own, dict.fromkeys(("metadata", "ready", "readme", "infer", "attribute"), _to_one))
+    model = dict.fromkeys(("metadata", "ready", "readme", "infer", "attribute"), _to_one)
+    return routes(own, {**model, "converse": _streamed})
 
 
 def _crew(request: Request) -> Crew:
@@ -108,6 +109,36 @@ async def _answered(request: Request, body: bytes) -> Response:
         if answer.status_code == 200:
             worker.has(model)
         return _passed_on(answer)
+
+
+async def _streamed(request: Request) -> Response:
+    """One worker's answer, handed on as it comes; not asked of another one, since parts may have been used."""
+    body, crew = await raw_body(request), _crew(request)
+    until = asyncio.get_running_loop().time() + _seconds(request)
+    async with AsyncExitStack() as stack:
+        worker = await crew.best(request.path_params["model"], until)
+        await stack.enter_async_context(worker.busy())
+        asking = worker.http.stream(request.method, request.url.path, content=body, headers=_headers(request, until))
+        try:
+            answer = await unless_gone(request, stack.enter_async_context(asking))
+            if answer.status_code != 200:
+                await answer.aread()
+                return _passed_on(answer)
+        except _LOST:
+            worker.lost()
+            raise Unavailable("The process of the model host that answered this call has ended.") from None
+        held = stack.pop_all()
+    return StreamingResponse(_parts(answer, held), media_type="text/event-stream")
+
+
+async def _parts(answer: httpx.Response, held: AsyncExitStack) -> AsyncIterator[bytes]:
+    """The parts of an answer; what was held for it is let go at its end."""
+    async with held:
+        try:
+            async for part in answer.aiter_raw():
+                yield part
+        except _LOST:
+            return  # without its end mark, whoever reads it knows that it broke off
 
 
 def _seconds(request: Request) -> float:

@@ -9,14 +9,14 @@ from starlette.routing import Route
 from dynabench import __version__
 
 Handler = Callable[[Request], Awaitable[Response]]
-EXTENSIONS = ["model_repository", "attribution", "readme"]
+EXTENSIONS = ["model_repository", "attribution", "readme", "converse"]
 
 
 def routes(host: Mapping[str, Handler], model: Mapping[str, Handler]) -> list[Route]:
     """Open Inference Protocol v2 with its repository extension.
 
     `host` has `ready`, `index`, `load`, `unload` and `metrics`; `model`, with or without a version in the address,
-    `metadata`, `ready`, `readme`, `infer` and `attribute`.
+    `metadata`, `ready`, `readme`, `infer`, `attribute` and `converse`.
     """
     rest = [
         Route("/v2", _server),
@@ -32,6 +32,7 @@ def routes(host: Mapping[str, Handler], model: Mapping[str, Handler]) -> list[Ro
         found += [  # those that are asked most stand first, since addresses are compared in turn
             Route(f"{base}/infer", model["infer"], methods=["POST"]),
             Route(f"{base}/attribute", model["attribute"], methods=["POST"]),
+            Route(f"{base}/converse", model["converse"], methods=["POST"]),
             Route(base, model["metadata"]),
             Route(f"{base}/ready", model["ready"]),
             Route(f"{base}/readme", model["readme"]),

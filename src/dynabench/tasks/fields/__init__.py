@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 from dynabench import plugins
 from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
+from dynabench.tasks.fields.chat import Chat
 from dynabench.tasks.fields.choice import Choice, Option
 from dynabench.tasks.fields.comment import Comment
 from dynabench.tasks.fields.comparison import Comparison
@@ -40,12 +41,12 @@ from dynabench.tasks.section import did_you_mean, refuse
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
 __all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
 __all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
-__all__ += ["Audio", "File", "Image", "ImageRegion", "MediaField", "types"]
+__all__ += ["Audio", "Chat", "File", "Image", "ImageRegion", "MediaField", "types"]
 
 SHIPPED: tuple[type[Field], ...] = (
     *(Text, Choice, Spans, YesNo, Number),
     *(MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit),
-    *(Group, LabelledSpans, Comparison),
+    *(Group, LabelledSpans, Comparison, Chat),
     *(Image, ImageRegion, Audio, File),
 )
 _named = plugins.classes(Field, "type")  # type: ignore[type-abstract]

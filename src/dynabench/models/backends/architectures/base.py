@@ -2,7 +2,7 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from dynabench.evaluate.evaluator.predictors.packed import packed
 from dynabench.models import runtime
 from dynabench.models.backends.architectures import weights
 from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Attribution, Card, Inputs, Model, Output
+from dynabench.models.protocol import Attribution, Card, Inputs, Message, Model, Output
 from dynabench.models.spec import Spec
 
 COPIED = 256 * 2**20
@@ -66,6 +66,10 @@ class Architecture(ABC):
     def explain(self, inputs: Inputs, label: str, method: str) -> Attribution | None:
         """Weights by a method of the architecture's own; None for the methods that need nothing but answers."""
         return None
+
+    def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
+        """What it writes next in a conversation; raises `Invalid` where it takes part in none."""
+        raise Invalid({"model": "Only a causal language model with a chat template (chat: true) converses."})
 
     def drawn(self, model: Model, found: Attribution, inputs: Inputs) -> Attribution:
         """The attribution with maps over pictures, where there are any."""

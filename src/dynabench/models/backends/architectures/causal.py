@@ -1,6 +1,6 @@
 """Causal language models: the answer is what they write after a prompt, or the label that they find likeliest there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +9,11 @@ import numpy as np
 from dynabench.errors import Invalid
 from dynabench.evaluate.evaluator.predictors.chooser import Chooser
 from dynabench.evaluate.evaluator.predictors.writer import Continuer
-from dynabench.models.backends.architectures import decoding, llm, prompts, weights
+from dynabench.models.backends.architectures import decoding, llm, prompts, talking, weights
 from dynabench.models.backends.architectures.base import Architecture, computed, portions, refuse
 from dynabench.models.backends.base import output
 from dynabench.models.backends.transformers import Options
-from dynabench.models.protocol import Attribution, Card, Inputs, Output
+from dynabench.models.protocol import Attribution, Card, Inputs, Message, Output
 from dynabench.models.spec import Spec
 
 NORMALISATIONS = {"raw": "sum", "token": "token", "byte": "byte"}
@@ -85,6 +85,10 @@ class CausalLanguageModel(Architecture):
         system = self.system.fill(said)
         turns = [{"role": "system", "content": system}] if system else []
         turns.append({"role": "user", "content": prompt})
+        return self._rendered(turns)
+
+    def _rendered(self, turns: Sequence[Mapping[str, str]]) -> str:
+        """Turns as the chat template writes them, up to where the model begins."""
         try:
             rendered = self.run.processor.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # a template is a program of its author's, and raises what it likes
@@ -121,6 +125,19 @@ class CausalLanguageModel(Architecture):
             for row, texts in zip(part, written, strict=True):
                 found[row] = prompts.meant(self.card, self.options, texts[0], batch[row])
         return [found[row] for row in range(len(rows))]
+
+    def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
+        """See `Architecture`."""
+        refuse(not self.options.chat, model=f"{self.card.name} does not converse: its folder says chat: false.")
+        told = self.options.system
+        turns = [{"role": "system", "content": told}] if told and messages[0]["role"] != "system" else []
+        turns += [{"role": each["role"], "content": prompts.harmless(each["content"], self.marks)} for each in messages]
+        ids = self.run.encoded([self._rendered(turns)], truncation=False, max_length=None)[0]["input_ids"]
+        limit = self.run.limit()
+        if limit is not None and len(ids) + max_tokens > limit:
+            told = f"The conversation has {len(ids)} tokens; with {max_tokens} to come the model reads {limit}."
+            raise Invalid({"messages": f"{told} Begin a new one."})
+        yield from talking.written(self.model, self.run.processor, ids, max_tokens)
 
     def _likeliest(self, rows: Sequence[Any]) -> list[Output]:
         texts = list(self.choices)

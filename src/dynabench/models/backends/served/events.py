@@ -12,7 +12,11 @@ END = b"[DONE]"
 
 
 def documents(parts: Iterable[bytes], host: str) -> Iterator[Any]:
-    """The document of each event up to the end mark; raises `Interrupted` for lines that are none."""
+    """The document of each event up to the end mark.
+
+    Raises `Interrupted` for lines that are none, and at an end without the mark or a choice with a reason to finish.
+    """
+    finished = False
     for line in _lines(parts, host):
         name, _, value = line.partition(b":")
         if name != b"data":
@@ -26,7 +30,15 @@ def documents(parts: Iterable[bytes], host: str) -> Iterator[Any]:
             raise Interrupted(f"{host} streams something that is no JSON.") from error
         if isinstance(document, dict) and document.get("error"):
             raise Interrupted(f"{host} broke its answer off with an error.")
+        finished = finished or _finished(document)
         yield document
+    if not finished:
+        raise Interrupted(f"{host} broke its answer off.")
+
+
+def _finished(document: Any) -> bool:
+    choices = document.get("choices") if isinstance(document, dict) else None
+    return isinstance(choices, list) and any(isinstance(one, dict) and one.get("finish_reason") for one in choices)
 
 
 def _lines(parts: Iterable[bytes], host: str) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Language models behind an OpenAI-compatible chat API, asked by a prompt template."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -10,7 +10,7 @@ from dynabench.errors import Invalid
 from dynabench.models.backends.served import events, odds, prompt, written
 from dynabench.models.backends.served.base import SECONDS, EndpointOptions, Served
 from dynabench.models.backends.served.endpoint import Complaint, packed, segment
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import Card, Inputs, Message, Output
 from dynabench.models.validity import Broken
 
 log = logging.getLogger("dynabench.served")
@@ -83,15 +83,24 @@ class ChatModel(Served):
         log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
         return [output]
 
-    def stream(self, messages: Messages) -> Iterator[str]:
+    def stream(self, messages: Messages, max_tokens: int | None = None) -> Iterator[str]:
         """What it writes to the messages, piece by piece; raises as `predict` does, also in the middle."""
-        body = self._body(messages) | {"stream": True}
+        most = min(max_tokens or self.options.max_tokens, self.options.max_tokens)
+        body = self._body(messages) | {"stream": True, self.options.limit: most}
+        if self.options.priced():
+            body["stream_options"] = {"include_usage": True}
         with self.paid(self._most(messages)) as bill, self.endpoint.stream("/chat/completions", body) as parts:
             for event in events.documents(parts, self.endpoint.host):
                 if usage := _usage(event):
                     bill.cost = self._cost(usage)
                 if piece := _piece(event):
                     yield piece
+
+    def converse(self, messages: Sequence[Message], max_tokens: int) -> Generator[str, None, None]:
+        """Its next reply; what the options say it is told first stands before the messages."""
+        told = self.options.system
+        first = [{"role": "system", "content": told}] if told and messages[0]["role"] != "system" else []
+        yield from self.stream([*first, *messages], max_tokens)
 
     def probe(self) -> str:
         """What the server calls the model, by its page of the model or, where it has none, its list."""

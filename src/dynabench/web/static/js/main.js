@@ -1,5 +1,6 @@
 /** Everything that a page may need from the start; charts load their library when one is seen. */
 import "./answer-picker.js";
+import "./chat-field.js";
 import "./draft-keeper.js";
 import "./image-zoom.js";
 import "./labelled-spans.js";

@@ -1,0 +1,139 @@
+"""Conversations as JSON, and replies as server-sent events."""
+
+import random
+import uuid
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Path, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.accounts.auth import Member
+from dynabench.accounts.tables import Person
+from dynabench.collection.chat import boards, service, stream, views
+from dynabench.collection.chat.live import Chats
+from dynabench.collection.chat.schemas import ChoiceIn, ConversationIn, ConversationOut, TurnIn, TurnOut
+from dynabench.collection.chat.service import Begun
+from dynabench.security import RowId, throttle
+
+router = APIRouter()
+router.include_router(boards.api)
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=100, pattern=r"^[\x21-\x7e]+$")]
+Last = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
+Number = Annotated[int, Path(ge=1, le=50)]
+TOLD: dict[int | str, dict[str, object]] = {201: stream.DOCUMENTED | {"model": TurnOut}}
+
+
+def chats(request: Request) -> Chats:
+    """The turns that this process has models reply to; made when the first conversation begins."""
+    state = request.app.state
+    if getattr(state, "chats", None) is None:
+        state.chats = Chats(state.db, state.host)
+    found: Chats = state.chats
+    return found
+
+
+def started(request: Request, begun: Begun) -> Chats:
+    """Have the models asked where they have yet to be."""
+    running = chats(request)
+    if begun.asking is not None:
+        running.start(begun.asking)
+    return running
+
+
+@router.post("/tasks/{task}/conversations", status_code=201)
+async def begin_conversation(request: Request, task: str, body: ConversationIn, person: Member) -> ConversationOut:
+    """Begin to talk with the models of the open round on a context that was given to you, or go on.
+
+    Sides are shuffled for each conversation; which model is which is told once it is sent in as an example, with the
+    conversation's `id` as the value of the task's chat field.
+    """
+
+    def begin(session: Session) -> ConversationOut:
+        found = service.begin(session, person, task, body.handout, random.Random())
+        return ConversationOut.of(views.of(found))
+
+    return await request.app.state.db.awrite(begin)  # type: ignore[no-any-return]
+
+
+@router.get("/conversations/{id}")
+async def read_conversation(request: Request, id: RowId, person: Member) -> ConversationOut:
+    """A conversation of yours."""
+    return await _read(request, person, id)
+
+
+@router.post("/conversations/{id}/turns", status_code=201, responses=TOLD, response_model=TurnOut)
+async def say(request: Request, id: RowId, body: TurnIn, person: Member, key: Key = None) -> Response | TurnOut:
+    """Say something to all models; they reply side by side.
+
+    With `Accept: text/event-stream` the replies are streamed, otherwise the turn is answered when they are over. A
+    request sent again with its Idempotency-Key begins no second turn.
+    """
+    throttle(request, "models", 600, 60)
+    chats(request).room()
+    begun = await request.app.state.db.awrite(service.say, person, id, body.said, key or uuid.uuid4().hex)
+    return await _answered(request, person, begun)
+
+
+@router.post("/conversations/{id}/turns/{number}/retry", status_code=201, responses=TOLD, response_model=TurnOut)
+async def retry(request: Request, id: RowId, number: Number, person: Member) -> Response | TurnOut:
+    """Ask again where replies to the last turn broke off, failed or were stopped; answered as a new turn is."""
+    throttle(request, "models", 600, 60)
+    chats(request).room()
+    return await _answered(request, person, await request.app.state.db.awrite(service.again, person, id, number))
+
+
+@router.get("/conversations/{id}/turns/{number}/events", response_class=Response, responses={200: stream.DOCUMENTED})
+async def follow(request: Request, id: RowId, number: Number, person: Member, last: Last = None) -> Response:
+    """The replies to a turn as server-sent events, from the beginning or from behind `Last-Event-ID`."""
+    throttle(request, "events", 600, 60)
+    begun = await request.app.state.db.aread(_begun, person, id, number)
+    return stream.response(chats(request), begun, last)
+
+
+@router.post("/conversations/{id}/turns/{number}/stop")
+async def stop(request: Request, id: RowId, number: Number, person: Member) -> TurnOut:
+    """End the replies to a turn where they are."""
+    turn_id = await request.app.state.db.awrite(service.stop, person, id, number)
+    chats(request).stop(turn_id)
+    await chats(request).ended(turn_id)
+    return await _turn(request, person, id, number)
+
+
+@router.post("/conversations/{id}/turns/{number}/choice")
+async def choose(request: Request, id: RowId, number: Number, body: ChoiceIn, person: Member) -> ConversationOut:
+    """Say which reply was best, and rate replies where the task asks for it; the conversation goes on from it."""
+
+    def write(session: Session) -> ConversationOut:
+        ratings = {str(side): rating for side, rating in body.ratings.items()}
+        found = service.choose(session, person, id, number, body.choice, ratings, random.Random())
+        return ConversationOut.of(views.of(found))
+
+    return await request.app.state.db.awrite(write)  # type: ignore[no-any-return]
+
+
+async def _answered(request: Request, person: Person, begun: Begun) -> Response | TurnOut:
+    running = started(request, begun)
+    if stream.MEDIA_TYPE in request.headers.get("accept", ""):
+        response = stream.response(running, begun)
+        response.status_code = 201
+        return response
+    await running.ended(begun.turn_id)
+    return await _turn(request, person, begun.conversation_id, begun.number)
+
+
+async def _turn(request: Request, person: Person, id: int, number: int) -> TurnOut:
+    return (await _read(request, person, id)).turns[number - 1]
+
+
+async def _read(request: Request, person: Person, id: int) -> ConversationOut:
+    def read(session: Session) -> ConversationOut:
+        return ConversationOut.of(views.of(service.own(session, person, id)))
+
+    return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
+
+
+def _begun(session: Session, person: Person, id: int, number: int) -> Begun:
+    turn = service.turn_of(service.own(session, person, id), number)
+    return Begun(id, turn.id, number, None)

@@ -1,0 +1,208 @@
+"""Replies while they are written: models are asked here, whoever reads along is told, the database is kept posted.
+
+A turn belongs to no request: it goes on when the page that began it is gone, and any page may follow it.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench.collection.chat import service
+from dynabench.collection.chat.service import Asking
+from dynabench.collection.chat.tables import Turn
+from dynabench.db import Database
+from dynabench.errors import Problem, Unavailable
+from dynabench.models.client import Host
+
+log = logging.getLogger("dynabench.chat")
+
+AT_ONCE = 128
+"""Turns of one web process that are answered at a time; more are refused."""
+BEAT = 0.5
+"""Seconds between two times that replies are written down."""
+LOOK = 0.3
+"""Seconds between two looks at a turn that another process writes down."""
+
+
+@dataclass
+class Writing:
+    """One reply: its text so far, its state, how long the first piece and the whole took."""
+
+    text: str = ""
+    state: str = "writing"
+    reason: str = ""
+    first_ms: float | None = None
+    whole_ms: float | None = None
+
+    def values(self) -> dict[str, Any]:
+        """As a row holds it."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How far a turn has come: which attempt it is, its replies by side, whether all of it is over."""
+
+    attempt: int
+    replies: dict[int, Writing]
+    over: bool
+    silent: bool = False
+
+
+class Live:
+    """A turn that this process writes down."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+        self.replies = {side: Writing() for side, _, _ in asking.sides}
+        self.replies |= {side: Writing(text, "done") for side, text in asking.kept}
+        self.version = 0
+        self._news = asyncio.Event()
+
+    @property
+    def writing(self) -> bool:
+        """Whether any side still writes."""
+        return any(each.state == "writing" for each in self.replies.values())
+
+    def end(self, state: str) -> None:
+        """No side writes any more: all that did have ended in this state."""
+        for reply in self.replies.values():
+            if reply.state == "writing":
+                reply.state = state
+        self.tell()
+
+    def tell(self) -> None:
+        """Wake whoever waits for news."""
+        self.version += 1
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def news(self, since: int, seconds: float) -> None:
+        """Wait for a version other than `since`, or so long."""
+        if self.version == since:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._news.wait()
+
+    def rows(self) -> dict[int, dict[str, Any]]:
+        """The replies that are being asked for, as their rows hold them."""
+        return {side: self.replies[side].values() for side, _, _ in self.asking.sides}
+
+
+class Chats:
+    """The turns that one web process has models reply to. Lives on one event loop."""
+
+    def __init__(self, db: Database, host: Host) -> None:
+        self._db, self._host = db, host
+        self._live: dict[int, Live] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def room(self) -> None:
+        """Raise `Unavailable` while too many turns are under way."""
+        if len(self._live) >= AT_ONCE:
+            raise Unavailable("Too many conversations are under way. Try again in a moment.", retry_after=5)
+
+    def start(self, asking: Asking) -> None:
+        """Have the models reply."""
+        live = self._live[asking.turn_id] = Live(asking)
+        self._tasks[asking.turn_id] = asyncio.create_task(self._run(live))
+
+    def stop(self, turn_id: int) -> None:
+        """End the replies to a turn where they are; where another process writes them, the database tells it."""
+        if live := self._live.get(turn_id):
+            live.end("stopped")
+
+    async def ended(self, turn_id: int) -> None:
+        """Wait until a turn is over, whoever writes it down."""
+        async for _ in self.states(turn_id):
+            pass
+
+    async def states(self, turn_id: int) -> AsyncGenerator[Seen, None]:
+        """How far a turn has come, now, whenever there is news, and every few seconds; the last one is over."""
+        while True:
+            if live := self._live.get(turn_id):
+                since = live.version
+                yield Seen(live.asking.attempt, live.replies, over=False)
+                await live.news(since, service.SILENT.total_seconds())
+                continue
+            seen = await self._db.aread(_stored, turn_id)
+            if seen.silent:
+                await self._db.awrite(service.cut_off, turn_id)
+                continue
+            yield seen
+            if seen.over:
+                return
+            await asyncio.sleep(LOOK)
+
+    async def close(self) -> None:
+        """End all replies; their turns are marked as cut off."""
+        for live in self._live.values():
+            live.end("cut_off")
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _run(self, live: Live) -> None:
+        asking = live.asking
+        writers = [asyncio.create_task(self._write(live, *side)) for side in asking.sides]
+        watching = asyncio.create_task(self._keep_posted(live))
+        try:
+            while live.writing:
+                await live.news(live.version, 1.0)
+        finally:
+            for task in (watching, *writers):
+                task.cancel()
+            await asyncio.gather(watching, *writers, return_exceptions=True)
+            await self._keep(live, ended=True)
+            del self._live[asking.turn_id], self._tasks[asking.turn_id]
+            live.tell()
+
+    async def _write(self, live: Live, side: int, model: str, version: str) -> None:
+        reply, begun = live.replies[side], time.perf_counter()
+        state, reason = "done", ""
+        try:
+            pieces = self._host.converse(model, version, live.asking.messages, live.asking.max_tokens)
+            async for piece in pieces:
+                if reply.first_ms is None:
+                    reply.first_ms = (time.perf_counter() - begun) * 1000
+                reply.text += piece
+                live.tell()
+            if not reply.text.strip():
+                state, reason = "failed", "It wrote nothing."
+        except Problem as problem:
+            state, reason = "failed", problem.detail[:500]
+        except Exception as error:
+            log.exception("side %s of turn %s", side, live.asking.turn_id)
+            state, reason = "failed", type(error).__name__
+        if reply.state == "writing":
+            reply.state, reply.reason = state, reason
+            reply.whole_ms = (time.perf_counter() - begun) * 1000
+        live.tell()
+
+    async def _keep_posted(self, live: Live) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            if await self._keep(live, ended=False):
+                live.end("stopped")
+
+    async def _keep(self, live: Live, ended: bool) -> bool:
+        """Write down how far the replies have come; whether they are to stop."""
+        try:
+            return await self._db.awrite(service.keep, live.asking, live.rows(), ended)
+        except Exception:
+            log.exception(
+                "turn %s", live.asking.turn_id
+            )  # tried again at the next beat; after the last one silence tells
+            return False
+
+
+def _stored(session: Session, turn_id: int) -> Seen:
+    """A turn as the database has it; `silent` where its writer has given no sign of life for too long."""
+    turn = session.get_one(Turn, turn_id)
+    replies = {each.side: Writing(each.text, each.state) for each in turn.replies}
+    writing = turn.state == "writing"
+    return Seen(turn.attempt, replies, over=not writing, silent=writing and not service.writing(turn))

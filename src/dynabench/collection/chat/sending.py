@@ -1,0 +1,71 @@
+"""A conversation that is sent in: it becomes what its author wrote, and what each model said in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.collection.chat import views
+from dynabench.collection.chat.tables import Conversation
+from dynabench.models.client import Answer
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields.chat import SIDES, Chat
+
+
+@dataclass(frozen=True)
+class Conversed:
+    """A conversation that is over: what its models stand for, by side, and which sides the author's claim is about."""
+
+    id: int
+    answers: tuple[Answer, ...]
+    picked: tuple[bool, ...]
+
+
+def taken(
+    session: Session, person_id: int, config: TaskConfig, handout_id: int, input: Mapping[str, Any]
+) -> tuple[dict[str, Any], Conversed]:
+    """The input with the transcript in the place of the conversation's number, and the conversation.
+
+    Raises `Invalid` beside the field where the number is none of the author's, or something is still due.
+    """
+    chat = config.chat
+    assert chat is not None
+    name, raw = f"input.{chat.name}", input.get(chat.name)
+    number = str(raw) if type(raw) in (int, str) else ""
+    found = (
+        session.get(Conversation, int(number)) if number.isascii() and number.isdecimal() and len(number) < 16 else None
+    )
+    if found is None or (found.person_id, found.handout_id) != (person_id, handout_id):
+        raise errors.Invalid({name: f"{chat.missing} The value is the number of a conversation of yours."})
+    if found.example_id is not None:
+        raise errors.Conflict("This conversation was sent in already. Begin a new one.", example=found.example_id)
+    value = views.transcript(found)
+    if len(value["turns"]) < len(found.turns):
+        raise errors.Invalid({name: "Finish the last turn first: wait for the replies, and say which was best."})
+    return {**input, chat.name: value}, _conversed(found, chat, value)
+
+
+def _conversed(found: Conversation, chat: Chat, value: Mapping[str, Any]) -> Conversed:
+    """What each side stands for; the claim is about the reply that was picked last, after a tie about all of them."""
+    last = value["turns"][-1] if value["turns"] else {"choice": "", "continued": None}
+    chosen = str(last["choice"]) if last["choice"] in tuple(SIDES) else ""
+    answers, picked = [], []
+    for side, (model, version) in enumerate(found.sides):
+        times = [turn.replies[side].whole_ms or 0.0 for turn in found.turns]
+        told = {"side": SIDES[side], **chat.claims}
+        answers.append(Answer(model, version, told, None, round(sum(times) / max(len(times), 1), 1)))
+        picked.append(chosen in ("", SIDES[side]))
+    return Conversed(found.id, tuple(answers), tuple(picked))
+
+
+def finish(session: Session, conversation_id: int, example_id: int) -> None:
+    """The conversation became this example; `Conflict` where it became another one meanwhile."""
+    open_one = (Conversation.id == conversation_id, Conversation.example_id.is_(None))
+    made = session.execute(
+        update(Conversation).where(*open_one).values(example_id=example_id).returning(Conversation.id)
+    )
+    if made.scalar_one_or_none() is None:
+        raise errors.Conflict("This conversation was sent in already. Begin a new one.")

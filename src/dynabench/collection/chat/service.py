@@ -1,0 +1,274 @@
+"""The rules of a conversation: who may say what, in which order, and what the models are told."""
+
+import hashlib
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection.chat.tables import Conversation, Reply, Turn
+from dynabench.collection.tables import Handout
+from dynabench.db import now
+from dynabench.models.protocol import Message
+from dynabench.rounds import arms, people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.tasks.fields.chat import BAD, SIDES, TIE, Chat
+
+SILENT = timedelta(seconds=6)
+"""Without a sign of life for so long, whoever wrote a reply down is gone."""
+ENDED = ("done", "stopped", "failed", "cut_off")
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What the models are to be asked for one turn: `sides` are numbers of sides with model and version.
+
+    `kept` are the texts of sides that replied before and are not asked again. `accepted` says that a complete reply is
+    taken as it is: there is one model, and nothing is asked of its replies.
+    """
+
+    turn_id: int
+    attempt: int
+    sides: tuple[tuple[int, str, str], ...]
+    messages: tuple[Message, ...]
+    max_tokens: int
+    kept: tuple[tuple[int, str], ...] = ()
+    accepted: bool = False
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A turn that is under way or over; `asking` where models have yet to be asked."""
+
+    conversation_id: int
+    turn_id: int
+    number: int
+    asking: Asking | None
+
+
+def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: random.Random) -> Conversation:
+    """The conversation that somebody has on a handout, or a new one with its sides shuffled."""
+    people.require_seat(session, person, task_id)
+    current = rounds.open_round_of(session, task_id)
+    handout = session.get(Handout, handout_id, with_for_update=True)
+    if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
+        raise errors.NotFound(f"Nothing was given to you in round {current.number} under {handout_id}.")
+    if known := open_on(session, handout.id):
+        return known
+    _chat(session, current)
+    targets = list(arms.targets_of(current, handout.arm))
+    if not targets:
+        raise errors.Conflict("No model is asked in this condition, so there is nobody to talk with.")
+    if len(targets) > len(SIDES):
+        raise errors.Conflict(f"A conversation has {len(SIDES)} models at most. Tell the owner of the task.")
+    rng.shuffle(targets)
+    made = Conversation(
+        handout_id=handout.id, round_id=current.id, person_id=person.id, sides=[list(each) for each in targets]
+    )
+    session.add(made)
+    session.flush()
+    session.refresh(made)
+    return made
+
+
+def open_on(session: Session, handout_id: int) -> Conversation | None:
+    """The conversation on a handout that is not sent in yet."""
+    found = select(Conversation).where(Conversation.handout_id == handout_id, Conversation.example_id.is_(None))
+    return session.scalar(found.order_by(Conversation.id.desc()).limit(1))
+
+
+def own(session: Session, person: Person, conversation_id: int, *, lock: bool = False) -> Conversation:
+    """Somebody's own conversation; for everybody else there is none."""
+    found = session.get(Conversation, conversation_id, with_for_update=lock)
+    if found is None or found.person_id != person.id:
+        raise errors.NotFound(f"There is no conversation {conversation_id} that you may see.")
+    return found
+
+
+def turn_of(found: Conversation, number: int) -> Turn:
+    """A turn of a conversation by its number."""
+    for turn in found.turns:
+        if turn.number == number:
+            return turn
+    raise errors.NotFound(f"Conversation {found.id} has no turn {number}.")
+
+
+def say(session: Session, person: Person, conversation_id: int, said: str, key: str) -> Begun:
+    """Begin a turn, or find the one that the same request began; `Conflict` while another one waits for something."""
+    found = own(session, person, conversation_id, lock=True)
+    request = hashlib.sha256(said.encode()).hexdigest()
+    for turn in found.turns:
+        if turn.key == key:
+            if turn.request != request:
+                raise errors.Conflict("This key was used for another turn. Use a new key for each turn.")
+            return Begun(found.id, turn.id, turn.number, None)
+    chat = _live(session, person, found)
+    if found.turns:
+        _settled(found.turns[-1])
+    if len(found.turns) >= chat.max_turns:
+        raise errors.Conflict(f"This conversation has had its {chat.max_turns} turns. Send it in.")
+    if not said.strip():
+        raise errors.Invalid({"said": "Write something."})
+    if len(said) > chat.max_length:
+        raise errors.Invalid({"said": f"This has {len(said)} characters; up to {chat.max_length} are read."})
+    number = len(found.turns) + 1
+    turn = Turn(conversation_id=found.id, number=number, said=said, key=key, request=request)
+    turn.replies = [Reply(side=side) for side in range(len(found.sides))]
+    session.add(turn)
+    session.flush()
+    return Begun(found.id, turn.id, number, _asking(found, turn, chat))
+
+
+def again(session: Session, person: Person, conversation_id: int, number: int) -> Begun:
+    """Ask those models once more whose replies to the last turn broke off, failed, or were stopped."""
+    found = own(session, person, conversation_id, lock=True)
+    chat = _live(session, person, found)
+    turn = turn_of(found, number)
+    if turn is not found.turns[-1] or turn.state == "chosen":
+        raise errors.Conflict("The conversation has gone on since. Only its last turn can be asked again.")
+    if writing(turn):
+        return Begun(found.id, turn.id, number, None)
+    if all(reply.state == "done" for reply in turn.replies):
+        raise errors.Conflict("All replies to this turn are complete.")
+    for reply in turn.replies:
+        if reply.state != "done":
+            reply.text, reply.state, reply.reason, reply.first_ms, reply.whole_ms = "", "writing", "", None, None
+    turn.state, turn.stop, turn.beat_at, turn.attempt = "writing", False, now(), turn.attempt + 1
+    session.flush()
+    return Begun(found.id, turn.id, number, _asking(found, turn, chat))
+
+
+def choose(
+    session: Session,
+    person: Person,
+    conversation_id: int,
+    number: int,
+    choice: str,
+    ratings: dict[str, int],
+    rng: random.Random,
+) -> Conversation:
+    """Say which reply to a turn was best; the conversation goes on from it. The same choice twice changes nothing.
+
+    After a tie it goes on from one of the replies at random; where none is any good, the turn is left out.
+    """
+    found = own(session, person, conversation_id, lock=True)
+    chat = _live(session, person, found)
+    turn = turn_of(found, number)
+    names = list(SIDES[: len(found.sides)])
+    offered = [*names, *([TIE] if chat.tie else []), *([BAD] if chat.bad else [])] if len(names) > 1 else ["A", BAD]
+    if turn.state == "chosen":
+        if turn.choice == choice:
+            return found
+        raise errors.Conflict("You have chosen for this turn already. Reload the page to see the conversation.")
+    if writing(turn):
+        raise errors.Conflict("Replies are still being written. Wait for them, or stop them.")
+    if choice not in offered:
+        raise errors.Invalid({"choice": f"Choose one of {', '.join(offered)}."})
+    readable = [side for side, reply in enumerate(turn.replies) if reply.text.strip()]
+    if choice in names and names.index(choice) not in readable:
+        raise errors.Invalid({"choice": "This reply is empty. Ask again, or choose another one."})
+    if choice == TIE and len(readable) < 2:
+        raise errors.Invalid({"choice": "A tie needs two replies. Ask again, or choose the one that there is."})
+    _rate(turn, chat, names, ratings)
+    turn.choice, turn.state, turn.chosen_at = choice, "chosen", now()
+    turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE else None
+    session.flush()
+    return found
+
+
+def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> None:
+    if strangers := sorted(set(ratings) - set(names)):
+        raise errors.Invalid({f"ratings.{strangers[0][:20]}": "There is no such side."})
+    for side, reply in enumerate(turn.replies):
+        rating = ratings.get(names[side])
+        if not chat.rate or not reply.text.strip():
+            continue
+        if rating is None or not 1 <= rating <= chat.rate:
+            raise errors.Invalid({f"ratings.{names[side]}": f"Rate this reply from 1 to {chat.rate}."})
+        reply.rating = rating
+
+
+def stop(session: Session, person: Person, conversation_id: int, number: int) -> int:
+    """Ask whoever writes the replies to a turn to stop; its id. A turn that is over stays as it is."""
+    turn = turn_of(own(session, person, conversation_id, lock=True), number)
+    if turn.state == "writing":
+        turn.stop = True
+    return turn.id
+
+
+def keep(session: Session, asking: Asking, replies: dict[int, dict[str, object]], ended: bool) -> bool:
+    """Write down how far the replies have come, unless somebody has asked again meanwhile; whether to stop."""
+    values: dict[str, object] = {"beat_at": now()}
+    if ended and asking.accepted and replies[0]["state"] == "done":
+        values |= {"state": "chosen", "continued": 0, "chosen_at": now()}
+    elif ended:
+        values |= {"state": "answered"}
+    mine = (Turn.id == asking.turn_id, Turn.attempt == asking.attempt, Turn.state == "writing")
+    beat = session.execute(update(Turn).where(*mine).values(**values).returning(Turn.stop))
+    wanted = beat.scalar_one_or_none()
+    if wanted is None:
+        return True
+    for side, reply in replies.items():
+        session.execute(update(Reply).where(Reply.turn_id == asking.turn_id, Reply.side == side).values(**reply))
+    return bool(wanted)
+
+
+def cut_off(session: Session, turn_id: int) -> None:
+    """Mark a turn whose writer gives no sign of life any more; it may be asked again."""
+    turn = session.get(Turn, turn_id, with_for_update=True)
+    if turn is None or turn.state != "writing" or writing(turn):
+        return
+    turn.state = "answered"
+    for reply in turn.replies:
+        if reply.state == "writing":
+            reply.state = "cut_off"
+
+
+def writing(turn: Turn) -> bool:
+    """Whether replies are being written, as far as anybody knows."""
+    return turn.state == "writing" and turn.beat_at > now() - SILENT
+
+
+def _live(session: Session, person: Person, found: Conversation) -> Chat:
+    """The rules of a conversation that may go on."""
+    of = session.get_one(Round, found.round_id)
+    people.require_seat(session, person, of.task_id)
+    if of.state != "open":
+        raise errors.Conflict(f"Round {of.number} is {of.state}, so its conversations are over.")
+    if found.example_id is not None:
+        raise errors.Conflict("This conversation was sent in. Begin a new one.")
+    return _chat(session, of)
+
+
+def _chat(session: Session, of: Round) -> Chat:
+    chat = rounds.config_of(session, of.version_id).chat
+    if chat is None:
+        raise errors.Conflict("This task has no conversations.")
+    return chat
+
+
+def _settled(last: Turn) -> None:
+    """Raise `Conflict` unless the last turn is over."""
+    if last.state == "chosen":
+        return
+    if writing(last):
+        raise errors.Conflict("The models are still replying. Wait for them, or stop them.")
+    raise errors.Conflict("Say first which reply was best, or ask again where one broke off.")
+
+
+def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:
+    messages: list[Message] = [{"role": "system", "content": chat.system}] if chat.system else []
+    for before in found.turns:
+        if before.number < turn.number and before.continued is not None:
+            messages.append({"role": "user", "content": before.said})
+            messages.append({"role": "assistant", "content": before.replies[before.continued].text})
+    messages.append({"role": "user", "content": turn.said})
+    sides = [(reply.side, *found.sides[reply.side]) for reply in turn.replies if reply.state == "writing"]
+    kept = tuple((reply.side, reply.text) for reply in turn.replies if reply.state != "writing")
+    accepted = len(found.sides) == 1 and not chat.rate
+    return Asking(turn.id, turn.attempt, tuple(sides), tuple(messages), chat.max_tokens, kept, accepted)

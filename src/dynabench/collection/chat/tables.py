@@ -1,0 +1,81 @@
+"""Conversations, their turns and the replies to each, written down from the moment that a turn begins."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from dynabench.db import Base, Key, now
+
+
+class Conversation(Base):
+    """What one person and a round's models say on one handout; `sides` are [model, version] pairs, A first.
+
+    Once it is sent in, `example_id` is the example that it became, and nothing more is said.
+    """
+
+    __tablename__ = "conversations"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"))
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    sides: Mapped[list[Any]]
+    example_id: Mapped[int | None] = mapped_column(ForeignKey("examples.id"), unique=True)
+    at: Mapped[datetime] = mapped_column(default=now)
+
+    turns: Mapped[list["Turn"]] = relationship(order_by="Turn.number", lazy="selectin")
+
+    __table_args__ = (
+        Index("ix_conversations_handout", "handout_id", "id"),
+        Index("ix_conversations_round", "round_id", "id"),
+        Index("ix_conversations_person", "person_id"),
+    )
+
+
+class Turn(Base):
+    """What the person said, and what became of it: `writing`, `answered` (a choice is due), or `chosen`.
+
+    `continued` is the side that the conversation goes on from; None leaves the turn out of what models are told next.
+    `attempt` counts how often models were asked; `beat_at` is the last sign of life of who writes the replies down.
+    """
+
+    __tablename__ = "conversation_turns"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    conversation_id: Mapped[int] = mapped_column(ForeignKey("conversations.id"))
+    number: Mapped[int]
+    said: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(String(100))
+    request: Mapped[str] = mapped_column(String(64))
+    state: Mapped[str] = mapped_column(String(10), default="writing")
+    attempt: Mapped[int] = mapped_column(default=1)
+    stop: Mapped[bool] = mapped_column(default=False)
+    choice: Mapped[str] = mapped_column(String(10), default="")
+    continued: Mapped[int | None]
+    at: Mapped[datetime] = mapped_column(default=now)
+    beat_at: Mapped[datetime] = mapped_column(default=now)
+    chosen_at: Mapped[datetime | None]
+
+    replies: Mapped[list["Reply"]] = relationship(order_by="Reply.side", lazy="selectin")
+
+    __table_args__ = (UniqueConstraint("conversation_id", "number"), UniqueConstraint("conversation_id", "key"))
+
+
+class Reply(Base):
+    """What one side wrote so far: `writing`, `done`, `stopped`, `failed` or `cut_off`; times are milliseconds.
+
+    `reason` says why it failed; it may name the model, so people who converse never see it.
+    """
+
+    __tablename__ = "conversation_replies"
+
+    turn_id: Mapped[int] = mapped_column(ForeignKey("conversation_turns.id"), primary_key=True)
+    side: Mapped[int] = mapped_column(primary_key=True)
+    text: Mapped[str] = mapped_column(Text, default="")
+    state: Mapped[str] = mapped_column(String(10), default="writing")
+    reason: Mapped[str] = mapped_column(String(500), default="")
+    rating: Mapped[int | None]
+    first_ms: Mapped[float | None]
+    whole_ms: Mapped[float | None]

@@ -1,0 +1,114 @@
+"""Replies of language models, handed on piece by piece while they are written."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from dynabench.errors import Invalid, Unavailable
+from dynabench.models.protocol import ROLES, Conversing, Message
+
+WAITING = 32
+"""Conversations with one model that may wait for their turn; more are refused."""
+MESSAGES, CHARACTERS, TOKENS = 200, 200_000, 4096
+"""Limits of one call: messages, their characters together, tokens of the reply."""
+
+
+@dataclass
+class _Place:
+    """Where the conversations with one model queue: threads that write, and how many wait for one."""
+
+    free: asyncio.Semaphore
+    threads: ThreadPoolExecutor
+    waiting: int = 0
+
+
+class Streams:
+    """Lets models write in threads of their own, as many at a time as each model allows. Lives on one event loop."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+
+    async def converse(
+        self, model: Any, messages: Sequence[Message], max_tokens: int, within: float | None = None
+    ) -> AsyncGenerator[str, None]:
+        """What the model writes next, piece by piece; whoever stops listening stops the model after its piece.
+
+        Raises `Invalid` where the model does not converse, `Unavailable` where it cannot begin `within` so many
+        seconds, and whatever the model raises, also in the middle.
+        """
+        if not isinstance(model, Conversing):
+            raise Invalid({"model": f"{model.card.name} does not converse; language models that write text do."})
+        place = self._place(model)
+        if place.waiting >= WAITING:
+            raise Unavailable(f"{model.card.name} is busy: {place.waiting} conversations wait. Try again in a moment.")
+        place.waiting += 1
+        try:
+            async with asyncio.timeout(within):
+                await place.free.acquire()
+        except TimeoutError:
+            raise Unavailable(f"{model.card.name} is busy with other conversations. Try again in a moment.") from None
+        finally:
+            place.waiting -= 1
+        queue: asyncio.Queue[Any] = asyncio.Queue()
+        gone = threading.Event()
+        loop = asyncio.get_running_loop()
+
+        def tell(what: Any) -> None:
+            loop.call_soon_threadsafe(queue.put_nowait, what)
+
+        written = loop.run_in_executor(place.threads, _write, model, messages, max_tokens, tell, gone)
+        written.add_done_callback(lambda _: place.free.release())  # not before the thread is free again
+        try:
+            while (piece := await queue.get()) is not None:
+                if isinstance(piece, BaseException):
+                    raise piece
+                yield piece
+        finally:
+            gone.set()
+
+    async def close(self) -> None:
+        """End all threads, after the pieces that they write."""
+        for place in self._places.values():
+            await asyncio.to_thread(place.threads.shutdown, cancel_futures=True)
+
+    def _place(self, model: Any) -> _Place:
+        if model.lane not in self._places:
+            at_once = getattr(model, "at_once", 1)
+            threads = ThreadPoolExecutor(at_once, thread_name_prefix=f"chat-{model.card.name}")
+            self._places[model.lane] = _Place(asyncio.Semaphore(at_once), threads)
+        return self._places[model.lane]
+
+
+def _write(model: Conversing, messages: Sequence[Message], most: int, tell: Any, gone: threading.Event) -> None:
+    """Tell each piece, then None; an exception in its place."""
+    try:
+        with closing(model.converse(messages, most)) as pieces:
+            for piece in pieces:
+                if gone.is_set():
+                    return
+                tell(piece)
+        tell(None)
+    except Exception as error:
+        tell(error)
+
+
+def asked(body: Mapping[str, Any]) -> tuple[list[Message], int]:
+    """Messages and tokens at most, from a call's JSON; raises `Invalid`."""
+    messages, most = body.get("messages"), body.get("max_tokens", 256)
+    if type(most) is not int or not 1 <= most <= TOKENS:
+        raise Invalid({"max_tokens": f"A whole number from 1 to {TOKENS} is needed."})
+    if not isinstance(messages, list) or not 1 <= len(messages) <= MESSAGES:
+        raise Invalid({"messages": f"A list of 1 to {MESSAGES} messages is needed."})
+    for at, each in enumerate(messages):
+        told = isinstance(each, dict) and set(each) == {"role", "content"} and isinstance(each["content"], str)
+        if not told or each["role"] not in ROLES:
+            raise Invalid({f"messages.{at}": "A message has a role (system, user, assistant) and a content, a text."})
+    if sum(len(each["content"]) for each in messages) > CHARACTERS:
+        raise Invalid({"messages": f"A conversation may have {CHARACTERS} characters."})
+    if messages[-1]["role"] != "user":
+        raise Invalid({"messages": "The last message is a user's: the model answers it."})
+    return messages, most

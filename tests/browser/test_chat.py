@@ -1,0 +1,124 @@
+"""Two models stream their replies, the connection is lost in the middle, one of them is preferred."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.running import platform
+from benchmarks.talker import Talker, Voice, folder
+from dynabench.db import Database
+from dynabench.settings import Settings
+from tests.browser.people import Guest
+from tests.browser.test_looks import looks_well
+from tests.browser.wire import Wire
+from tests.collection.chat.conftest import NORTH, SOUTH, opened
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory):
+    """A platform with a round of chat preference against two voices."""
+    home = tmp_path_factory.mktemp("chatting")
+    talker = Talker(north=Voice(NORTH, before=4), south=Voice(SOUTH, before=4))
+    for name in ("north", "south"):
+        folder(Path(home) / "models", name, talker.url, name)
+    with platform(Path(home), private_endpoints="127.0.0.1") as base:
+        db = Database(Settings(home=home).url)
+        db.write(opened, "chat-preference", home / "models", "north", "south")
+        db.close()
+        wire = Wire(int(base.rsplit(":", 1)[1]))
+        yield SimpleNamespace(base=base, wire=wire, **talker.voices)
+        wire.close()
+    talker.stop()
+
+
+@pytest.fixture
+def guests(chromium, talks):
+    """Let people in through the wire."""
+    inside = []
+
+    def let_in(name, **options):
+        inside.append(Guest(chromium, talks.wire.base, **options))
+        inside[-1].come_in(name)
+        return inside[-1]
+
+    yield let_in
+    said = [line for one in inside for line in one.said]
+    for one in inside:
+        one.context.close()
+    assert said == []
+
+
+def texts(page):
+    return sorted(each.inner_text().strip() for each in page.locator(".chat-turn:last-child .chat-text").all())
+
+
+def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
+    ada = guests("ada")
+    page = ada.page
+    talks.north.gate.clear()
+    talks.south.gate.clear()
+    page.goto("/tasks/chat-preference/create")
+    expect(page.get_by_role("heading", name="Talk with 2 models")).to_be_visible()
+    page.get_by_label("Say something").fill("Where shall we go tomorrow?")
+    page.get_by_label("Say something").press("Control+Enter")
+    for words in (NORTH, SOUTH):
+        expect(page.get_by_text(" ".join(words[:4]), exact=True)).to_be_visible()
+    talks.wire.cut()
+    talks.north.gate.set()
+    talks.south.gate.set()
+    expect(page.get_by_text("Which reply is better?")).to_be_visible()
+    assert texts(page) == sorted([" ".join(NORTH), " ".join(SOUTH)])
+    expect(page.locator(".chat-turn")).to_have_count(1)
+    assert (len(talks.north.seen), len(talks.south.seen)) == (1, 1)
+    ada.forgive("ERR_")
+    looks_well(page)
+    side = page.locator(".chat-reply", has_text=NORTH[-1]).get_attribute("data-side")
+    page.locator(f'button[value="choose:{side}"]').click()
+    expect(page.get_by_role("alert").filter(has_text="Rate this reply")).to_be_visible()
+    ada.forgive("422")
+    for each in "AB":
+        page.locator(f'input[name="rating.{each}"][value="{5 if each == side else 2}"]').check()
+    page.locator(f'button[value="choose:{side}"]').click()
+    expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
+    page.get_by_label("Go on").fill("And how long does that take?")
+    page.get_by_role("button", name="Say it").click()
+    expect(page.get_by_text("Which reply is better?")).to_be_visible()
+    for each in "AB":
+        page.locator(f'input[name="rating.{each}"][value="3"]').check()
+    page.keyboard.press("t")
+    expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
+    page.locator(f'input[name="answer.better"][value="{side}"]').check()
+    page.get_by_role("button", name="Send it in").click()
+    expect(page.get_by_role("heading", name="Your conversation is in.")).to_be_visible()
+    expect(page.get_by_role("article", name="north")).to_contain_text(f"It was {side}")
+    expect(page.locator("chat-field .chat-turn")).to_have_count(0)  # the next one begins anew
+
+    bob = guests("bob").page
+    bob.goto("/tasks/chat-preference/validate")
+    expect(bob.get_by_text("And how long does that take?")).to_be_visible()
+    assert not {"north", "south"} & set(bob.locator("main").inner_text().split())
+    looks_well(bob)
+    bob.locator(f'button[value="{side}"]').click()
+    expect(bob.get_by_text("Nothing waits for your vote")).to_be_visible()
+
+    bob.goto("/tasks/chat-preference/preferences")
+    rows = bob.get_by_role("region", name="No model is clearly preferred yet").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("north")
+    expect(rows.nth(1)).to_contain_text("4.00")
+    looks_well(bob)
+
+
+def test_without_scripts_the_page_comes_back_with_the_whole_replies(guests, talks):
+    page = guests("eve", java_script_enabled=False).page
+    page.goto("/tasks/chat-preference/create")
+    page.get_by_label("Say something").fill("Hello?")
+    page.get_by_role("button", name="Say it").click()
+    assert texts(page) == sorted([" ".join(NORTH), " ".join(SOUTH)])
+    page.get_by_role("radio", name="4").first.check()
+    page.get_by_role("radio", name="3").last.check()
+    page.get_by_role("button", name="Tie").click()
+    expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
