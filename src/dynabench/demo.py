@@ -10,7 +10,7 @@ from dynabench.db import Database
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
 from dynabench.registry import submissions
-from dynabench.rounds import contexts, queries, service
+from dynabench.rounds import contexts, queries, service, shown
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
 from dynabench.tasks.shipped import Shipped, builtin
@@ -25,7 +25,8 @@ def prepare(settings: Settings) -> None:
             if db.read(_has_rounds, shipped.config.id):
                 continue
             db.write(service.save_task, None, shipped.source)
-            rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(shipped.contexts(), start=1)]
+            given = [*shipped.contexts(), *shown.contexts(db, settings, shipped.config)]
+            rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(given, start=1)]
             for batch in contexts.batches(rows):
                 db.write(contexts.add, shipped.config.id, shipped.config, batch)
             for some in contexts.batches(seeds.rows(shipped.seeds())):

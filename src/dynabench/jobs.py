@@ -50,7 +50,8 @@ WORKFLOWS = {
 COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset")
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in ("notices", "datasets", "archives", "registry", "scoring"))
+_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring")
+KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
 

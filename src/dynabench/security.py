@@ -43,7 +43,7 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(self)",
 }
 
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]

@@ -81,6 +81,12 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds that an evaluated model may take for each of the rows it is given."
     )
     evaluation_hours: float = Field(24.0, gt=0, description="Hours that an evaluation may run from its last start.")
+    media_mb: float = Field(10.0, gt=0, le=100, description="MiB of a picture or file that people send.")
+    media_audio_mb: float = Field(20.0, gt=0, le=100, description="MiB of a sound that people send.")
+    media_pixels: int = Field(25_000_000, ge=64, description="Pixels of a picture that people send.")
+    media_seconds: float = Field(300.0, gt=0, description="Seconds of a sound that people send.")
+    media_files_per_day: int = Field(500, ge=1, description="Files that one person may send within 24 hours.")
+    media_mb_per_day: int = Field(500, ge=1, description="MiB that one person may send within 24 hours.")
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
     rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
     password_cost: int = Field(3, description="Argon2id passes over memory.")

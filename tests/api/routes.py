@@ -5,6 +5,7 @@ fit (`scope_of`) the scope that tokens need. In bodies, `{context}` is a context
 number of a person.
 """
 
+from tests.api.account_routes import ACCOUNTS
 from tests.api.evaluation_routes import EVALUATION
 from tests.api.route import Route
 
@@ -14,7 +15,6 @@ name: Another
 answer: {name: label, type: choice, options: [a, b], goal: chosen}
 input: [{name: text, type: text}]
 """
-ACCOUNT = {"email": "new@example.org", "password": "correct horse battery", "username": "new"}
 SANDBOX = {"context_id": "{context}", "input": {"hypothesis": "It is not so."}, "answer": {"label": "neutral"}}
 # What ends something stands last: the table is walked from top to bottom.
 ROUTES: dict[tuple[str, str], Route] = {
@@ -22,74 +22,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/readyz"): Route("anyone"),
     ("GET", "/metrics"): Route("anyone"),
     ("GET", "/api/openapi.json"): Route("anyone"),
-    # accounts
-    ("GET", "/register"): Route("anyone"),
-    ("POST", "/register"): Route("anyone", form={}),
-    ("GET", "/login"): Route("anyone"),
-    ("GET", "/settings"): Route("member"),
-    ("POST", "/settings/profile"): Route("member", form={"pseudonym": ""}),
-    ("POST", "/settings/password"): Route("member", form={"current": "", "password": ""}),
-    ("POST", "/settings/tokens"): Route("member", form={"name": "laptop", "scopes": ["read"]}),
-    ("POST", "/settings/tokens/{id}/revoke"): Route("member", form={}),
-    ("POST", "/settings/notices/{id}/seen"): Route("member", form={}),
-    ("GET", "/people/me"): Route("member"),
-    ("GET", "/settings/examples"): Route("member"),
-    ("POST", "/settings/examples"): Route("member", form={"confirm": ""}),
-    ("GET", "/settings/delete"): Route("member"),
-    ("POST", "/settings/delete"): Route("member", form={"name": ""}),
-    ("POST", "/api/v1/accounts"): Route("anyone", json=ACCOUNT, scope="account"),
-    ("POST", "/api/v1/tokens"): Route(
-        "anyone", json={"username": "mia", "password": "correct horse battery", "scopes": ["read"]}, scope="account"
-    ),
-    ("GET", "/api/v1/me"): Route("member"),
-    ("PATCH", "/api/v1/me"): Route("member", json={}, scope="account"),
-    ("POST", "/api/v1/me/password"): Route("member", json={"current": "", "password": ""}, scope="account"),
-    ("GET", "/api/v1/me/notices"): Route("member"),
-    ("POST", "/api/v1/me/notices/{id}/seen"): Route("member", scope="account"),
-    ("GET", "/api/v1/me/examples"): Route("member"),
-    ("POST", "/api/v1/me/withdrawal"): Route("member", json={"confirm": ""}, scope="account"),
-    ("POST", "/api/v1/me/deletion"): Route("member", json={"confirm": "", "password": ""}, scope="account"),
-    ("GET", "/api/v1/tokens"): Route("member", scope="account"),
-    # notifications
-    ("GET", "/settings/notifications"): Route("member"),
-    ("POST", "/settings/notifications"): Route("member", form={"mail": ["evaluation"]}),
-    ("POST", "/settings/notifications/address"): Route("member", form={"address": ""}),
-    ("GET", "/mail/verify/{token}"): Route("anyone"),
-    ("POST", "/mail/verify/{token}"): Route("anyone", form={}),
-    ("GET", "/mail/unsubscribe/{token}"): Route("anyone"),
-    ("POST", "/mail/unsubscribe/{token}"): Route("anyone", form={}),
-    ("GET", "/api/v1/mail/unsubscribe/{token}"): Route("anyone"),
-    ("POST", "/api/v1/mail/unsubscribe/{token}"): Route("anyone", scope="account"),
-    ("GET", "/api/v1/me/notifications"): Route("member"),
-    ("PATCH", "/api/v1/me/notifications"): Route("member", json={"channels": {}}, scope="account"),
-    ("POST", "/api/v1/me/notifications/address"): Route("member", json={"address": ""}, scope="account"),
-    ("POST", "/settings/webhooks"): Route("member", form={"url": "http://insecure.example.org"}),
-    ("GET", "/settings/webhooks/{id}"): Route("member"),
-    ("POST", "/settings/webhooks/{id}/{act}"): Route("member", form={}),
-    ("POST", "/settings/webhooks/{id}/deliveries/{delivery}/again"): Route("member", form={}),
-    ("GET", "/tasks/{task}/manage/webhooks"): Route("owner"),
-    ("POST", "/tasks/{task}/manage/webhooks"): Route("owner", form={"url": "?"}),
-    ("GET", "/tasks/{task}/manage/webhooks/{id}"): Route("owner"),
-    ("POST", "/tasks/{task}/manage/webhooks/{id}/{act}"): Route("owner", form={}),
-    ("POST", "/tasks/{task}/manage/webhooks/{id}/deliveries/{delivery}/again"): Route("owner", form={}),
-    ("GET", "/api/v1/me/webhooks"): Route("member", scope="account"),
-    ("POST", "/api/v1/me/webhooks"): Route("member", json={"url": "ftp://x"}, scope="account"),
-    ("PATCH", "/api/v1/me/webhooks/{id}"): Route("member", json={"on": True}, scope="account"),
-    ("POST", "/api/v1/me/webhooks/{id}/secret"): Route("member", scope="account"),
-    ("POST", "/api/v1/me/webhooks/{id}/test"): Route("member", scope="account"),
-    ("GET", "/api/v1/me/webhooks/{id}/deliveries"): Route("member", scope="account"),
-    ("POST", "/api/v1/me/webhooks/{id}/deliveries/{delivery}/again"): Route("member", scope="account"),
-    ("DELETE", "/api/v1/me/webhooks/{id}"): Route("member", scope="account"),
-    ("GET", "/api/v1/tasks/{task}/webhooks"): Route("owner", scope="manage"),
-    ("POST", "/api/v1/tasks/{task}/webhooks"): Route(
-        "owner", json={"url": "ftp://x", "events": ["round.opened"]}, scope="manage"
-    ),
-    ("PATCH", "/api/v1/tasks/{task}/webhooks/{id}"): Route("owner", json={"on": True}, scope="manage"),
-    ("POST", "/api/v1/tasks/{task}/webhooks/{id}/secret"): Route("owner", scope="manage"),
-    ("POST", "/api/v1/tasks/{task}/webhooks/{id}/test"): Route("owner", scope="manage"),
-    ("GET", "/api/v1/tasks/{task}/webhooks/{id}/deliveries"): Route("owner", scope="manage"),
-    ("POST", "/api/v1/tasks/{task}/webhooks/{id}/deliveries/{delivery}/again"): Route("owner", scope="manage"),
-    ("DELETE", "/api/v1/tasks/{task}/webhooks/{id}"): Route("owner", scope="manage"),
+    **ACCOUNTS,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
@@ -118,6 +51,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/datasets"): Route("owner", json={"dataset": "small"}),
     ("POST", "/api/v1/tasks/{task}/contexts/files"): Route("owner", params={"name": "c.jsonl"}, content=b"{}\n"),
     ("GET", "/api/v1/tasks/{task}/contexts/files/{job}"): Route("owner"),
+    ("POST", "/api/v1/tasks/{task}/media"): Route("seated", params={"field": "input.hypothesis"}, content=b"?"),
+    ("GET", "/api/v1/media/{digest}"): Route("unbanned"),
     ("POST", "/api/v1/tasks/{task}/roles"): Route("owner", json={"username": "mia", "role": None}),
     ("GET", "/api/v1/tasks/{task}/people"): Route("moderator"),
     ("POST", "/api/v1/tasks/{task}/warnings"): Route("moderator", json={"person": "{mia}", "text": "Be kind."}),
@@ -129,7 +64,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/contexts/next"): Route("unbanned"),
     ("POST", "/api/v1/tasks/{task}/examples"): Route("unbanned", json=SANDBOX | {"sandbox": True}),
     ("GET", "/api/v1/tasks/{task}/examples"): Route("moderator"),
-    ("GET", "/api/v1/tasks/{task}/rounds/{n}/links"): Route("owner"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/links"): Route("owner", scope="manage"),
     ("GET", "/tasks/{task}/manage/rounds/{n}/links.csv"): Route("owner"),
     ("GET", "/api/v1/examples/{id}"): Route("involved", hidden=True),
     ("POST", "/api/v1/examples/{id}/explanations"): Route("author", json={"why_correct": "Because."}),
@@ -237,7 +172,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/announcements/{id}/end"): Route("owner", form={}),
     ("POST", "/api/v1/tasks/{task}/archives"): Route("owner", json={}),
     ("GET", "/api/v1/tasks/{task}/archives"): Route("owner"),
-    ("POST", "/api/v1/tasks/{task}/clone"): Route("owner", json={"id": "nli"}),
+    ("POST", "/api/v1/tasks/{task}/clone"): Route("admin", json={"id": "nli"}),
     ("POST", "/api/v1/archives"): Route("admin", params={"id": "copy"}, content=b"PK"),
     ("GET", "/api/v1/archives/{job}"): Route("owner"),
     ("GET", "/api/v1/archives/{job}/file"): Route("owner", scope="manage"),

@@ -2,78 +2,33 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import timedelta
 from http.cookiejar import CookieJar
 from typing import Any
 
 import httpx2
-import orjson
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.accounts.tables import Notice, Person, Token
+from dynabench.accounts.tables import Person
 from dynabench.app import create_app
-from dynabench.archives import service as archives
-from dynabench.collection import notes
-from dynabench.collection.chat.tables import Conversation, Reply, Turn
-from dynabench.collection.tables import Handout
-from dynabench.db import Database, now
-from dynabench.leaderboards import reports, snapshots
-from dynabench.leaderboards.tables import Report, Snapshot
+from dynabench.db import Database
 from dynabench.models.client import Host
 from dynabench.notices import links
-from dynabench.notices import service as notices
-from dynabench.notices.tables import Delivery, Hook, Wish
-from dynabench.registry.tables import Submission
-from dynabench.rounds import invitations, people
+from dynabench.rounds import people
 from dynabench.rounds import service as rounds
-from dynabench.rounds.owner_tables import Announcement, Proposal
-from dynabench.rounds.tables import Invitation
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
-from dynabench.validation import bulk
 from tests import boards
 from tests.api import things
+from tests.api.props import NAMES, Keys, Props, Scene
 from tests.collection import conftest as world
-from tests.conftest import PASSWORD, Browser, Caller, register
+from tests.conftest import Browser, Caller, register
 
-NAMES = {
-    "member": "mia",  # somebody with an account
-    "author": "ada",  # an annotator, who wrote the example
-    "expert": "eva",
-    "moderator": "moe",
-    "owner": "olga",
-    "admin": "root",
-    "banned": "bea",  # an annotator who is banned
-}
 ROLES = {"author": "annotator", "expert": "expert", "moderator": "moderator", "owner": "owner", "banned": "annotator"}
 
 
-@dataclass(frozen=True)
-class Keys:
-    """How somebody gets in: the number of the account, a token that may do all, a browser that is logged in."""
-
-    id: int
-    token: str
-    cookies: CookieJar
-
-
-@dataclass
-class Scene:
-    """What a database holds once its stage is set; it holds of each copy of the database."""
-
-    people: dict[str, Keys]
-    given: dict[str, Any]
-    example: int = 0
-    job: str = ""
-    data_job: str = ""
-    evaluation: int = 0
-    secrets: dict[str, int] = field(default_factory=dict)  # examples by what became of them
-
-
-class Stage:
+class Stage(Props):
     """Everybody of `NAMES`, with a token that may do all and a browser, in front of a scene."""
 
     def __init__(self, client: Any, database: Database, scene: Scene) -> None:
@@ -122,6 +77,8 @@ class Stage:
         if "/submissions/{id}" in path:
             known |= {"id": self.submission(), "act": "cancel"}
             return path.format(**known)
+        if "{digest}" in path:
+            known["digest"] = self.picture()
         if "{file}" in path:
             known["file"] = "gone"
         if "{secret}" in path:
@@ -142,178 +99,6 @@ class Stage:
             things |= {"bulk": lambda _: self.bulk()}
             known["id"] = things[kind](role) if kind in things else number or self.scene.example
         return path.format(**known)
-
-    def conversation(self) -> int:
-        """A conversation of the author's with one turn, made when first asked for."""
-
-        def make(session: Session) -> int:
-            found = session.scalar(select(Conversation))
-            if found is None:
-                given = session.scalars(select(Handout).where(Handout.person_id == self.ids["ada"]).limit(1)).one()
-                said = Turn(number=1, said="Hello?", key="one", request="", state="chosen", continued=0)
-                said.replies = [Reply(side=0, text="Hello.", state="done")]
-                found = Conversation(handout_id=given.id, round_id=given.round_id, person_id=given.person_id)
-                found.sides, found.turns = [["nli-a", "1"]], [said]
-                session.add(found)
-                session.flush()
-            return found.id
-
-        return self.database.write(make)
-
-    def submission(self) -> int:
-        """A private submission of the author's that waits for its check."""
-        made = Submission(
-            task_id="nli", kind="hub", name="hidden", person_id=self.callers["author"].id, visibility="private"
-        )
-
-        def make(session: Session) -> int:
-            session.add(made)
-            session.flush()
-            return made.id
-
-        return self.database.write(make)
-
-    def note(self, example: int) -> int:
-        """A note on an example."""
-        return self.database.write(lambda session: notes.add(session, None, example, "Odd.").id)
-
-    def bulk(self) -> int:
-        """Something that was done to many examples."""
-        return self.database.write(
-            lambda session: bulk.act(session, None, "nli", "label", "odd", [self.scene.example]).id
-        )
-
-    def announcement(self) -> int:
-        """Something that the owner announced."""
-        made = Announcement(task_id="nli", text="Soon.", until=now() + timedelta(days=1))
-
-        def make(session: Session) -> int:
-            session.add(made)
-            session.flush()
-            return made.id
-
-        return self.database.write(make)
-
-    def archive(self) -> str:
-        """An archive of the task that its owner asked for."""
-        owner = self.callers["owner"].id
-        return self.database.write(lambda session: archives.export(session, session.get_one(Person, owner), "nli").id)
-
-    def proposal(self) -> int:
-        """A task that the author proposed, and that waits."""
-        made = Proposal(task_id="irony", source="id: irony", person_id=self.callers["author"].id)
-
-        def make(session: Session) -> int:
-            session.add(made)
-            session.flush()
-            return made.id
-
-        return self.database.write(make)
-
-    def row(self) -> int:
-        """A row of the task's board, made when first asked for."""
-
-        def make(session: Session) -> int:
-            found = session.scalar(select(Submission.id).where(Submission.task_id == "nli"))
-            return found or boards.furnish(session, "nli", [0.8], ["first"], rows=40)[0]
-
-        return self.database.write(make)
-
-    def report(self) -> int:
-        """Results of others that were imported, made when first asked for."""
-
-        def make(session: Session) -> int:
-            rows = [{"model_name": "other", "metrics": {"Accuracy": "80"}}]
-            content = orjson.dumps([{"datasets": [{"dataset": "First", "sota": {"rows": rows}}]}])
-            found = session.scalar(select(Report.id))
-            return found or reports.add(session, None, "nli", content, "https://example.org/tables").id
-
-        return self.database.write(make)
-
-    def kept(self, kind: str) -> str:
-        """The address of a new snapshot, or of a new fork of the author's."""
-        self.row()
-
-        def make(session: Session) -> str:
-            author = session.get_one(Person, self.ids[NAMES["author"]])
-            if kind == "forks":
-                return snapshots.fork(session, author, "nli", {}, "Mine").slug
-            found = session.scalar(select(Snapshot.slug))
-            return found or snapshots.take(session, author, "nli", {}, "").slug
-
-        return self.database.write(make)
-
-    def banned_id(self, _: str) -> int:
-        """The number of somebody whom moderators may ban and let in again."""
-        return self.ids[NAMES["banned"]]
-
-    def file_of_contexts(self) -> str:
-        """A file that waits until its columns are told apart."""
-        browser = self.browsers["owner"]
-        headers = {"X-CSRF-Token": browser.token("/settings")}
-        sent = {"file": ("c.csv", b"premise\nIt rains.\n")}
-        answer = browser.client.post("/tasks/nli/manage/contexts/files", files=sent, headers=headers)
-        return str(answer.headers["location"]).rpartition("/")[2].partition("?")[0]
-
-    def invitation(self) -> tuple[int, str]:
-        """The id and the secret of a new invitation."""
-
-        def make(session: Session) -> tuple[Invitation, str]:
-            return invitations.invite(session, None, "nli", "annotator", note="for the tests", uses=2)
-
-        made, secret = self.database.write(make)
-        return made.id, secret
-
-    def notice_of(self, role: str) -> int:
-        """Something that this person is told."""
-        if role == "anon":
-            return 1
-        person_id = self.callers[role].id
-        self.database.write(notices.tell, person_id, "warning", "Mind your step.")
-        newest = select(Notice.id).where(Notice.person_id == person_id).order_by(Notice.id.desc())
-        return self.database.read(lambda session: session.scalars(newest).first()) or 0
-
-    def webhook(self, role: str, task: str | None) -> tuple[int, int]:
-        """A webhook of the task or of this person, with a message that is given up."""
-        number = self.callers["owner" if task or role == "anon" else role].id
-
-        def make(session: Session) -> tuple[int, int]:
-            hook = Hook(person_id=None if task else number, task_id=task, url="https://example.org/x", salt="0" * 64)
-            session.add(hook)
-            session.flush()
-            sent = Delivery(hook_id=hook.id, event="webhook.test", message=f"msg_{hook.id}", body="{}", state="failed")
-            session.add(sent)
-            session.flush()
-            return hook.id, sent.id
-
-        return self.database.write(make)
-
-    def mail_link(self, purpose: str) -> str:
-        """The token of a link in a mail to the author."""
-        number, address = self.callers["author"].id, "ada@example.org"
-
-        def make(session: Session) -> None:
-            session.merge(Wish(person_id=number, address=address, channels={}, problem=""))
-
-        self.database.write(make)
-        return links.make(self.client.app.state.settings.key, purpose, number, address)
-
-    def evaluation(self) -> int:
-        """An evaluation of a model that `author` submitted, which failed; its record is an earlier run's."""
-        if not self.scene.evaluation:
-            self.scene.evaluation = self.database.write(things.evaluated, self.callers["author"].id)
-        return self.scene.evaluation
-
-    def token_of(self, role: str) -> int:
-        """A token to lose: a second one of the caller's own."""
-        if role == "anon":
-            return 1
-        caller = self.callers[role]
-        self.client.post("/api/v1/tokens", json={"username": caller.name, "password": PASSWORD, "name": "spare"})
-        newest = (
-            select(Token.id).where(Token.person_id == caller.id, Token.revoked_at.is_(None)).order_by(Token.id.desc())
-        )
-        return self.database.read(lambda session: session.scalars(newest).first()) or 0
 
     def call(self, method: str, path: str, role: str, route: Any, number: int | None = None) -> httpx2.Response:
         """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""

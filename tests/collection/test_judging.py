@@ -188,5 +188,5 @@ def test_a_judge_is_compared_with_people(start, ada, bob, cleo, owner):
     assert (found["both"], found["judged_only"], found["found_only"], found["neither"]) == (2, 1, 0, 0)
     assert found["precision"]["value"] == pytest.approx(2 / 3)
     assert (found["recall"]["value"], found["agreement"]["value"]) == (1.0, pytest.approx(2 / 3))
-    assert owner.get("/api/v1/tasks/sentiment/rounds/1/calibration").status_code == 404
+    assert owner.get("/api/v1/tasks/sentiment/rounds/1/calibration").status_code == 409
     assert bob.get("/api/v1/tasks/judged/rounds/1/calibration").status_code == 403

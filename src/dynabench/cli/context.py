@@ -25,18 +25,30 @@ def contexts() -> None:
 @app.command()
 def upload(
     task: str,
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL or CSV, by its ending.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL, CSV or a zip, by its ending.")],
     as_json: AsJson = False,
 ) -> None:
     """Add the contexts of FILE to TASK: good rows are kept, bad ones named with their line, repeated ones counted.
 
     JSONL: an object per line, either {"values": {...}, "tag": "..."} or the fields themselves. CSV: a column per
-    field, and `tag` if you like. Exit status 1 where a row was left out.
+    field, and `tag` if you like. A zip
+    holds one such table, whose cells name pictures, sounds and files beside it. Exit status 1 where a row was left out.
     """
-    from dynabench.rounds import files
+    import shutil
+    import tempfile
+
+    from dynabench.rounds import archives, files
+    from dynabench.settings import get_settings
 
     quiet = Console(stderr=True, quiet=as_json)
-    with database() as db, Progress(console=quiet, transient=True) as progress:
+    with (
+        database() as db,
+        tempfile.TemporaryDirectory(prefix="dynabench-") as place,
+        Progress(console=quiet, transient=True) as progress,
+    ):
+        if file.suffix.lower() == archives.ENDING:
+            copy = shutil.copyfile(file, Path(place) / f"contexts{archives.ENDING}")
+            file = archives.rows(db, get_settings(), task, None, copy)
         bar = progress.add_task(f"Contexts of {task}", total=file.stat().st_size)
         result = files.upload(db, task, file, lambda position: progress.update(bar, completed=position))
     tell(file, result, as_json)

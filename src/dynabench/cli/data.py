@@ -37,7 +37,7 @@ def import_(
 
     Running it again brings nothing twice. Exit status 1 where a row was left out.
     """
-    from dynabench.datasets.imports import batches, direct
+    from dynabench.datasets.imports import batches, direct, files
     from dynabench.datasets.imports.state import State
 
     quiet = Console(stderr=True, quiet=as_json)
@@ -48,7 +48,10 @@ def import_(
         tempfile.TemporaryDirectory(prefix="dynabench-") as place,
         Progress(console=quiet, transient=True) as progress,
     ):
-        for each in _files(source, Path(place) / "hub", config, split, revision):
+        for sent in _files(source, Path(place) / "hub", config, split, revision):
+            each = sent
+            if files.is_one(sent):
+                each = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
             bar = progress.add_task(each.name, total=each.stat().st_size)
             plan = batches.plan_for(each, each.name, into, form, document)
 

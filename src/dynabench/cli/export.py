@@ -20,7 +20,9 @@ def export(
     task: str,
     number: Annotated[int | None, typer.Option("--round", min=1, help="Only this round.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
-    form: Annotated[str, typer.Option("--format", help="jsonl, csv or parquet; by default as the file's name.")] = "",
+    form: Annotated[
+        str, typer.Option("--format", help="jsonl, csv, parquet or zip (with files); by default as the file's name.")
+    ] = "",
     attributions: Annotated[bool, typer.Option(help="With the words that models looked at.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Tell in JSON, on standard error, what was written.")] = False,
 ) -> None:
@@ -30,10 +32,12 @@ def export(
     """
     import gc
     import json
+    from dataclasses import replace
 
     from dynabench import errors
     from dynabench.datasets import exports, scopes
     from dynabench.datasets.formats import FORMATS, gzipped
+    from dynabench.media.store import Store
 
     gc.disable()  # a tenth of the time went into looking for circles, of which an export makes none
     name = output.name.lower() if output else ""
@@ -44,6 +48,7 @@ def export(
         if kind not in FORMATS:
             raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
         what = db.read(scopes.scope, None, task, number, attributions=attributions)
+        what = replace(what, files=Store.of(get_settings()))
         bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, what))
         written = 0
 

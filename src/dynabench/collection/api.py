@@ -19,6 +19,7 @@ from dynabench.collection import (
     judgements,
     links,
     loop,
+    media_api,
     queries,
     schemas,
     search,
@@ -275,4 +276,5 @@ async def board(
 
 router.include_router(figures_api.router)
 router.include_router(announcement_api.router)
+router.include_router(media_api.router)
 router.include_router(chat_api.router)

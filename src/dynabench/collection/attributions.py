@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, queries, service
-from dynabench.collection.schemas import AttributionIn
+from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
@@ -79,7 +79,9 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
         raise errors.NotFound(f"{body.model} is no target of round {current.number}.")
     config = rounds.config_of(session, current.version_id)
     context = drafts.context_of(session, body.task, body.context_id)
-    cleaned = config.clean_input(body.input, context.values)
+    draft = ExampleIn(context_id=body.context_id, input=body.input, answer={})
+    draft = drafts.filled(session, person, body.task, config, draft, context.values)
+    cleaned = config.clean_input(draft.input, context.values)
     inputs = config.model_inputs(context.values, cleaned)
     label = wanted_label(config, body.label)
     return Question(targets[0].model, targets[0].version, inputs, config, body.method, label)

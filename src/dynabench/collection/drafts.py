@@ -17,6 +17,8 @@ from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
+from dynabench.media import service as media
+from dynabench.media.store import digests
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -125,6 +127,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
 def _written(session: Session, person: Person, task_id: str, body: ExampleIn, given: Any) -> Draft:
     """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
+    body = filled(session, person, task_id, config, body, {"context": given.context, "initial": given.handout_initial})
     conversed = None
     if config.chat is not None and arms.asks(given.arms, given.handout_arm):
         input, conversed = sending.taken(session, person.id, config, given.handout_id, body.input)
@@ -185,10 +188,25 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     if config.chat is not None:
         raise errors.Conflict("There are no conversations in the sandbox. Log in and write live.")
     context = context_of(session, current.task_id, body.context_id)
+    body = filled(session, person, task_id, config, body, context.values)
     written, claimed = _cleaned(config, context.values, body, goal=None)
     inputs = config.model_inputs(context.values, written)
     base = _base(current, config, context.id)
     return replace(base, input=written, answer=claimed, inputs=inputs, sandbox=True)
+
+
+def filled(
+    session: Session, person: Person | None, task_id: str, config: TaskConfig, body: ExampleIn, shown: object
+) -> ExampleIn:
+    """The draft with what is known of its files: those that its author sent, and those among what they are `shown`."""
+    made = {}
+    for group in ("input", "answer"):
+        fields, values = config.fields(group), getattr(body, group)
+        who = person.id if person else 0
+        made[group] = media.fill(
+            session, task_id, fields, group, values, person_id=who, shown=digests(shown) if config.media else ()
+        )
+    return body.model_copy(update=made)
 
 
 def _cleaned(

@@ -110,13 +110,13 @@ async def read_arms(request: Request, task: str, n: Number, person: Member) -> A
 @router.get("/tasks/{task}/rounds/{n}/calibration")
 @needs("manage")
 async def read_calibration(request: Request, task: str, n: Number, person: Member) -> CalibrationOut:
-    """How often authors, or the judge model, are found right by validators (owners, moderators); `NotFound` where the
+    """How often authors, or the judge model, are found right by validators (owners, moderators); `Conflict` where the
     task's rule has no judge."""
 
     def read(session: Session) -> CalibrationOut:
         found = calibration.calibration(session, _round(session, person, task, n))
         if found is None:
-            raise errors.NotFound("In this round nobody judges answers before the validators do.")
+            raise errors.Conflict("In this round nobody judges answers before the validators do.")
         return CalibrationOut.of(found)
 
     db: Database = request.app.state.db

@@ -36,9 +36,10 @@ class Posted:
         )
 
 
-def posted(config: TaskConfig, form: FormData, context_id: str = "") -> Posted:
+def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_id: str = "") -> Posted:
     """Read a form with `context_id` (unless given), `handout`, `key`, `sandbox`, `input.<field>`, `answer.<field>`."""
-    pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    items = form if isinstance(form, list) else form.multi_items()
+    pairs = [(name, value) for name, value in items if isinstance(value, str)]
     plain = dict(pairs)
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
     handout = plain.get("handout", "") or "0"

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
-from dynabench.collection import bench, content_warning, forms, judgements, loop, public, service
+from dynabench.collection import bench, content_warning, forms, judgements, loop, media_forms, public, service
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.collection.chat import boards as chat_boards
@@ -90,12 +90,19 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
 async def send(request: Request, task: str, viewer: Viewer) -> Response:
     """One try: asked, recorded (not in the sandbox), told."""
     state = request.app.state
-    form = await request.form()
-    posted = forms.posted(await state.db.aread(rounds.task_config, task), form)
+    config = await state.db.aread(rounds.task_config, task)
+    unstored = None
+    try:
+        sent = await media_forms.pairs(request, viewer, task, ("input", "answer"))
+    except media_forms.Unstored as problem:
+        sent, unstored = problem.pairs, problem
+    posted = forms.posted(config, sent)
     sandbox = viewer is None or posted.sandbox
     throttle(request, viewer)
     key = posted.key or uuid.uuid4().hex
     try:
+        if unstored is not None:
+            raise unstored
         told = await loop.play(state.db, state.host, viewer, task, posted.draft(sandbox), key)
     except errors.Invalid as problem:
         return await _refused(request, viewer, task, posted, problem)
@@ -156,13 +163,18 @@ def _config_of(
 async def explain(request: Request, id: RowId, person: Member) -> Response:
     """Why it is right, what tricked the model, which words did it."""
     db = request.app.state.db
-    form = await request.form()
     example, context, config, task, fooled = await db.aread(_config_of, person, id)
-    pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    unstored = None
+    try:
+        pairs = await media_forms.pairs(request, person, task, ("ask",))
+    except media_forms.Unstored as problem:
+        pairs, unstored = problem.pairs, problem
     said = config.form("ask", pairs)
     explanation: dict[str, Any] = {"values": said, "errors": {}, "saved": False}
     status = 200
     try:
+        if unstored is not None:
+            raise unstored
         made = await db.awrite(service.explain, person, id, said)
         explanation |= {"values": made.values, "saved": True}
     except errors.Invalid as problem:

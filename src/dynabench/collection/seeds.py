@@ -15,6 +15,7 @@ from dynabench.collection import seed_queries
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
+from dynabench.media import service as media
 from dynabench.rounds import contexts, files
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -73,7 +74,7 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedR
     good: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for row in rows:
         try:
-            context, seed = _clean(config, row)
+            context, seed = _clean(session, task_id, config, row)
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
@@ -85,12 +86,14 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: Sequence[SeedR
         {"digest": key, "context_id": made[contexts.digest(context)], "made_from": None, **seed}
         for key, (context, seed) in good.items()
     ]
+    for each in found:  # who may be given the seed sees its files
+        media.bind(session, task_id, each["input"], context_id=each["context_id"])
     result.created = _store(session, task_id, found)
     result.duplicates += len(found) - result.created
     return result
 
 
-def _clean(config: TaskConfig, row: SeedRow) -> tuple[dict[str, Any], dict[str, Any]]:
+def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> tuple[dict[str, Any], dict[str, Any]]:
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     tag = "" if row.tag is None else row.tag
@@ -98,8 +101,8 @@ def _clean(config: TaskConfig, row: SeedRow) -> tuple[dict[str, Any], dict[str, 
         raise errors.Invalid({"tag": "Give up to 100 printable characters."})
     raw = row.input if isinstance(row.input, dict) else {}
     given = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
-    context = config.clean_context(given)
-    written = config.clean_input(row.input, context)
+    context = config.clean_context(media.fill(session, task_id, config.context, "context", given))
+    written = config.clean_input(media.fill(session, task_id, config.input, "input", row.input), context)
     answer = None if not row.answer else config.clean_answer(row.answer, context=context, input=written)
     return context, {"input": written, "answer": answer, "tag": tag}
 

@@ -16,6 +16,7 @@ from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.db import now
+from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 
@@ -49,6 +50,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         sending.finish(session, draft.conversed.id, made)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
+    media.bind(session, draft.task_id, [draft.input, draft.answer], example_id=made)
     connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
     if verdict.said:
         judging.keep(session, made, verdict.said)
@@ -191,7 +193,10 @@ def explain(session: Session, person: Person, example_id: int, values: dict[str,
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
     known = fooled(session, found.id)
+    task_id = session.get_one(Round, found.round_id).task_id
+    values = media.fill(session, task_id, config.ask, "ask", values, person_id=person.id)
     cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
+    media.bind(session, task_id, cleaned, example_id=found.id)
     made = Explanation(example_id=found.id, values=cleaned)
     session.add(made)
     session.flush()

@@ -15,7 +15,7 @@ from dynabench.accounts.tables import Person
 from dynabench.console import context_changes, downloads, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
-from dynabench.rounds import context_list, listing, mapping, queries, service, waiting
+from dynabench.rounds import archives, context_list, listing, mapping, queries, service, waiting
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
 
@@ -118,7 +118,10 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise errors.Invalid({"file": "Choose a file first."})
-            id = await waiting.keep(settings, task, file.filename, file)
+            id = await waiting.keep(settings, task, file.filename, file, zipped=(archives.ENDING,))
+            path = waiting.find(settings, task, id)
+            if path.suffix == archives.ENDING:
+                await to_thread.run_sync(archives.rows, request.app.state.db, settings, task, owner.id, path)
             await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
             name = file.filename[:200]
         except errors.Invalid as problem:

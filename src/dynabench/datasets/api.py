@@ -35,7 +35,7 @@ router.include_router(as_contexts.router)
     dependencies=[Depends(limited("export", 20, 60))],
     response_class=Response,
     responses={200: {"description": "The rows, in the order in which they were written.", "content": {
-        "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}}}},
+        "application/x-ndjson": {}, "text/csv": {}, "application/vnd.apache.parquet": {}, "application/zip": {}}}},
 )  # fmt: skip
 async def export(
     request: Request,
@@ -47,7 +47,8 @@ async def export(
 ) -> Response:
     """The task's examples with their predictions and votes, people as pseudonyms: released rounds, all for owners.
 
-    The rows are sent while they are read, from one moment's state of the database.
+    A `zip` has the rows as `rows.jsonl` and the pictures, sounds and files that they show beside it. The rows are sent
+    while they are read, from one moment's state of the database.
     """
     db: Database = request.app.state.db
     if viewer is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Generator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from anyio import CancelScope, to_thread
@@ -13,6 +14,7 @@ from dynabench.datasets import exports
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.scopes import Scope as What
 from dynabench.db import Database
+from dynabench.media.store import Store
 from dynabench.settings import Settings
 
 AT_ONCE = 4  # in one process: each holds a connection and a snapshot
@@ -47,11 +49,12 @@ class Download(StreamingResponse):
 def download(db: Database, settings: Settings, what: What, form: str) -> Response:
     """The response that carries an export."""
     kind = FORMATS[form]
+    what = replace(what, files=Store.of(settings))
 
     def parts() -> Generator[bytes, None, None]:
         yield from kind.write(exports.records(db, settings, what), what)
 
     headers = {"Content-Disposition": f'attachment; filename="{what.name}{kind.ending}"'}
-    if form == "parquet":  # compressed already
+    if form in ("parquet", "zip"):  # compressed already
         headers["Content-Encoding"] = "identity"
     return Download(parts(), media_type=kind.media_type, headers=headers)

@@ -8,7 +8,7 @@ from typing import Literal
 from dynabench.datasets.exports import Pages, lines
 from dynabench.datasets.scopes import Scope
 
-Format = Literal["jsonl", "csv", "parquet"]
+Format = Literal["jsonl", "csv", "parquet", "zip"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,16 @@ def _parquet(pages: Pages, what: Scope) -> Iterator[bytes]:
     return parquet.stream(pages, what)
 
 
+def _zip(pages: Pages, what: Scope) -> Iterator[bytes]:
+    from dynabench.datasets import with_files
+
+    return with_files.stream(pages, what)
+
+
 FORMATS: dict[str, Kind] = {
     "jsonl": Kind(".jsonl", "application/x-ndjson", _jsonl),
     "csv": Kind(".csv", "text/csv; charset=utf-8", _csv),
+    "zip": Kind(".zip", "application/zip", _zip),
     "parquet": Kind(".parquet", "application/vnd.apache.parquet", _parquet),
 }
 

@@ -10,6 +10,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Tally
 from dynabench.datasets.rows import COLUMNS
+from dynabench.media.store import Store
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, TaskVersion
@@ -25,6 +26,8 @@ class Scope:
     versions: dict[int, int]  # id -> number
     configs: Sequence[TaskConfig]
     attributions: bool = False
+    files: Store | None = None
+    """Where the files are that rows show, for exports that hold them."""
 
     @property
     def columns(self) -> tuple[str, ...]:

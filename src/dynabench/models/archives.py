@@ -131,7 +131,7 @@ def _write(opened: zipfile.ZipFile, folder: Path, packed: int) -> None:
     for entry in entries:
         name = checked_name(entry.orig_filename)
         _refuse_twins(seen, name)
-        _refuse_others(entry)
+        refuse_others(entry)
         target = folder / name
         if entry.is_dir():
             target.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def _refuse_twins(seen: dict[str, str], name: str) -> None:
         raise Invalid({"archive": TOO_MUCH})
 
 
-def _refuse_others(entry: zipfile.ZipInfo) -> None:
+def refuse_others(entry: zipfile.ZipInfo) -> None:
     """Whatever is no plain file or folder."""
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):

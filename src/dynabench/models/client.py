@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from dynabench.errors import Unavailable
+from dynabench.errors import NotFound, Unavailable
+from dynabench.media.store import Store, refer
 from dynabench.models import conversing, validity
 from dynabench.models.health import Health, Records
 from dynabench.models.host import wire
@@ -45,6 +46,7 @@ class Host:
     def __init__(self, url: str, timeout: float = 2.0, token: str = "") -> None:
         self.url = url
         self.timeout = timeout
+        self.media: Store | None = None
         self._reaches = [Reach(part.strip(), token) for part in url.split(",") if part.strip()]
         self._records = Records()
         self._cards: dict[Key, Card] = {}
@@ -54,7 +56,9 @@ class Host:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """The hosts that the settings name."""
-        return cls(settings.host_address, settings.answer_seconds, settings.host_token)
+        made = cls(settings.host_address, settings.answer_seconds, settings.host_token)
+        made.media = Store.of(settings)
+        return made
 
     async def answer(self, model: str, version: str | None, inputs: Mapping[str, Any]) -> Answer:
         """What `model` answers; without a version, the host's default one.
@@ -63,6 +67,7 @@ class Host:
         longer one), is not served in this version, or fails; with `position` and `seconds` when it is busy.
         """
         started = time.perf_counter()
+        inputs = await self._unfolded(inputs)
         body = wire.request([{name: as_text(value) for name, value in inputs.items()}], list(inputs))
         with self._records.failures(model, version):
             document = await self._call(model, version, "infer", body, self.timeout)
@@ -86,6 +91,7 @@ class Host:
 
         Raises `Unavailable` as `answer` does, after ten seconds at the latest or the model's own time limit.
         """
+        inputs = await self._unfolded(inputs)
         body = {"inputs": {name: as_text(value) for name, value in inputs.items()}, "label": label, "method": method}
         document = await self._call(model, version, "attribute", body, EXPLAIN_SECONDS)
         try:
@@ -179,6 +185,15 @@ class Host:
                 self._learn_again(0.5)  # a host that has stopped is found out before all calls to it time out
                 raise
         raise failure or Unavailable("No model host is named by DYNABENCH_HOST_URL.")
+
+    async def _unfolded(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Inputs with the files that they refer to; `Unavailable` where one is gone."""
+        if self.media is None or not refer(inputs):
+            return inputs
+        try:
+            return await asyncio.to_thread(self.media.unfolded, inputs)
+        except NotFound as problem:
+            raise Unavailable(problem.detail) from problem
 
     def _serving(self, model: str, version: str | None) -> list[Reach]:
         """The hosts that may have the model, as far as they have said what they have."""

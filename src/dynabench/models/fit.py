@@ -37,6 +37,7 @@ def _of_another_form(field: Field, card: Card) -> dict[str, str]:
             told = f"{card.name} returns {', '.join(strangers) or card.returns}"
             return {"labels": f"{told}; the task's options are {', '.join(field.values)}."}
     wanted = "spans" if isinstance(field, Spans) else "text" if isinstance(field, Text) else ""
-    if wanted and card.returns != wanted and not (wanted == "spans" and card.returns == "tags"):
+    also = {"spans": "tags", "text": "label"}.get(wanted)  # a label is a text
+    if wanted and card.returns not in (wanted, also):
         return {"returns": f"{card.name} returns {card.returns}; the task's answer {field.name!r} is {wanted}."}
     return {}

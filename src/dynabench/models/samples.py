@@ -1,7 +1,9 @@
 """Inputs to try a model with, made from what a task's config says people may write: plain ones and awkward ones."""
 
 import base64
+import io
 import struct
+import wave
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,7 +11,20 @@ from typing import Any
 
 from dynabench.models.protocol import as_text
 from dynabench.tasks.config import TaskConfig
-from dynabench.tasks.fields import Choice, Field, FieldError, Group, LabelledSpans, Number, Spans, Text
+from dynabench.tasks.fields import (
+    Audio,
+    Choice,
+    Field,
+    FieldError,
+    File,
+    Group,
+    Image,
+    LabelledSpans,
+    MediaField,
+    Number,
+    Spans,
+    Text,
+)
 
 COUNT = 24
 PLAIN = 6
@@ -95,6 +110,8 @@ def _row(config: TaskConfig, fields: Mapping[str, list[Field]], number: int) -> 
 def _value(field: Field, number: int, beside: Mapping[str, Any], plain: bool = False) -> Any:
     """A value that the field accepts, the next one where it does not; None now and then where a field is optional."""
     candidates = _candidates(field, not plain, beside)
+    if isinstance(field, MediaField):  # nothing is stored: models get the content itself
+        return candidates[number % len(candidates)] if field.required or plain or number % 3 else None
     for turn in range(len(candidates)):
         if not field.required and not plain and number % 3 == 0:
             break
@@ -154,6 +171,18 @@ def _groups(field: Group, awkward: bool, beside: Mapping[str, Any]) -> list[Any]
     return made
 
 
+def _pictures(field: Image, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [picture(shade, 1 if awkward and shade == 3 else 48) for shade in range(4)]
+
+
+def _sounds(field: Audio, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [silence(seconds) for seconds in ((0.01, 1.0) if awkward else (0.5, 0.25))]
+
+
+def _files(field: File, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
+    return [_address("text/plain", text.encode()) for text in (AWKWARD if awkward else ORDINARY)]
+
+
 _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] = {
     Text: _texts,
     Choice: _options,
@@ -161,6 +190,9 @@ _MAKERS: dict[type[Field], Callable[[Any, bool, Mapping[str, Any]], list[Any]]] 
     Spans: _spans,
     LabelledSpans: _labelled,
     Group: _groups,
+    Image: _pictures,
+    Audio: _sounds,
+    File: _files,
 }
 
 
@@ -178,7 +210,20 @@ def picture(shade: int = 0, size: int = 48) -> str:
     header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
     parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
     png = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return _address("image/png", png)
+
+
+def silence(seconds: float) -> str:
+    """A WAV sound without anything to hear, at 16 kHz, as `data:audio/wav;base64,...`."""
+    content = io.BytesIO()
+    with wave.open(content, "wb") as sound:
+        sound.setparams((1, 2, 16000, 0, "NONE", ""))
+        sound.writeframes(bytes(2 * int(16000 * seconds)))
+    return _address("audio/wav", content.getvalue())
+
+
+def _address(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:

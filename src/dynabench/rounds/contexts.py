@@ -12,6 +12,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.samplers import Ask, samplers, weighted
@@ -60,7 +61,7 @@ def digest(values: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
+def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     if not isinstance(row.values, dict):
@@ -68,7 +69,8 @@ def _clean(config: TaskConfig, row: Row) -> tuple[dict[str, Any], str]:
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
         raise errors.Invalid({"tag": "Give up to 100 printable characters."})
-    return config.clean_context(config.read_texts("context", row.values)), tag
+    values = config.read_texts("context", row.values)
+    return config.clean_context(media.fill(session, task_id, config.context, "context", values)), tag
 
 
 def new_keys(moment: float) -> dict[str, float]:
@@ -84,7 +86,7 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
     good: dict[str, dict[str, Any]] = {}
     for row in rows:
         try:
-            values, tag = _clean(config, row)
+            values, tag = _clean(session, task_id, config, row)
         except errors.Invalid as problem:
             result.errors.append((row.number, problem.detail))
             continue
@@ -98,6 +100,9 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
     ]
     if new:
         session.execute(insert(Context), new)
+        if config.media:
+            for made in session.scalars(queries.by_digests(task_id, [each["digest"] for each in new])):
+                media.bind(session, task_id, made.values, context_id=made.id)
     result.created, result.duplicates = len(new), result.duplicates + len(known)
     return result
 

@@ -187,6 +187,11 @@ def known_digests(task_id: str, digests: list[str]) -> Select[str]:
     return select(Context.digest).where(Context.task_id == task_id, Context.digest.in_(digests))
 
 
+def by_digests(task_id: str, digests: list[str]) -> Select[Context]:
+    """The task's contexts with these digests: one index probe each."""
+    return select(Context).where(Context.task_id == task_id, Context.digest.in_(digests))
+
+
 def refused(job_id: str, after: int, limit: int) -> Select[RefusedRow]:
     """Rows that an import left out, above row `after`: one range of the primary key."""
     mine = select(RefusedRow).where(RefusedRow.job_id == job_id, RefusedRow.row > after)

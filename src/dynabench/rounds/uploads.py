@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
-from dynabench.rounds import files, listing, schemas, service, waiting
+from dynabench.rounds import archives, files, listing, schemas, service, waiting
 from dynabench.rounds.mapping import Columns
 from dynabench.rounds.owning import After, Limit
 from dynabench.storable import printable
@@ -63,19 +63,22 @@ async def upload_file(
     column: Annotated[list[str], Query(max_length=50, description="FIELD=COLUMN, for each field.")] = [],  # noqa: B006
     tag: Annotated[str, Query(max_length=200, description="The column that holds tags.")] = "",
 ) -> ImportOut:
-    """Send a JSONL or CSV file of contexts as the body (owners); it is imported in the background.
+    """Send a JSONL or CSV file of contexts as the body, or a zip of one with the pictures, sounds and files that its
+    cells name (owners); it is imported in the background.
 
     Without any `column` the file's columns are named like the fields, and `tag` holds tags.
     """
     db: Database = request.app.state.db
     await db.aread(service.require_owner, person, task)
     try:
-        files.reader(Path(name))
+        files.reader(Path(name).with_suffix(".csv") if name.lower().endswith(archives.ENDING) else Path(name))
     except errors.Invalid as problem:
         raise errors.Invalid({"name": problem.fields["file"]}) from None
     columns = _columns(column, tag)
     path = waiting.folder(request.app.state.settings) / f"{uuid.uuid4()}{Path(name).suffix.lower()}"
     await waiting.write(path, request.stream())
+    if path.suffix == archives.ENDING:
+        path = await to_thread.run_sync(archives.rows, db, request.app.state.settings, task, person.id, path)
     return ImportOut(id=await db.awrite(enqueue, person, task, path, name, columns), state="queued")
 
 

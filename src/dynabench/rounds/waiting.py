@@ -36,12 +36,13 @@ def folder(settings: Settings, *parts: str) -> Path:
     return path
 
 
-async def keep(settings: Settings, task: str, name: str, upload: Any) -> UUID:
+async def keep(settings: Settings, task: str, name: str, upload: Any, zipped: tuple[str, ...] = ()) -> UUID:
     """Store what was sent (anything with an async `read(size)`) under a new id; `name` tells its kind.
 
-    Raises `Invalid` under `file` for another kind of file.
+    Raises `Invalid` under `file` for another kind of file; endings in `zipped` are taken besides.
     """
-    files.reader(Path(name))
+    if not name.lower().endswith(zipped):
+        files.reader(Path(name))
     place, id = folder(settings, task), uuid.uuid4()
     sweep(place)
     await write(place / f"{id}{Path(name).suffix.lower()}", pieces(upload))

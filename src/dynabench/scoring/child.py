@@ -76,9 +76,13 @@ def _opened(folder: Path, memory: int) -> Any:
 def _answered(model: Any, request: dict[str, Any]) -> dict[str, Any]:
     """Checked outputs in batches of `batch` rows, with each batch's seconds and the process's peak memory; of a model
     on a cluster `single` asks one process there, and `elsewhere` says that the memory is that one's."""
+    from dynabench.media.store import Store
     from dynabench.models import validity
+    from dynabench.settings import get_settings
 
-    rows, size, elsewhere = request["rows"], request["batch"], hasattr(model, "one")
+    files = Store.of(get_settings())
+    rows = [files.unfolded(row) for row in request["rows"]]
+    size, elsewhere = request["batch"], hasattr(model, "one")
     ask = model.one if elsewhere and request.get("single") else model.predict
     if request.get("forget"):
         (model if elsewhere else usage).forget_peak()

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Image, MediaField, Text, Values
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -172,8 +172,24 @@ class TaskConfig(Section):
 
     @property
     def model_context(self) -> list[Field]:
-        """The context's fields that models get: all but a text that is only a prompt."""
-        return [field for field in self.fields("context") if field.name not in self._prompts()]
+        """The context's fields that models get: all but a text that is only a prompt, and pictures to choose from."""
+        left_out = self._prompts() | self.offered
+        return [field for field in self.fields("context") if field.name not in left_out]
+
+    @property
+    def media(self) -> bool:
+        """Whether any field holds pictures, sounds or files."""
+        return any(isinstance(field, MediaField) for group in _GROUPS for field in self.fields(group))
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether models are given any text, of whose words they can be asked."""
+        return any(isinstance(field, Text) for field in [*self.model_context, *self.input])
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """The context's pictures that people only choose from."""
+        return frozenset(name for field in self.input if isinstance(field, Image) for name in field.choose_from)
 
     def model_inputs(self, context: Values, input: Values) -> dict[str, Any]:
         """What models get: the context, without a text that is only a prompt, and the input."""

@@ -9,7 +9,10 @@ from typing import Any
 
 from dynabench.tasks.config import TaskConfig
 
-NAMES = ("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation")
+NAMES = (
+    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
+    *("image-classification", "vqa"),
+)
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
 TALKS = ("chat-preference", "red-team-chat")

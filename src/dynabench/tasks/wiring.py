@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.tasks import conditions
-from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Text, together
+from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def check(config: "TaskConfig") -> None:
         _starts(config),
         _perturb(config),
         _rule(config),
+        _pictures(config),
         _references(config),
         _conditions(config),
         _goals(config),
@@ -136,6 +137,18 @@ def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str
     if of not in shown:
         where = "context or input" if after else "the context before it"
         yield f"{path}.of", f"There is no such text field in {where}." + did_you_mean(of, shown)
+
+
+def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    context = [field.name for field in config.context if isinstance(field, Image)]
+    given = context + [field.name for field in config.input if isinstance(field, Image)]
+    for path, field in _all(config):
+        if isinstance(field, ImageRegion) and field.of not in given:
+            yield f"{path}.of", "There is no such image field in context or input." + did_you_mean(field.of, given)
+        for name in field.choose_from if isinstance(field, Image) else ():
+            if name not in context or path.startswith("context"):
+                told = "There is no such image field in the context." + did_you_mean(name, context)
+                yield f"{path}.choose_from", told
 
 
 def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:

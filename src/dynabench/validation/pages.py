@@ -5,12 +5,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
-from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
-from dynabench.collection import content_warning
+from dynabench.collection import content_warning, media_forms
 from dynabench.collection.announcement_api import announced
 from dynabench.errors import Conflict, Forbidden, Invalid
 from dynabench.rounds import service as rounds
@@ -80,10 +79,16 @@ async def validate(request: Request, task: str, person: Member, voted: Voted = N
 @router.post("/tasks/{task}/validate/{id}", name="send_validation")
 async def send_validation(request: Request, task: str, id: RowId, person: Member) -> Response:
     """A vote or a blind answer."""
-    form = await request.form()
     config = await request.app.state.db.aread(_config, task)
-    ballot = _ballot(config, form)
+    unstored = None
     try:
+        pairs = await media_forms.pairs(request, person, task, ("validation", "answer"))
+    except media_forms.Unstored as problem:
+        pairs, unstored = problem.pairs, problem
+    ballot = _ballot(config, pairs)
+    try:
+        if unstored is not None:
+            raise unstored
         await request.app.state.db.awrite(service.vote, person, id, ballot)
     except Invalid as problem:
         values: dict[str, Any] = {"vote": ballot.vote or ""}
@@ -125,9 +130,8 @@ def _config(session: Session, task: str) -> TaskConfig:
     return rounds.task_config(session, task)
 
 
-def _ballot(config: TaskConfig, form: FormData) -> Ballot:
+def _ballot(config: TaskConfig, pairs: list[tuple[str, Any]]) -> Ballot:
     """The ballot that a form stands for; fields are named `answer.<field>` and `validation.<field>`."""
-    pairs = [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     vote = next((value for name, value in pairs if name == "vote"), None)
     owner = any(name == "as_owner" and value == "true" for name, value in pairs)
     if vote is None:

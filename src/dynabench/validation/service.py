@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, projections
 from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
+from dynabench.media import service as media
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -201,27 +202,33 @@ def _read(
         raise errors.Invalid({"vote": f"Choose one of {', '.join(sorted(LABELS))}."})
     mode = None if ballot.as_owner else places.mode_for(session, case.config, person.id, case.example.id)
     if ballot.answer is not None:
-        return _read_blind(session, case, ballot, blind=mode == "answer")
+        return _read_blind(session, person, case, ballot, blind=mode == "answer")
     label = str(ballot.vote)
     if mode == "answer" and label != Verdict.FLAGGED:
         raise errors.Invalid({"answer": "Answer this item yourself, without its author's answer, or flag it."})
     context = session.get_one(Context, case.example.context_id)
     claim = case.example.answer
+    asked, task_id = case.config.validation.ask, case.round.task_id
+    given = media.fill(session, task_id, asked, "validation", ballot.values, person_id=person.id)
     values = case.config.clean_validation(
-        ballot.values, vote=label, input=case.example.input, context=context.values, answer=claim
+        given, vote=label, input=case.example.input, context=context.values, answer=claim
     )
+    media.bind(session, task_id, values, example_id=case.example.id)
     return label, None, values
 
 
 def _read_blind(
-    session: Session, case: _Case, ballot: Ballot, *, blind: bool
+    session: Session, person: Person, case: _Case, ballot: Ballot, *, blind: bool
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
         raise errors.Invalid({"answer": "Judge the answer that this item shows: vote correct, incorrect or flagged."})
     if ballot.values:
         raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
     context = session.get_one(Context, case.example.context_id)
-    answer = case.config.clean_answer(ballot.answer, context=context.values, input=case.example.input)
+    task_id = case.round.task_id
+    given = media.fill(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)
+    answer = case.config.clean_answer(given, context=context.values, input=case.example.input)
+    media.bind(session, task_id, answer, example_id=case.example.id)
     inputs = case.config.model_inputs(context.values, case.example.input)
     agrees = case.config.agrees(answer, case.example.answer, inputs)
     return str(Verdict.CORRECT if agrees else Verdict.INCORRECT), answer, {}

@@ -11,6 +11,7 @@ from dynabench.datasets.imports import places
 from dynabench.datasets.imports.state import State
 from dynabench.datasets.rows import Row, ValidationPart
 from dynabench.db import now
+from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
 
@@ -34,9 +35,11 @@ def check(session: Session, task_id: str, row: Row, state: State) -> Ready:
     """The row as it will be stored. Raises `Invalid`; what is left out of it is noted in `state`."""
     version, exact = places.version(session, task_id, row.task_version)
     config = rounds.config_of(session, version.id)
-    context = config.clean_context(row.context.values)
-    given = config.clean_input(row.input, context)
-    answer = config.clean_answer(row.answer, context=context, input=given)
+    held = {group: _filled(session, task_id, config, group, values) for group, values in
+            (("context", row.context.values), ("input", row.input), ("answer", row.answer))}  # fmt: skip
+    context = config.clean_context(held["context"])
+    given = config.clean_input(held["input"], context)
+    answer = config.clean_answer(held["answer"], context=context, input=given)
     _known_fields(config, row)
     at = row.at or now()
     said = None
@@ -52,6 +55,10 @@ def check(session: Session, task_id: str, row: Row, state: State) -> Ready:
         )
     found = places.round_of(session, task_id, row, version, state.rounds)
     return Ready(row, found, version.id, context, given, answer, said, votes, at)
+
+
+def _filled(session: Session, task_id: str, config: TaskConfig, group: str, values: dict[str, Any]) -> Any:
+    return media.fill(session, task_id, config.fields(group), group, values)
 
 
 def _known_fields(config: TaskConfig, row: Row) -> None:

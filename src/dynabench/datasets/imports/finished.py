@@ -18,6 +18,7 @@ from dynabench.datasets.imports.checks import Ready, check
 from dynabench.datasets.imports.origins import Origins
 from dynabench.datasets.imports.state import Numbered, State
 from dynabench.db import now
+from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Task
 from dynabench.settings import Settings
@@ -83,6 +84,8 @@ def _store(session: Session, settings: Settings, task_id: str, ready: list[Ready
     people = places.people(session, settings, _names(ready))
     ids = _examples(session, ready, contexts, people)
     _parts(session, ready, ids, people)
+    for one, example in zip(ready, ids, strict=True):
+        media.bind(session, task_id, [one.input, one.answer, one.said, one.votes], example_id=example)
     _count(session, ready, ids)
     used: dict[int, list[int]] = {}
     for one, context in zip(ready, contexts, strict=True):

@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import rows
 from dynabench.datasets.rows import Row
 from dynabench.db import now
+from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.arms import Arm
 from dynabench.rounds.contexts import digest, new_keys
@@ -94,6 +95,8 @@ def contexts(session: Session, task_id: str, wanted: list[tuple[dict[str, Any], 
     if new:
         session.execute(insert(Context), list(new.values()))
         ids |= _known(session, task_id, list(new))
+        for key, row in new.items():
+            media.bind(session, task_id, row["values"], context_id=ids[key])
     return [ids[key] for key in keys]
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench import plugins
+from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat
 from dynabench.tasks.fields.choice import Choice, Option
@@ -18,8 +19,12 @@ from dynabench.tasks.fields.comment import Comment
 from dynabench.tasks.fields.comparison import Comparison
 from dynabench.tasks.fields.consent import Consent
 from dynabench.tasks.fields.edit import Edit
+from dynabench.tasks.fields.file import File
 from dynabench.tasks.fields.group import Group
+from dynabench.tasks.fields.image import Image
+from dynabench.tasks.fields.image_region import ImageRegion
 from dynabench.tasks.fields.labelled_spans import LabelledSpans
+from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.fields.multi_choice import MultiChoice
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.fields.options import Offering
@@ -36,12 +41,13 @@ from dynabench.tasks.section import did_you_mean, refuse
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
 __all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
 __all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
-__all__ += ["Chat", "types"]
+__all__ += ["Audio", "Chat", "File", "Image", "ImageRegion", "MediaField", "types"]
 
 SHIPPED: tuple[type[Field], ...] = (
     *(Text, Choice, Spans, YesNo, Number),
     *(MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit),
     *(Group, LabelledSpans, Comparison, Chat),
+    *(Image, ImageRegion, Audio, File),
 )
 _named = plugins.classes(Field, "type")  # type: ignore[type-abstract]
 

@@ -8,6 +8,8 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_vali
 
 from dynabench.tasks.fields import together
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.image_region import ImageRegion
+from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Setting, refuse
 
 PREPARED = 3
@@ -30,7 +32,9 @@ class Group(Field):
     """
 
     type: Literal["group"] = "group"
-    fields: list[Inner] = Setting(min_length=1, max_length=20, description="The fields within; no groups.")
+    fields: list[Inner] = Setting(
+        min_length=1, max_length=20, description="The fields within; no groups, pictures, sounds or files."
+    )
     repeat: int = Setting(0, ge=0, le=50, description="Most objects of a list; 0 for one object and no list.")
     at_least: int = Setting(1, ge=1, le=50, description="With repeat: fewest objects of a list.")
 
@@ -46,6 +50,10 @@ class Group(Field):
                 problems[f"fields.{index}.name"] = f"The name “{field.name}” is taken by another field."
             if isinstance(field, Group):
                 problems[f"fields.{index}.type"] = "A group holds no groups."
+            if isinstance(field, MediaField | ImageRegion):
+                problems[f"fields.{index}.type"] = (
+                    "A group holds no pictures, sounds or files. Put it beside the group."
+                )
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = "Only an answer can be a goal."
             if reasons := [why for condition in field.when if (why := together.never(condition, before))]:

@@ -2,9 +2,12 @@
 import "./answer-picker.js";
 import "./chat-field.js";
 import "./draft-keeper.js";
+import "./image-zoom.js";
 import "./labelled-spans.js";
+import "./media-upload.js";
 import "./picture-field.js";
 import "./rank-list.js";
+import "./region-picker.js";
 import "./repeated-rows.js";
 import "./slide-field.js";
 import "./span-picker.js";

@@ -1,0 +1,101 @@
+"""Exports with files, read back: the files are checked and stored, the rows become a plain file."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from dynabench import errors
+from dynabench.db import Database
+from dynabench.media import looking, queries
+from dynabench.media import service as media
+from dynabench.media.facts import Facts, Kind, Limits, Refused
+from dynabench.media.sniffing import type_of
+from dynabench.media.store import DIGEST, Store
+from dynabench.media.tables import Media
+from dynabench.models import archives, zips
+from dynabench.rounds.archives import FILES, UNREADABLE
+from dynabench.settings import Settings
+
+ROWS, FOLDER = "rows.jsonl", "media/"
+LARGEST = 8 * 2**30  # bytes of the rows
+REFERENCE = re.compile(r'("media": ?")([0-9a-f]{64})(")')
+
+
+def is_one(path: Path) -> bool:
+    """Whether a file is an export with files."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with path.open("rb") as file:
+        try:
+            zips.look_at_end(file, FILES)
+            with zipfile.ZipFile(file) as opened:
+                return ROWS in opened.namelist()
+        except UNREADABLE:
+            return False
+
+
+def rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path, target: Path) -> Path:
+    """Store the files of the export at `path` and write its rows to `target`.
+
+    A file that is here already stays as it is; any other is checked as an upload is, and rows refer to what is kept of
+    it. Raises `Invalid` under `file`.
+    """
+    try:
+        with path.open("rb") as file:
+            zips.look_at_end(file, FILES)
+            with zipfile.ZipFile(file) as opened:
+                kept = dict(_stored(db, settings, task, person_id, opened))
+                _write(opened, target, kept)
+    except UNREADABLE as problem:
+        raise errors.Invalid({"file": f"This zip file cannot be read: {str(problem)[:100]}"}) from None
+    return target
+
+
+def _stored(
+    db: Database, settings: Settings, task: str, person_id: int | None, opened: zipfile.ZipFile
+) -> Iterator[tuple[str, str]]:
+    """The digest under which each file is kept, by the one that it is called."""
+    most = int(4 * 2**20 * max(settings.media_mb, settings.media_audio_mb))
+    for entry in opened.infolist():
+        archives.refuse_others(entry)
+        named = PurePosixPath(archives.checked_name(entry.orig_filename)).stem
+        if entry.is_dir() or not entry.filename.startswith(FOLDER) or not DIGEST.fullmatch(named):
+            continue
+        with opened.open(entry) as stream:
+            content = stream.read(most + 1)
+        if len(content) > most:
+            raise errors.Invalid({"file": f"{entry.filename[:80]} is too large."})
+        try:
+            yield named, _kept(db, settings, task, person_id, named, content)
+        except Refused as problem:
+            raise errors.Invalid({"file": f"{entry.filename[:80]}: {problem.told}"}) from None
+
+
+def _kept(db: Database, settings: Settings, task: str, person_id: int | None, named: str, content: bytes) -> str:
+    for known in db.read(lambda session: session.scalars(queries.known([named])).all()):
+        db.write(media.note, task, person_id, named, _facts(known))
+        return named
+    found = type_of(content).partition("/")[0]
+    kind: Kind = "image" if found == "image" else "audio" if found == "audio" else "file"
+    size = settings.media_audio_mb if kind == "audio" else settings.media_mb
+    limits = Limits(int(size * 2**20), settings.media_pixels, settings.media_seconds)
+    plain, facts = looking.taken(content, kind, limits)
+    digest = Store.of(settings).put(plain)
+    db.write(media.note, task, person_id, digest, facts)
+    return digest
+
+
+def _facts(known: Media) -> Facts:
+    return Facts(known.kind, known.type, known.size, known.width, known.height, known.seconds)  # type: ignore[arg-type]
+
+
+def _write(opened: zipfile.ZipFile, target: Path, kept: dict[str, str]) -> None:
+    left = LARGEST
+    with opened.open(ROWS) as stream, target.open("w", encoding="utf-8") as out:
+        for line in stream:
+            left -= len(line)
+            if left < 0:
+                raise errors.TooLarge("This zip file is too large unpacked. Split it.")
+            text = line.decode("utf-8")
+            out.write(REFERENCE.sub(lambda found: f"{found[1]}{kept.get(found[2], found[2])}{found[3]}", text))

@@ -1,0 +1,165 @@
+"""Contexts with files: a zip with one table (CSV or JSONL), whose cells name files beside it.
+
+It becomes a JSONL file in which each such cell refers to the stored file, so that everything else goes on as for any
+table. Nothing is unpacked to paths of the archive's own, and what is really there counts, not what headers say.
+"""
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from dynabench import errors
+from dynabench.db import Database
+from dynabench.media import looking
+from dynabench.media import service as media
+from dynabench.media.facts import Facts, Kind, Limits, Refused
+from dynabench.media.sniffing import type_of
+from dynabench.media.store import Store
+from dynabench.models import archives, zips
+from dynabench.rounds import files
+from dynabench.rounds.contexts import Row, batches
+from dynabench.settings import Settings
+
+ENDING = ".zip"
+FILES = 20_000
+LARGEST = 2 * 2**30  # bytes of all files together
+TABLES = (".csv", ".jsonl", ".ndjson")
+NAMED = 5  # refused files that a message names
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
+def rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path) -> Path:
+    """Store the files of the zip at `path`, put a JSONL file of its rows beside it, and throw the zip away.
+
+    Raises `Invalid` under `file` for what is no honest archive, and for files that are not taken, which it names; what
+    was stored until then is thrown away with whatever nothing shows.
+    """
+    target = path.with_suffix(".jsonl")
+    try:
+        with path.open("rb") as file:
+            zips.look_at_end(file, FILES)
+            with zipfile.ZipFile(file) as opened, target.open("x", encoding="utf-8") as out:
+                reader = _Reader(db, settings, task, person_id, opened, path.stat().st_size)
+                for line in reader.lines():
+                    out.write(line)
+    except UNREADABLE as problem:
+        target.unlink(missing_ok=True)
+        raise errors.Invalid({"file": f"This zip file cannot be read: {str(problem)[:100]}"}) from None
+    except errors.Problem:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        path.unlink(missing_ok=True)
+    return target
+
+
+class _Reader:
+    """Reads one archive; remembers what was stored, since many rows may name one file."""
+
+    def __init__(
+        self, db: Database, settings: Settings, task: str, person_id: int | None, opened: zipfile.ZipFile, packed: int
+    ) -> None:
+        self.db, self.settings, self.task, self.person_id, self.opened = db, settings, task, person_id, opened
+        self.left = min(LARGEST, max(archives.SLACK, archives.RATIO * packed))
+        self.entries = self._entries()
+        self.known: dict[str, str] = {}
+        self.noted: list[tuple[str, Facts, str]] = []
+        self.refused: list[str] = []
+
+    def lines(self) -> Iterator[str]:
+        """The table's rows as JSON lines."""
+        tables = [name for name in self.entries if name.lower().endswith(TABLES)]
+        if len(tables) != 1:
+            told = f"There are {len(tables)} tables in this zip file; it needs one, in CSV or JSONL."
+            raise errors.Invalid({"file": told})
+        read = files.reader(Path(tables[0]))
+        with self.opened.open(self.entries[tables[0]]) as stream:
+            for batch in batches(read(stream)):  # type: ignore[arg-type]
+                made = [self._line(row, PurePosixPath(tables[0]).parent) for row in batch]
+                self._write_down()
+                yield from made
+        if self.refused:
+            more = f", and {len(self.refused) - NAMED} more" if len(self.refused) > NAMED else ""
+            told = "Nothing was added. Mend or leave out: " + "; ".join(self.refused[:NAMED]) + more
+            raise errors.Invalid({"file": told})
+
+    def _entries(self) -> dict[str, zipfile.ZipInfo]:
+        found: dict[str, zipfile.ZipInfo] = {}
+        for entry in self.opened.infolist():
+            if entry.is_dir() or _junk(entry.filename):
+                continue
+            archives.refuse_others(entry)
+            name = archives.checked_name(entry.orig_filename)
+            if name in found:
+                raise errors.Invalid({"file": f"Two files of the zip file are called {name!r}."})
+            found[name] = entry
+        return found
+
+    def _line(self, row: Row, folder: PurePosixPath) -> str:
+        if row.error:
+            raise errors.Invalid({"file": f"Row {row.number} of the table: {row.error}"})
+        values = {name: self._value(value, folder) for name, value in row.values.items()}
+        return json.dumps(values | ({"tag": row.tag} if row.tag not in ("", None) else {}), ensure_ascii=False) + "\n"
+
+    def _value(self, value: Any, folder: PurePosixPath) -> Any:
+        """A reference, where a cell (or the member `file` of an object) names a file of the archive."""
+        name = value.get("file") if isinstance(value, dict) else value
+        place = str(folder / name) if isinstance(name, str) and 0 < len(name) < archives.NAME else ""
+        if place not in self.entries:
+            return value
+        if place not in self.known:
+            self.known[place] = self._stored(place)
+        more = {key: each for key, each in value.items() if key != "file"} if isinstance(value, dict) else {}
+        return {"media": self.known[place], **more}
+
+    def _stored(self, name: str) -> str:
+        most = int(4 * 2**20 * max(self.settings.media_mb, self.settings.media_audio_mb))
+        with self.opened.open(self.entries[name]) as stream:
+            content = stream.read(min(most, self.left) + 1)
+        self.left -= len(content)
+        if self.left < 0:
+            raise errors.Invalid({"file": "This zip file is too large unpacked. Split it."})
+        try:
+            if len(content) > most:
+                raise Refused("It is too large.")
+            kept, facts = looking.taken(content, _kind(content), _limits(self.settings, content))
+        except Refused as problem:
+            self.refused.append(f"{name}: {problem.told}")
+            return ""
+        digest = Store.of(self.settings).put(kept)
+        self.noted.append((digest, facts, PurePosixPath(name).name))
+        return digest
+
+    def _write_down(self) -> None:
+        noted, self.noted = self.noted, []
+        if noted:
+            self.db.write(media.note_all, self.task, self.person_id, noted)
+
+
+def _junk(name: str) -> bool:
+    """What file managers add."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or any(part.startswith(".") and part.strip(".") for part in parts)
+
+
+def _kind(content: bytes) -> Kind:
+    found = type_of(content).partition("/")[0]
+    return "image" if found == "image" else "audio" if found == "audio" else "file"
+
+
+def _limits(settings: Settings, content: bytes) -> Limits:
+    size = settings.media_audio_mb if _kind(content) == "audio" else settings.media_mb
+    return Limits(int(size * 2**20), settings.media_pixels, settings.media_seconds)

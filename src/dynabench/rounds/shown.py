@@ -1,0 +1,31 @@
+"""Contexts of the shipped tasks of pictures: drawn, stored and named by their digests."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from dynabench.db import Database
+from dynabench.media import service as media
+from dynabench.media.facts import Facts
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig, shown
+from dynabench.tasks.fields import Image
+
+
+def contexts(db: Database, settings: Settings, config: TaskConfig) -> Iterator[dict[str, Any]]:
+    """As `Shipped.contexts`, the pictures stored first; none for tasks of other kinds."""
+    fields = {field.name: field for field in config.context if isinstance(field, Image)}
+    stored: list[tuple[str, Facts, str]] = []
+    made: list[dict[str, Any]] = []
+    for each in shown.of(config.id) if fields else ():
+        values = {}
+        for name, picture in each["values"].items():
+            held = io.BytesIO()
+            picture.save(held, "PNG")
+            digest, facts = media.put(settings, held.getvalue(), fields[name])
+            stored.append((digest, facts, ""))
+            values[name] = {"media": digest}
+        made.append({"values": values, "tag": each["tag"]})
+    if stored:
+        db.write(media.note_all, config.id, None, stored)
+    yield from made

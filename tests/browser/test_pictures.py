@@ -1,0 +1,86 @@
+"""Tasks of pictures, played with the real models: chosen, sent, marked by keys, checked."""
+
+import io
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from dynabench.client import Client
+from tests.browser.people import example_on, find_in_queue
+from tests.media import files
+
+pytestmark = pytest.mark.browser
+
+
+def misread(page, visitor: Client) -> str:
+    """Choose a digit that the model takes for something else than is claimed; the claim."""
+    context = int(page.locator("#create-form [name=context_id]").input_value())
+    digest = page.locator(".media-choice input").first.get_attribute("value") or ""
+    draft = {"image": {"media": digest}}
+    said = visitor.create_example("image-classification", context, draft, {"digit": "0"}, sandbox=True)
+    return "0" if said["predictions"][0]["answer"]["digit"] != "0" else "8"
+
+
+def test_a_digit_is_chosen_claimed_and_checked(guest, visitor):
+    ada, bela = guest("pia").page, guest("pol").page
+    ada.goto("/tasks/image-classification/create")
+    claim = misread(ada, visitor)
+    ada.locator(".media-choice input").first.focus()
+    ada.keyboard.press("Space")
+    ada.get_by_label("Which digit is it?").select_option(claim)
+    ada.get_by_role("button", name="Ask the models").click()
+    expect(ada.get_by_role("heading", name="You fooled digits-resnet")).to_be_visible()
+    expect(ada.locator(".try-text img")).to_be_visible()
+    example = example_on(ada)
+    find_in_queue(bela, "image-classification", example)
+    expect(bela.locator(".item-input img")).to_be_visible()
+    loaded = bela.locator(".item-input img").evaluate("each => each.complete && each.naturalWidth")
+    assert loaded == 8
+    bela.get_by_role("combobox").select_option(claim)
+    bela.get_by_role("button", name="Send").click()
+    expect(bela.locator("#desk")).to_contain_text(re.compile("models?|digits-resnet"))
+
+
+def test_a_picture_of_ones_own_is_sent_at_once_and_a_program_is_refused(guest):
+    one = guest("pia")
+    page = one.page
+    page.goto("/tasks/image-classification/create")
+    sender = page.locator("media-upload input[type=file]")
+    sender.set_input_files({"name": "digit.png", "mimeType": "image/png", "buffer": files.SVG})
+    expect(page.locator("media-upload [data-said]")).to_have_text(re.compile("This is no PNG"))
+    one.forgive("422")
+    held = io.BytesIO()
+    Image.new("L", (40, 40), 255).save(held, "PNG")
+    sender.set_input_files({"name": "blank.png", "mimeType": "image/png", "buffer": held.getvalue()})
+    own = page.locator(".media-choice[data-own]")
+    expect(own.locator("input")).to_be_checked()
+    page.get_by_label("Which digit is it?").select_option("1")
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.locator("#answer-title")).to_be_visible()
+
+
+def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, visitor):
+    page = guest("pia").page
+    page.goto("/tasks/vqa/create")
+    frame = page.locator(".zoom-frame")
+    before = frame.locator("img").bounding_box()["width"]
+    frame.focus()
+    page.keyboard.press("+")
+    assert frame.locator("img").bounding_box()["width"] > before
+    page.keyboard.press("0")
+    page.get_by_role("textbox", name="Question").fill("how many corners are there?")
+    page.get_by_role("textbox", name="The right answer").fill("countless")
+    page.get_by_role("button", name="Ask the models").click()
+    expect(page.get_by_role("heading", name="You fooled vqa-vilt")).to_be_visible()
+    page.locator("region-picker [data-add]").focus()
+    page.keyboard.press("Enter")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Shift+ArrowRight", "Control+ArrowLeft"):
+        page.keyboard.press(key)
+    row = page.locator(".region-row").first
+    values = [row.locator(f'[data-part="{part}"]').input_value() for part in ("x", "y", "width", "height")]
+    assert values == ["16", "25", "17", "16"]
+    page.get_by_role("button", name="Save explanation").click()
+    expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
+    expect(page.locator(".region-marks rect")).to_have_count(1)

@@ -1,0 +1,101 @@
+"""Contexts with files in a zip: at the console, over the API, at the command line; and hostile zips."""
+
+import io
+import json
+import stat
+import zipfile
+
+import pytest
+
+from dynabench import errors
+from dynabench.rounds import archives
+from dynabench.rounds.files import upload
+from tests.media import files
+from tests.media.conftest import contexts
+
+CSV = "one,other,tag\npictures/a.png,pictures/b.jpg,pair\n"
+
+
+def packed(*entries) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in entries:
+            made.writestr(name, content)
+    return held.getvalue()
+
+
+def honest(table: str = "rows.csv", rows: str = CSV, top: str = "") -> bytes:
+    pictures = [("pictures/a.png", files.picture(colour=(7, 7, 7))), ("pictures/b.jpg", files.picture("JPEG"))]
+    return packed(*((top + name, content) for name, content in [(table, rows), *pictures]))
+
+
+def read(client, settings, tmp_path, content, person=None):
+    path = tmp_path / "sent.zip"
+    path.write_bytes(content)
+    return archives.rows(client.app.state.db, settings, "colours", person, path)
+
+
+@pytest.mark.parametrize("top", ["", "folder/"])
+def test_cells_become_references(owner, client, settings, tmp_path, top):
+    made = read(client, settings, tmp_path, honest(top=top))
+    [row] = [json.loads(line) for line in made.read_text().splitlines()]
+    assert {name: len(row[name]["media"]) for name in ("one", "other")} == {"one": 64, "other": 64}
+    assert row["tag"] == "pair"
+    assert not (tmp_path / "sent.zip").exists()
+
+
+def test_objects_may_say_more_of_a_file(owner, client, settings, tmp_path):
+    line = json.dumps({"one": {"file": "pictures/a.png", "alt": "grey"}, "other": "pictures/b.jpg"})
+    made = read(client, settings, tmp_path, honest("rows.jsonl", line))
+    assert json.loads(made.read_text())["one"]["alt"] == "grey"
+
+
+def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
+    made = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
+    result = upload(client.app.state.db, "colours", made, lambda _: None)
+    assert result.errors == [(1, "context.one: Choose a picture.; context.other: Choose a picture.")]
+
+
+def link() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        entry = zipfile.ZipInfo("a.png")
+        entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+        made.writestr(entry, "/etc/passwd")
+        made.writestr("rows.csv", "one,other\na.png,a.png\n")
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK no zip", "no zip file"),
+        (packed(("../rows.csv", CSV)), "no path within"),
+        (packed(("/rows.csv", CSV)), "no path within"),
+        (link(), "link"),
+        (packed(("one.csv", CSV), ("two.csv", CSV)), "2 tables"),
+        (packed(("a.png", files.picture())), "0 tables"),
+        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.bomb())), "a.png: This picture has far"),
+        (packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", b"\0" * 90_000_000)), "too large unpacked"),
+    ],
+    ids=["none", "above", "absolute", "link", "two", "no table", "bomb", "zeros"],
+)
+def test_hostile_archives_are_refused(owner, client, settings, tmp_path, content, told):
+    with pytest.raises(errors.Invalid, match=told):
+        read(client, settings, tmp_path, content)
+    assert not list(tmp_path.glob("sent.*"))
+
+
+def test_a_zip_comes_in_over_the_api_and_the_console(owner, browser, client, settings):
+    sent = owner.post("/api/v1/tasks/colours/contexts/files?name=a.zip", content=honest())
+    assert sent.status_code == 202, sent.text
+    root = browser()
+    root.log_in("root")
+    answer = root.client.post(
+        "/tasks/colours/manage/contexts/files",
+        files={"file": ("b.zip", honest())},
+        headers={"X-CSRF-Token": root.token()},
+    )
+    assert answer.status_code == 303, answer.text
+    assert root.get(answer.headers["location"]).status_code == 200
+    assert len(contexts(client)) == 2
