@@ -19,6 +19,8 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     model is unknown, named twice, or speaks of other fields.
     """
     if [*names] == [NOBODY]:
+        if config.chat is not None:
+            raise errors.Invalid({"targets": "This task is a conversation: name at least one model to talk with."})
         return []
     if not names:
         raise errors.Invalid(
