@@ -183,7 +183,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/archives"): Route("owner", form={}),
     ("GET", "/tasks/{task}/manage/archives/{job}"): Route("owner"),
     ("GET", "/tasks/{task}/manage/archives/{job}.zip"): Route("owner"),
-    ("POST", "/tasks/{task}/manage/clone"): Route("owner", form={"id": "nli"}),
+    ("POST", "/tasks/{task}/manage/clone"): Route("admin", form={"id": "nli"}),
     ("GET", "/tasks/new"): Route("member"),
     ("POST", "/tasks/new"): Route("member", form={"config": "id: x"}),
     ("GET", "/api/v1/schemas/task"): Route("anyone"),
