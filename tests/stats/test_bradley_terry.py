@@ -116,6 +116,17 @@ def test_a_board_is_the_same_each_time_and_copies_share_a_place():
     assert one.wins.sum() == len(games)
 
 
+def test_few_clusters_bound_nothing():
+    games = [Comparison(0, 1, 1, n) for n in range(5) for _ in range(20)]
+    found = board(3, games, "few")
+    assert np.isinf(found.low).all()
+    assert np.isinf(found.high).all()
+    assert {str(each) for each in found.ranks} == {"1-3"}
+    assert found.strengths[0] > found.strengths[1]
+    games += [Comparison(0, 1, 1, 5)]
+    assert np.isfinite(board(3, games, "six").low).all()
+
+
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     rng = np.random.default_rng(3)
     truth, draw, trials, covered = np.array([0.6, 0.0, -0.6]), 0.4, 60, 0

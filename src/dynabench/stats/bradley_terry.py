@@ -118,7 +118,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Board:
-    """Strengths with intervals and places; `wins` and `ties`, shape (K, K), are what they come from."""
+    """Strengths with intervals and places; `wins` and `ties`, shape (K, K), are what they come from.
+
+    With fewer than `FEWEST` clusters intervals are without ends, and each model may have any place.
+    """
 
     strengths: Floats
     low: Floats
@@ -130,6 +133,9 @@ class Board:
     clusters: int
 
 
+FEWEST = 6
+"""Clusters below which samples of them bound nothing: one alone is the same in every sample, and few repeat each other,
+so that intervals would be far too narrow."""
 PRIOR = 0.5
 """Wins that a board adds both ways between any two models, as Jeffreys' prior of one comparison does: with few of them
 a model that has won all would be infinitely strong."""
@@ -154,6 +160,9 @@ def board(models: int, comparisons: list[Comparison], digest: str, level: float 
         else:
             won[at, each.second, each.first] += 1
     found = fit(won.sum(0), tied.sum(0), PRIOR)
+    if len(names) < FEWEST:
+        ends, anywhere = np.full(models, np.inf), [RankInterval(1, models, 1) for _ in range(models)]
+        return Board(found.strengths, -ends, ends, anywhere, float(found.tie), won.sum(0), tied.sum(0), len(names))
     weights = np.stack(list(replicates.counts(digest, np.arange(len(names)), len(names), times))).astype(float)
     drawn = fit(np.tensordot(weights, won, 1), np.tensordot(weights, tied, 1), PRIOR, precise=1e-6).strengths
     tail = (1 - level) / 2

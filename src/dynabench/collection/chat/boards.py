@@ -17,6 +17,7 @@ from dynabench.collection.chat.preferences import Judged
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.stats.bradley_terry import FEWEST
 from dynabench.web import render
 
 api = APIRouter()
@@ -48,8 +49,9 @@ async def show(request: Request, task: str, viewer: Viewer, number: Number = Non
         }
 
     values = await request.app.state.db.aread(read)
-    top = max((max(abs(each.low), abs(each.high)) for each in told.models), default=0.0) or 1.0
-    return render(request, "collection/preferences.html", task=task, told=told, number=number, top=top, **values)
+    ends = [abs(end) for each in told.models for end in (each.low, each.high) if end is not None]
+    values |= {"top": max(ends, default=0.0) or 1.0, "fewest": FEWEST}
+    return render(request, "collection/preferences.html", task=task, told=told, number=number, **values)
 
 
 @pages.get("/tasks/{task}/preferences.csv", name="preferences_csv")

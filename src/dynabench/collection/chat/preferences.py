@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from itertools import combinations
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import select
@@ -119,7 +120,8 @@ def _board(models: int, games: tuple[Comparison, ...]) -> Board:
 def _row(found: Judged, made: Board, at: int) -> PreferenceOut:
     model, version = found.models[at]
     ratings = found.ratings.get((model, version), [])
-    numbers: dict[str, Any] = {name: round(float(getattr(made, name)[at]), 4) for name in ("low", "high")}
+    ends = {name: float(getattr(made, name)[at]) for name in ("low", "high")}
+    numbers: dict[str, Any] = {name: round(end, 4) if isfinite(end) else None for name, end in ends.items()}
     return PreferenceOut(
         model=model,
         version=version,

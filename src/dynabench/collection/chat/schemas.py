@@ -85,8 +85,8 @@ class PreferenceOut(BaseModel):
     model: str
     version: str
     strength: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     rank: str
     wins: int
     losses: int
