@@ -55,8 +55,6 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/datasets/[^/]+/twins/[^/]+/file": 1024 * MIB,
     r"/tasks/[^/]+/datasets/[^/]+/twins/file": 256 * MIB,
     r"/api/v1/tasks/[^/]+/media": 101 * MIB,
-    r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
-    r"/examples/[^/]+/explanation": 64 * MIB,
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/evaluate/[^/]+/[^/]+": MIB,
     r"/models/[^/]+": 9 * MIB,
@@ -69,6 +67,11 @@ UPLOADS = {
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
 }
+FORMS = {
+    r"/tasks/[^/]+/(create|validate/[^/]+)": 64 * MIB,
+    r"/examples/[^/]+/explanation": 64 * MIB,
+}
+"""Pages whose forms bring files along where a task has fields for them, and then come in several parts."""
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
@@ -204,7 +207,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
             Middleware(Frame, settings=settings, metrics=figures),
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
             Middleware(CleanAddress),
-            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS),
         ],
     )
     app.state.settings = settings

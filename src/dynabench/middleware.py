@@ -76,20 +76,27 @@ class Frame:
 class BodyLimit:
     """Refuses bodies over `limit` bytes, whether the length is announced or not.
 
-    `larger` maps patterns of paths that take uploads to their own limits.
+    `larger` maps patterns of paths that take uploads to their own limits, `forms` those that take them in forms of
+    several parts alone.
     """
 
-    def __init__(self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None, forms: Mapping[str, int] | None = None
+    ) -> None:
         self.app, self.limit = app, limit
         self.larger = [(re.compile(pattern), most) for pattern, most in (larger or {}).items()]
+        self.forms = [(re.compile(pattern), most) for pattern, most in (forms or {}).items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; reading more than the limit ends it with a problem."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = next((most for pattern, most in self.larger if pattern.fullmatch(scope["path"])), self.limit)
-        announced = dict(scope["headers"]).get(b"content-length", b"")
+        headers = dict(scope["headers"])
+        parts = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        known = [*self.larger, *(self.forms if parts else ())]
+        most = next((most for pattern, most in known if pattern.fullmatch(scope["path"])), self.limit)
+        announced = headers.get(b"content-length", b"")
         total = 0
 
         async def counted() -> Message:

@@ -75,7 +75,7 @@ def tensors(**fields):
 def test_it_speaks_the_open_inference_protocol(address):
     ask(address, lambda host: asyncio.sleep(0))
     with plain(address) as http:
-        assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution", "readme"]
+        assert http.get("/v2").json()["extensions"] == ["model_repository", "attribution", "readme", "converse"]
         assert http.get("/v2/health/live").json() == {"live": True}
         assert http.get("/v2/health/ready").json() == {"ready": True}
         described = http.get("/v2/models/nli-ngram").json()

@@ -29,6 +29,8 @@ from dynabench.tasks.fields import (
 COUNT = 24
 PLAIN = 6
 """How many of the samples hold nothing but plain values; the rest put an awkward value into one field or into all."""
+SIZES = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 127, 128, 200)
+"""Edges of awkward pictures, in pixels."""
 DEEP = 5
 """Awkward values are longest where a field allows it: so many thousand characters at most."""
 
@@ -172,7 +174,8 @@ def _groups(field: Group, awkward: bool, beside: Mapping[str, Any]) -> list[Any]
 
 
 def _pictures(field: Image, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
-    return [picture(shade, 1 if awkward and shade == 3 else 48) for shade in range(4)]
+    sizes = SIZES if awkward else [48] * len(ORDINARY)
+    return [picture(shade, size) for shade, size in enumerate(sizes)]
 
 
 def _sounds(field: Audio, awkward: bool, beside: Mapping[str, Any]) -> list[str]:
@@ -204,7 +207,7 @@ def _sent(config: TaskConfig, values: Mapping[str, dict[str, Any]]) -> dict[str,
 def picture(shade: int = 0, size: int = 48) -> str:
     """A small PNG as `data:image/png;base64,...`: two fields of colour, the second darker the higher `shade` is."""
     rows = b"".join(
-        b"\0" + bytes(c for x in range(size) for c in ((230, 180, 40) if x < y else (60, 60, 250 - 60 * (shade % 4))))
+        b"\0" + bytes(c for x in range(size) for c in ((230, 180, 40) if x < y else (60, 60, 250 - 12 * (shade % 20))))
         for y in range(size)
     )
     header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
