@@ -15,6 +15,7 @@ from dynabench.models.protocol import Card, Output
 from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.cues import cues
 from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks.fields import Text
 from tests.models.contract.table import needs
 
 CONFIGS = {each.config.id: each.config for each in builtin()}
@@ -50,7 +51,8 @@ def test_a_first_handler_answers_every_sample_of_any_task(tmp_path, config):
     folder = starting.start("first", config, "handler", tmp_path)
     assert {path.name for path in folder.iterdir()} == {"model.yaml", "README.md", "handler.py", "words.json"}
     outputs = answered(folder, config)
-    assert len({str(output.answer) for output in outputs}) > 1
+    reads = any(isinstance(field, Text) for field in [*config.model_context, *config.input])
+    assert len({str(output.answer) for output in outputs}) > 1 or not reads, "its rule goes by words"
 
 
 def test_the_rule_goes_by_the_tasks_words():
@@ -155,7 +157,8 @@ def test_the_command_line_takes_a_tasks_file(tmp_path):
 def test_an_unknown_task_is_answered_with_those_there_are():
     refused = run("check", "nli-ngram", "--task", "nil")
     assert refused.exit_code == 1
-    assert "There is no task 'nil': say sentiment, nli, qa, hate, or name a YAML file." in refused.stderr
+    assert "There is no task 'nil': say sentiment, nli, qa, hate, boolq" in refused.stderr
+    assert "or name a YAML file." in refused.stderr
 
 
 def test_kinds_are_listed_with_what_they_need():

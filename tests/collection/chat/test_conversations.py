@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Prediction
 from dynabench.db import now
+from tests.conftest import PASSWORD
 
 from .conftest import NORTH, SOUTH, begun, said
 
@@ -276,3 +277,15 @@ def test_the_board_of_preferences_counts_what_was_sent_in_and_still_stands(talks
     assert "Who beat whom" in page
     assert talks.get("/api/v1/tasks/chat-preference/preferences?round=7").status_code == 404
     assert talks.get("/tasks/red-team-chat/preferences").status_code in (200, 303)
+
+
+def test_who_leaves_takes_along_what_was_not_sent_in(talks, ada, bob):
+    for each in (ada, bob):
+        assert said(each, begun(each)["id"], "My name is what?").status_code == 201
+    assert ada.post("/api/v1/me/deletion", json={"confirm": ada.name, "password": PASSWORD}).status_code == 204
+
+    def left(session):
+        of = select(Conversation.person_id).where(Conversation.id == Turn.conversation_id).scalar_subquery()
+        return session.scalars(select(Conversation.person_id)).all(), session.scalars(select(of)).all()
+
+    assert talks.app.state.db.read(left) == ([bob.id], [bob.id])
