@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 
 import pyarrow.parquet as pq
 import pytest
@@ -70,6 +71,8 @@ def test_names_mails_and_numbers_of_people_are_nowhere(world, settings):
     written(world, author, "It is dry.")
     for form in FORMATS:
         content = export(world.db, settings, form)
+        if form == "zip":
+            content = zipfile.ZipFile(io.BytesIO(content)).read("rows.jsonl")
         assert b"zelda" not in content
         assert b"author_id" not in content
 
@@ -81,6 +84,9 @@ def test_an_export_without_examples_has_its_columns(world, settings, form):
         assert next(csv.reader(io.StringIO(content.decode("utf-8-sig"))))[:2] == ["uid", "task"]
     elif form == "parquet":
         assert pq.read_schema(io.BytesIO(content)).names == [*COLUMNS, "exact"]
+    elif form == "zip":
+        packed = zipfile.ZipFile(io.BytesIO(content))
+        assert [(each.filename, each.file_size) for each in packed.infolist()] == [("rows.jsonl", 0)]
     else:
         assert content == b""
 

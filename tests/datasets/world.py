@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from dynabench.datasets.imports import batches, direct
 from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
+from dynabench.media.store import Store
 from dynabench.rounds.tables import Round, Task, TaskVersion
 from dynabench.settings import Settings
 from tests.validation.world import World
@@ -68,7 +70,7 @@ def fresh(db: Database, source: str, task: str = "checks") -> None:
 
 def export(db: Database, settings: Settings, form: str, attributions: bool = True, task: str = "checks") -> bytes:
     """A task's export as a file's bytes."""
-    what = db.read(scopes.scope, None, task, attributions=attributions)
+    what = replace(db.read(scopes.scope, None, task, attributions=attributions), files=Store.of(settings))
     return b"".join(FORMATS[form].write(exports.records(db, settings, what), what))
 
 
