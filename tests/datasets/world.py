@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection.tables import Example, Explanation, Handout, StoredAttribution
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
-from dynabench.datasets.imports import batches, direct
+from dynabench.datasets.imports import batches, direct, files
 from dynabench.datasets.imports.plan import Refused
 from dynabench.datasets.imports.state import State
 from dynabench.db import Database
@@ -84,6 +84,8 @@ def bring(
     mapping: object = None,
 ) -> tuple[State, list[Refused]]:  # fmt: skip
     """Import a file as the command does."""
+    if files.is_one(path):
+        path = files.rows(db, settings, task, None, path, path.with_name("rows.jsonl"))
     plan = batches.plan_for(path, path.name, into, form, mapping)
     return direct.run(db, settings, task, path, plan, lambda _: None)
 

@@ -183,8 +183,8 @@ class TaskConfig(Section):
 
     @property
     def reads_text(self) -> bool:
-        """Whether models are given any text, of whose words they can be asked."""
-        return any(isinstance(field, Text) for field in [*self.model_context, *self.input])
+        """Whether models are given any text of whose words they can be asked: a conversation has none."""
+        return self.chat is None and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
 
     @property
     def offered(self) -> frozenset[str]:
