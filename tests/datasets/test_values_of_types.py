@@ -8,8 +8,6 @@ import pytest
 
 from dynabench.datasets import parquet, shapes
 from dynabench.datasets.intake import cases
-from dynabench.rounds import contexts
-from dynabench.rounds.contexts import Row
 from dynabench.tasks import TaskConfig
 
 FIELDS = """
@@ -38,8 +36,8 @@ CONFIG = TaskConfig.parse(
 def test_a_context_from_a_table_holds_every_type():
     cells = {name: value if isinstance(value, str) else json.dumps(value) for name, value in VALUES.items()}
     cells |= {"agreed": "yes", "plain": "yes", "heat": "7", "quality": "4", "topics": '["c", "a"]'}
-    assert contexts._clean(CONFIG, Row(2, cells)) == (VALUES, "")
-    assert contexts._clean(CONFIG, Row(2, VALUES)) == (VALUES, "")
+    for given in (cells, VALUES):
+        assert CONFIG.clean_context(CONFIG.read_texts("context", given)) == VALUES
 
 
 def test_each_value_has_a_cell_in_a_table_without_nesting():
