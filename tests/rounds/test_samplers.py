@@ -1,7 +1,6 @@
 """Samplers: each walks an index, and draws what it says it draws."""
 
 import random
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -89,26 +88,10 @@ def test_each_walks_an_index_and_never_sorts(database: Database, task, name):
             yield statement, "\n".join(str(row[-1]) for row in found)
 
     for statement, plan in database.read(lambda session: list(plans(session))):
-        assert ("ix_contexts_failed" if "contexts.failed" in statement else "ix_contexts_") in plan, (statement, plan)
+        wanted = "ix_contexts_failed" if "contexts.failed" in statement.partition("WHERE")[2] else "ix_contexts_"
+        assert wanted in plan, (statement, plan)
         assert "TEMP B-TREE" not in plan, (statement, plan)
         assert "Sort" not in plan, (statement, plan)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_pick_from_many_takes_milliseconds(database: Database, task, name):
-    database.write(lambda session: fill(session, 10_000, used=lambda rng, n: n % 3))
-
-    def seconds(session):
-        session.execute(text("ANALYZE"))
-        rng, taken = random.Random(1), []
-        for _ in range(20):
-            begun = time.perf_counter()
-            contexts.pick(session, "nli", name, rng, person_id=1)
-            taken.append(time.perf_counter() - begun)
-            session.expunge_all()
-        return sorted(taken)[10]
-
-    assert database.read(seconds) < (0.02 if name != "failed_validation" else 0.04)  # up to six statements
 
 
 @pytest.mark.parametrize("name", NAMES)
