@@ -121,17 +121,17 @@ PERTURBED = PERTURB | {
 QA_JUDGE = JUDGE | {
     "task": "qa", "config": QA,
     "item": Thing(example_id=31, mode="judge", context={"passage": PASSAGE}, input={"question": QUESTION},
-                  answer={"answer": MINE_SPAN}, config=QA, round=samples._round("qa"),
+                  answer={"answer": MINE_SPAN}, said=[], config=QA, round=samples._round("qa"),
                   expires_at=samples.NOW),
 }  # fmt: skip
 QA_LAST = Thing(
-    id=6, vote="incorrect", verdict="pending", votes=1, config=QA, predictions=[QA_SAID],
+    id=6, vote="incorrect", verdict="pending", votes=1, config=QA, predictions=samples.kept([QA_SAID]),
     example=Thing(id=29, input={"question": QUESTION}, answer={"answer": MINE_SPAN}),
 )  # fmt: skip
 HATE_JUDGE = JUDGE | {
     "task": "hate", "config": HATE,
     "item": Thing(example_id=33, mode="judge", context={}, input={"statement": PLAIN}, answer={"label": "not-hateful"},
-                  config=HATE, round=samples._round("hate"), expires_at=samples.NOW),
+                  config=HATE, said=[], round=samples._round("hate"), expires_at=samples.NOW),
 }  # fmt: skip
 
 

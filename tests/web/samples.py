@@ -68,7 +68,7 @@ CREATE = {
     "values": {"input": {}, "answer": {}}, "problem": "", "tries": [], "outcome": None, "tried": None, "asks": True,
     "against": ["nli-minilm", "nli-ngram"],
     "explanation": {"values": {}, "errors": {}, "saved": False}, "retracted": False, "asked_for": NLI.ask,
-    "changes": [], "overlaps": {},
+    "changes": [], "overlaps": {}, "goals": [], "quota": None, "announcements": [],
 }  # fmt: skip
 TRIED = {
     "context_id": 3,
@@ -150,14 +150,14 @@ BOX_ANSWERED = BOX | {
         predictions=[_prediction("sentiment-minilm", "positive", {"positive": 0.91, "neutral": 0.06, "negative": 0.03},
                                  True)]),
 }  # fmt: skip
-TOTALS = {"examples": 552, "fooled": 224, "verified": 143, "people": 31, "votes": 611}
+TOTALS = {"examples": 552, "fooled": 224, "verified": 143, "people": 31, "votes": 611, "unknown": 0}
 HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX}
 
 
 def _item(config, mode, context, text, answer):
     field = config.input[0].name
     return Thing(example_id=31, mode=mode, context=context, input={field: text}, answer=answer, config=config,
-                 round=_round(config.id), expires_at=NOW + timedelta(minutes=10))  # fmt: skip
+                 round=_round(config.id), said=[], expires_at=NOW + timedelta(minutes=10))  # fmt: skip
 
 
 JUDGE = {
@@ -165,8 +165,15 @@ JUDGE = {
     "problem": "", "errors": {}, "values": {},
     "item": _item(NLI, "judge", {"premise": PREMISE}, HYPOTHESIS, {"label": "contradiction"}),
 }  # fmt: skip
+
+
+def kept(predictions):
+    """Predictions as the database has them: with what holds of them now."""
+    return [Thing(**each.model_dump(), errs=each.fooled) for each in predictions]
+
+
 LAST = Thing(
-    id=5, vote="correct", verdict="pending", votes=1, config=NLI, predictions=_outcome(True).predictions,
+    id=5, vote="correct", verdict="pending", votes=1, config=NLI, predictions=kept(_outcome(True).predictions),
     example=Thing(id=30, input={"hypothesis": "Nobody is near the water."}, answer={"label": "contradiction"}),
 )  # fmt: skip
 BLIND = JUDGE | {
@@ -199,7 +206,11 @@ NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "e
 PAGES = {
     "home": ("rounds/home.html", HOME, None),
     "home-answered": ("rounds/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
-    "home-empty": ("rounds/home.html", {"cards": [], "totals": {"examples": 0}, "specimens": [], "box": None}, None),
+    "home-empty": (
+        "rounds/home.html",
+        {"cards": [], "totals": {"examples": 0, "unknown": 0}, "specimens": [], "box": None},
+        None,
+    ),
     "task": ("rounds/task.html", TASK, ADA),
     "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
     "round": ("rounds/round.html", ROUND, ADA),

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from markupsafe import Markup
 
+from dynabench.settings import Settings
 from dynabench.web.environment import PACKAGE, environment
 from dynabench.web.pages import wants_fragment
 from tests.web.pages import PAGES
@@ -13,7 +14,8 @@ from tests.web.pages import PAGES
 
 def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
-    request = SimpleNamespace(url=SimpleNamespace(path=path), state=SimpleNamespace(role=None))
+    app = SimpleNamespace(state=SimpleNamespace(settings=Settings(secret="templates")))
+    request = SimpleNamespace(url=SimpleNamespace(path=path), state=SimpleNamespace(role=None), app=app)
     around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False, "notices": []}
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
     return environment().get_template(template).render({**around, **made, **values, **more})
@@ -55,7 +57,11 @@ def test_a_blind_validator_sees_no_claim():
     assert "Somebody says" not in draw("validate-blind")
 
 
-IN_THE_APP = {"rounds/join.html", "rounds/new.html"}  # shown by tests/browser, in the whole application
+IN_THE_APP = {
+    *("collection/chat.html", "collection/preferences.html"),
+    *("rounds/join.html", "rounds/new.html", "rounds/proposal.html", "rounds/proposals.html", "rounds/admin.html"),
+}
+"""Shown by tests of the whole application and of its pages in a browser."""
 
 
 def test_every_template_is_one_that_some_page_uses():
