@@ -13,6 +13,7 @@ from dynabench import evaluate, hooks, plugins
 from dynabench.adversaries import perturbations
 from dynabench.cli.plugin import app
 from dynabench.models import kinds
+from dynabench.rounds.samplers import samplers
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import types
 from dynabench.tasks.rules import rules
@@ -25,6 +26,7 @@ from typing import Literal
 from dynabench.adversaries.perturbations import PerText
 from dynabench.hooks import hookimpl
 from dynabench.models.kinds import REMOVALS, Kind
+from dynabench.rounds.tables import Context
 from dynabench.tasks.fields import YesNo
 from dynabench.tasks.rules import Differs
 
@@ -38,6 +40,11 @@ class Opposite(Differs):
     def differs(self, predicted, claimed, field):
         return not super().differs(predicted, claimed, field)
 
+class First:
+    label, help = "The first", "Always the same one."
+    def pick(self, ask):
+        return ask.first(order=[ask.key(Context.id)])
+
 @hookimpl
 def dynabench_fields():
     return [Thumb]
@@ -48,7 +55,7 @@ def dynabench_fooling_rules():
 
 @hookimpl
 def dynabench_samplers():
-    return {"first": min}
+    return {"first": First()}
 
 @hookimpl
 def dynabench_model_kinds():
@@ -79,7 +86,7 @@ def package(site, name, code):
 def test_what_we_ship_comes_by_the_same_hooks():
     known = plugins.installed()
     callers = {caller.name for caller in known.manager.get_hookcallers(known.manager.get_plugin(plugins.OURS))}
-    assert callers == set(plugins.HOOKS) - {"dynabench_samplers"}
+    assert callers == set(plugins.HOOKS)
     assert list(types())[:5] == ["text", "choice", "spans", "yes_no", "number"]
     assert "ngram" in kinds.kinds()
     assert "differs" in rules()
@@ -92,7 +99,7 @@ def test_one_package_brings_one_of_each(site):
         assert list(rules())[-1] == "opposite"
         assert list(kinds.kinds())[-1] == "coin"
         assert list(perturbations.transformations())[-1] == "nothing"
-        assert plugins.gather("dynabench_samplers", dict.items) == {"first": min}
+        assert list(samplers())[-1] == "first"
         assert evaluate.load("own_accuracy").compute(predictions=[1], references=[1]) == {"accuracy": 1.0}
         config = TaskConfig.parse(
             "{id: tt, name: T, input: {name: x, type: text}, answer: {name: up, type: thumb}, fooled: {rule: opposite}}"

@@ -8,6 +8,7 @@ from dynabench.hooks import hookimpl
 if TYPE_CHECKING:
     from dynabench.adversaries.perturbations import Transformation
     from dynabench.models.kinds import Kind
+    from dynabench.rounds.samplers import Sampler
     from dynabench.tasks.fields import Field
     from dynabench.tasks.rules import Rule
 
@@ -26,6 +27,14 @@ def dynabench_fooling_rules() -> "Iterable[type[Rule]]":
     from dynabench.tasks import rules
 
     return rules.SHIPPED
+
+
+@hookimpl
+def dynabench_samplers() -> "Mapping[str, Sampler]":
+    """The samplers of `rounds/samplers`."""
+    from dynabench.rounds import samplers
+
+    return samplers.SHIPPED
 
 
 @hookimpl

@@ -5,7 +5,7 @@ functions that it has of those below; each takes no arguments and returns what i
 comes in by the same hooks (`dynabench.builtin`), before all others; nobody takes a name that is taken.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pluggy
@@ -29,8 +29,8 @@ def dynabench_fooling_rules() -> Iterable[type[Any]]:
 
 
 @hookspec
-def dynabench_samplers() -> Mapping[str, Callable[..., Any]]:
-    """Ways to draw a context, by the name that a task's `contexts.sampling` gives."""
+def dynabench_samplers() -> Mapping[str, Any]:
+    """Ways to draw a context, `dynabench.rounds.samplers.Sampler`s by the name that the plan of a round gives."""
     return {}
 
 
