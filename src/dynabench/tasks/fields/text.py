@@ -18,6 +18,7 @@ _UNSEEN = (
     r"\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
 )
 _UNSEEN += r"\ufe00-\ufe0f\ufeff\uffa0"
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\ufeff"  # a byte order mark is one at an end
 _VISIBLE = re.compile(f"[^{_UNSEEN}]")
 _UNFIT = re.compile(f"[{_CONTROL}{_BROKEN}{_OVERRIDE}]")
 _MARKS = 30  # in a row, as in the stream-safe text format of UAX #15; sorting more of them costs quadratic time
@@ -122,7 +123,7 @@ def _plain(raw: str) -> str:
         return text.strip()
     if _MAYBE_STACKED.search(text) and _stacked(text):
         raise FieldError("This stacks too many accents on one letter. Remove some.")
-    return unicodedata.normalize("NFC", text).strip().strip("\ufeff").strip()
+    return unicodedata.normalize("NFC", text).strip(_BLANKS)
 
 
 def _stacked(text: str) -> bool:
