@@ -1,5 +1,6 @@
 """export(import(export(task))) is export(task), up to the names of the task and of its examples."""
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,7 +15,7 @@ from dynabench.collection.tables import Seed
 from dynabench.db import Database
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
-from dynabench.rounds.tables import Role, Round, TaskVersion
+from dynabench.rounds.tables import Context, Role, Round, TaskVersion
 from dynabench.settings import Settings
 from dynabench.tasks.rewriting import rewritten
 from tests.archives.packing import alike, bring, files, packed
@@ -52,17 +53,23 @@ def test_any_history_makes_the_same_archive_again(sqlite_template, steps, mode, 
 
 
 def furnished(world):
-    """Two more versions, a tagged context, a seed, a draft beside the closed round."""
+    """Two more versions, a tagged context and a retired one, a seed, a planned draft with arms."""
 
     def make(session):
         source = rewritten(world.source, {("name",): "Checked twice"})
         service.save_task(session, None, source + "\n# a remark\n")
         config = service.newest_config(session, "checks")
-        contexts.add(session, "checks", config, [Row(1, {"premise": "Ein Satz — “so”."}, "tag")])
+        contexts.add(session, "checks", config, [
+            Row(1, {"premise": "Ein Satz — “so”."}, "tag", weight=2.5),
+            Row(2, {"premise": "Nobody is given this."}, retired=True),
+        ])  # fmt: skip
         seed = {"context": {"premise": "Ein Satz — “so”."}, "input": {"hypothesis": "Seeded."}}
         seeds.add(session, "checks", config, seeds.rows([seed]))
         version = session.scalars(select(TaskVersion.id).order_by(TaskVersion.number.desc())).first()
-        session.add(Round(task_id="checks", number=7, version_id=version, state="draft"))
+        arms = [{"name": "other", "share": 1, "targets": [{"model": "m", "version": "2"}], "assistant": True}]
+        plan = {"goals": {"fooled": 9}, "limits": {"per_day": 3}, "closes_at": "2031-01-01T00:00:00Z"}
+        session.add(Round(task_id="checks", number=7, version_id=version, state="draft", arms=arms, assign="person",
+                          judge={"model": "j", "version": "1"}, plan=plan))  # fmt: skip
 
     world.db.write(make)
 
@@ -80,8 +87,14 @@ def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, o
     db = elsewhere
     made = bring(db, other_settings, archive, "elsewhere", tmp_path)
     assert (made.refused, made.notes) == ([], {})
-    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 3, "seeds": 1, "examples": 2}
+    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 4, "seeds": 1, "examples": 2}
     assert alike(packed(db, other_settings, "elsewhere"), "checks") == alike(archive, "checks")
+    draft = json.loads(files(archive)[layout.ROUNDS].splitlines()[1])
+    assert draft["plan"] == {"goals": {"fooled": 9}, "limits": {"per_day": 3}}
+    of = db.read(lambda session: session.scalars(select(Round).where(Round.number == 7)).one())
+    assert (of.arms, of.assign, of.judge, of.plan) == tuple(draft[each] for each in ("arms", "assign", "judge", "plan"))
+    found = db.read(lambda session: session.execute(select(Context.weight, Context.retired_at.is_not(None))).all())
+    assert sorted(tuple(each) for each in found) == [(1.0, False), (1.0, False), (1.0, True), (2.5, False)]
     kept = files(packed(db, other_settings, "elsewhere"))[layout.EXAMPLES]
     assert kept.replace(b'"elsewhere"', b'"checks"') == files(archive)[layout.EXAMPLES], "names are kept where free"
     assert db.read(lambda session: session.scalar(select(Seed.task_id))) == "elsewhere"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dynabench.datasets.rows import Moment
+from dynabench.rounds.plan import Plan
 
 FORMAT = "dynabench-task"
 MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
@@ -94,18 +95,21 @@ class Arm(Part):
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
     share: Annotated[int | float, Field(gt=0, le=1e6, allow_inf_nan=False)] = 1
-    targets: Annotated[str, Field(max_length=100)] = "round"
+    targets: Annotated[str, Field(max_length=100)] | Annotated[list[Aim], Field(max_length=100)] = "round"
 
 
 class Collected(Part):
-    """A round."""
+    """A round; its plan is without dates and chosen contexts, which hold of one deployment at one time."""
 
     number: Annotated[int, Field(ge=1, le=100_000)]
     version: Annotated[int, Field(ge=1, le=9999)]
     state: Literal["draft", "open", "closed", "released"]
     ensemble: Literal["any", "majority", "all"]
     arms: Annotated[list[Arm], Field(max_length=100)]
+    assign: Literal["item", "person"] = "item"
     targets: Annotated[list[Aim], Field(max_length=100)]
+    judge: Aim | None = None
+    plan: Plan = Plan()
     created_at: Moment
     opened_at: Moment | None
     closed_at: Moment | None
@@ -116,6 +120,8 @@ class Given(Part):
 
     values: dict[str, Any]
     tag: Annotated[str, Field(max_length=100)] = ""
+    weight: Annotated[float, Field(ge=0, le=1_000, allow_inf_nan=False)] = 1.0
+    retired: bool = False
 
 
 class Seeded(Part):

@@ -45,8 +45,10 @@ def begin(session: Session, person: Person | None, id: str, checked: Checked, so
         state = "closed" if each.state == "open" else each.state
         of = Round(
             task_id=id, number=each.number, version_id=versions[each.version], state=state, fooled_when=each.ensemble,
-            arms=[arm.model_dump(exclude_unset=True) for arm in each.arms], created_at=each.created_at,
-            opened_at=each.opened_at, closed_at=each.closed_at or (now() if each.state == "open" else None),
+            arms=[arm.model_dump(exclude_unset=True) for arm in each.arms], assign=each.assign,
+            judge=each.judge.model_dump() if each.judge else None, plan=each.plan.document(),
+            created_at=each.created_at, opened_at=each.opened_at,
+            closed_at=each.closed_at or (now() if each.state == "open" else None),
         )  # fmt: skip
         of.targets = [Target(position=at, model=aim.model, version=aim.version) for at, aim in enumerate(each.targets)]
         session.add(of)
@@ -83,9 +85,12 @@ def store(
         given = [seeds.SeedRow(n, row["context"], row["input"], row.get("answer"), row.get("tag", ""))
                  for n, row in batch.rows]  # fmt: skip
         return seeds.add(session, id, config, given).errors
-    return contexts.add(
-        session, id, config, [Row(n, row["values"], row.get("tag", "")) for n, row in batch.rows]
-    ).errors
+    return contexts.add(session, id, config, [_context(number, row) for number, row in batch.rows]).errors
+
+
+def _context(number: int, row: dict[str, Any]) -> Row:
+    found = layout.Given.model_validate(row)
+    return Row(number, found.values, found.tag, weight=found.weight, retired=found.retired)
 
 
 def _named_anew(id: str, one: Numbered) -> Numbered:

@@ -18,6 +18,7 @@ from dynabench.datasets.rows import moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
 from dynabench.rounds import queries, service
+from dynabench.rounds.plan import parse
 from dynabench.rounds.tables import Context, Round
 from dynabench.settings import Settings
 
@@ -53,10 +54,16 @@ def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
     return Plan(task_id, name, kept, rounds, scope if examples else None, expected)
 
 
+HERE_ALONE = {"opens_at": None, "closes_at": None, "contexts": "all"}
+"""Of a round's plan: what holds of one deployment at one time."""
+
+
 def _round(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
+    planned = parse(of.plan).model_copy(update=HERE_ALONE)
     return {
         "number": of.number, "version": numbers[of.version_id], "state": of.state, "ensemble": of.fooled_when,
-        "arms": of.arms, "targets": [{"model": each.model, "version": each.version} for each in of.targets],
+        "arms": of.arms, "assign": of.assign, "judge": of.judge, "plan": planned.document(),
+        "targets": [{"model": each.model, "version": each.version} for each in of.targets],
         "created_at": moment(of.created_at), "opened_at": moment(of.opened_at) if of.opened_at else None,
         "closed_at": moment(of.closed_at) if of.closed_at else None,
     }  # fmt: skip
@@ -107,11 +114,12 @@ def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 def _contexts(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
     def page(after: int) -> Select[Any]:
-        columns = (Context.id, Context.values, Context.tag)
+        columns = (Context.id, Context.values, Context.tag, Context.weight, Context.retired_at)
         return select(*columns).where(Context.task_id == task_id, Context.id > after).order_by(Context.id).limit(PAGE)
 
     for row in _pages(db, page):
-        yield {"values": row.values, "tag": row.tag}
+        retired = row.retired_at is not None
+        yield {"values": row.values, "tag": row.tag, "weight": row.weight, "retired": retired}
 
 
 def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.db import now
 from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.queries import KEYS
@@ -25,12 +26,17 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class Row:
-    """One row to upload: its number in the file or list (from 1), its values, and why it could not be read."""
+    """One row to upload: its number in the file or list (from 1), its values, and why it could not be read.
+
+    One that comes from an archive may weigh more than others in the draw, or be `retired`.
+    """
 
     number: int
     values: Any
     tag: Any = ""
     error: str = ""
+    weight: float = 1.0
+    retired: bool = False
 
 
 @dataclass
@@ -73,10 +79,10 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tupl
     return config.clean_context(media.fill(session, task_id, config.context, "context", values)), tag
 
 
-def new_keys(moment: float) -> dict[str, float]:
+def new_keys(moment: float, weight: float = 1.0) -> dict[str, float]:
     """What a new context is drawn by; `moment` is the time for its task's contexts (`samplers.weighted.time`)."""
     rng = random.SystemRandom()
-    return {"draw": rng.randint(0, KEYS), "clock": weighted.wound(moment, 1.0, rng)}
+    return {"draw": rng.randint(0, KEYS), "clock": weighted.wound(moment, weight, rng)}
 
 
 def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> Upload:
@@ -92,11 +98,14 @@ def add(session: Session, task_id: str, config: TaskConfig, rows: list[Row]) -> 
             continue
         key = digest(values)
         result.duplicates += key in good
-        good.setdefault(key, {"values": values, "tag": tag})
+        retired = now() if row.retired else None
+        good.setdefault(key, {"values": values, "tag": tag, "weight": row.weight, "retired_at": retired})
     known = set(session.scalars(queries.known_digests(task_id, list(good))))
     moment = weighted.time(session, task_id)
     new = [
-        {"task_id": task_id, "digest": key, **new_keys(moment), **row} for key, row in good.items() if key not in known
+        {"task_id": task_id, "digest": key, **new_keys(moment, row["weight"]), **row}
+        for key, row in good.items()
+        if key not in known
     ]
     if new:
         session.execute(insert(Context), new)
