@@ -90,15 +90,18 @@ class Stage(Props):
         elif "contexts/files/{id}" in path:
             known["id"] = self.file_of_contexts()
         elif "{id}" in path:
-            kind = path[: path.index("/{id}")].rpartition("/")[2]
-            things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
-            things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
-            things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
-            things |= {"conversations": lambda _: self.conversation()}
-            things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
-            things |= {"bulk": lambda _: self.bulk()}
-            known["id"] = things[kind](role) if kind in things else number or self.scene.example
+            known["id"] = self.thing(path[: path.index("/{id}")].rpartition("/")[2], role, number)
         return path.format(**known)
+
+    def thing(self, kind: str, role: str, number: int | None) -> int:
+        """The number of one of what a route calls its `kind`: of an example unless it is known for something else."""
+        things = {"tokens": self.token_of, "notices": self.notice_of, "contexts": lambda _: self.scene.given["id"]}
+        things |= {"evaluations": lambda _: self.evaluation(), "reported": lambda _: self.report()}
+        things |= {"invitations": lambda _: self.invitation()[0], "bans": self.banned_id, "people": self.banned_id}
+        things |= {"conversations": lambda _: self.conversation()}
+        things |= {"proposals": lambda _: self.proposal(), "announcements": lambda _: self.announcement()}
+        things |= {"bulk": lambda _: self.bulk()}
+        return things[kind](role) if kind in things else number or self.scene.example
 
     def call(self, method: str, path: str, role: str, route: Any, number: int | None = None) -> httpx2.Response:
         """The route as this caller would use it: pages with cookies and the form's token, the API with a token."""

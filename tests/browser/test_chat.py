@@ -56,6 +56,27 @@ def texts(page):
     return sorted(each.inner_text().strip() for each in page.locator(".chat-turn:last-child .chat-text").all())
 
 
+def prefer_north(ada):
+    """Choose the north's reply, once it is rated as well, go on, and call the next turn a tie; the side it was on."""
+    page = ada.page
+    side = page.locator(".chat-reply", has_text=NORTH[-1]).get_attribute("data-side")
+    page.locator(f'button[value="choose:{side}"]').click()
+    expect(page.get_by_role("alert").filter(has_text="Rate this reply")).to_be_visible()
+    ada.forgive("422")
+    for each in "AB":
+        page.locator(f'input[name="rating.{each}"][value="{5 if each == side else 2}"]').check()
+    page.locator(f'button[value="choose:{side}"]').click()
+    expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
+    page.get_by_label("Go on").fill("And how long does that take?")
+    page.get_by_role("button", name="Say it").click()
+    expect(page.get_by_text("Which reply is better?")).to_be_visible()
+    for each in "AB":
+        page.locator(f'input[name="rating.{each}"][value="3"]').check()
+    page.keyboard.press("t")
+    expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
+    return side
+
+
 def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     ada = guests("ada")
     page = ada.page
@@ -76,21 +97,7 @@ def test_streamed_cut_resumed_chosen_checked_and_on_the_board(guests, talks):
     assert (len(talks.north.seen), len(talks.south.seen)) == (1, 1)
     ada.forgive("ERR_")
     looks_well(page)
-    side = page.locator(".chat-reply", has_text=NORTH[-1]).get_attribute("data-side")
-    page.locator(f'button[value="choose:{side}"]').click()
-    expect(page.get_by_role("alert").filter(has_text="Rate this reply")).to_be_visible()
-    ada.forgive("422")
-    for each in "AB":
-        page.locator(f'input[name="rating.{each}"][value="{5 if each == side else 2}"]').check()
-    page.locator(f'button[value="choose:{side}"]').click()
-    expect(page.get_by_text(f"You chose {side}.")).to_be_visible()
-    page.get_by_label("Go on").fill("And how long does that take?")
-    page.get_by_role("button", name="Say it").click()
-    expect(page.get_by_text("Which reply is better?")).to_be_visible()
-    for each in "AB":
-        page.locator(f'input[name="rating.{each}"][value="3"]').check()
-    page.keyboard.press("t")
-    expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
+    side = prefer_north(ada)
     page.locator(f'input[name="answer.better"][value="{side}"]').check()
     page.get_by_role("button", name="Send it in").click()
     expect(page.get_by_role("heading", name="Your conversation is in.")).to_be_visible()

@@ -40,9 +40,7 @@ def export(
     from dynabench.media.store import Store
 
     gc.disable()  # a tenth of the time went into looking for circles, of which an export makes none
-    name = output.name.lower() if output else ""
-    plain = name.removesuffix(".gz")
-    kind = form or next((each for each, of in FORMATS.items() if plain.endswith(of.ending)), "jsonl")
+    kind = form or _kind_of(output)
     quiet = Console(stderr=True, quiet=as_json or output is None)
     with database() as db, Progress(console=quiet, transient=True) as progress:
         if kind not in FORMATS:
@@ -60,7 +58,7 @@ def export(
                 progress.update(bar, completed=written)
 
         parts = FORMATS[kind].write(counted(), what)
-        parts = gzipped(parts) if name.endswith(".gz") else parts
+        parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts
         with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
             for part in parts:
                 file.write(part)
@@ -69,3 +67,11 @@ def export(
     text = f"{written} rows of {task} in {output}."
     if as_json or output is not None:
         typer.echo(json.dumps(told) if as_json else text, err=True)
+
+
+def _kind_of(output: Path | None) -> str:
+    """The format that a file's name says; JSON lines where it says none."""
+    from dynabench.datasets.formats import FORMATS
+
+    name = output.name.lower().removesuffix(".gz") if output else ""
+    return next((kind for kind, of in FORMATS.items() if name.endswith(of.ending)), "jsonl")
