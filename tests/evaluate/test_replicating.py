@@ -52,7 +52,7 @@ def test_replicates_are_the_metric_of_samples_of_the_rows(name, options, columns
 def test_replicates_do_not_depend_on_the_others_the_times_or_memory(states, digest):
     for one in states:
         many, few = (replicates(one, formula, digest, times)["x"] for times in (40, 13))
-        assert np.array_equal(many[:13], few)
+        assert many[:13] == pytest.approx(few, abs=1e-12, rel=1e-12)  # other shapes may be added up in another order
         assert np.array_equal(replicates(one, formula, digest, 40)["x"], many)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("dynabench.stats.replicates.BLOCK", 7)
