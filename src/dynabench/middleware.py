@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dynabench import problems, security
+from dynabench import language, problems, security
 from dynabench.errors import TooLarge
 from dynabench.metrics import Metrics, template
 
@@ -36,6 +36,7 @@ class Frame:
         state = scope.setdefault("state", {})
         state.setdefault("viewer", None)
         began, status = time.perf_counter(), 500
+        language.current.set(self.language(scope))
 
         async def dressed(message: Message) -> None:
             nonlocal status
@@ -54,6 +55,9 @@ class Frame:
         """The headers of every response; pages and JSON are never kept by caches unless a route says so."""
         for name, value in security.HEADERS.items():
             headers.setdefault(name, value)
+        if _shown(scope):
+            headers.add_vary_header("Accept-Language, Cookie")
+            headers.setdefault("Content-Language", language.current.get())
         if self.settings.secure_cookies:
             headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api/") else "private, no-cache")
@@ -65,12 +69,25 @@ class Frame:
                 "Set-Cookie", f"{name}={fresh}; Path=/; Max-Age={VISITOR_SECONDS}; HttpOnly; SameSite=Lax{secure}"
             )
 
+    def language(self, scope: Scope) -> str:
+        """The language that the reader's cookie or browser asks for; the JSON API speaks English alone."""
+        if not _shown(scope):
+            return "en"
+        headers = Headers(scope=scope)
+        known = cookie_parser(headers.get("cookie", ""))
+        return language.wanted(known.get(language.COOKIE), headers.get("accept-language", ""))
+
     def note(self, scope: Scope, status: int, seconds: float) -> None:
         """Count the request, and log it by its route's template: addresses may hold what people wrote."""
         self.metrics.observe(scope, status, seconds)
         route = template(scope)
         if route not in QUIET or status >= 500:
             log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
+
+
+def _shown(scope: Scope) -> bool:
+    """Whether people read what is at this address."""
+    return not scope["path"].startswith(("/api/", "/static/", "/metrics", "/healthz", "/readyz"))
 
 
 class BodyLimit:

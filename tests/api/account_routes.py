@@ -10,6 +10,8 @@ ACCOUNTS: dict[tuple[str, str], Route] = {
     ("GET", "/login"): Route("anyone"),
     ("GET", "/settings"): Route("member"),
     ("POST", "/settings/profile"): Route("member", form={"pseudonym": ""}),
+    ("POST", "/settings/language"): Route("member", form={"language": "en"}),
+    ("POST", "/language"): Route("anyone", form={"language": "es"}),
     ("POST", "/settings/password"): Route("member", form={"current": "", "password": ""}),
     ("POST", "/settings/tokens"): Route("member", form={"name": "laptop", "scopes": ["read"]}),
     ("POST", "/settings/tokens/{id}/revoke"): Route("member", form={}),

@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPBearer
 
-from dynabench import security
+from dynabench import language, security
 from dynabench.accounts import notices, service
 from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
@@ -40,6 +40,8 @@ async def identify(request: Request) -> Person | None:
     elif cookie and token is None:
         person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
     request.state.viewer = person
+    if person is not None and person.language and not request.url.path.startswith("/api/"):
+        language.current.set(person.language)
     return person
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from dynabench import security
-from dynabench.accounts import entry, notices, rules, service
+from dynabench.accounts import entry, languages, notices, rules, service
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database
@@ -153,6 +153,27 @@ async def change_profile(request: Request, person: Member, pseudonym: Text = "")
         return await settings_page(request, person, problem.status, pseudonym=pseudonym, errors=errors)
     request.state.viewer = person
     return await settings_page(request, person, done="profile")
+
+
+@router.post("/settings/language", name="change_language")
+async def change_language(request: Request, person: Member, language: Text = "") -> Response:
+    """Choose the language of one's pages and mails; empty for what the browser asks for."""
+    known = languages.clean(language, empty=True)
+    await request.app.state.db.awrite(service.choose_language, person.id, known)
+    response = RedirectResponse(str(request.app.url_path_for("settings")), status_code=303)
+    languages.remember(request, response, known)
+    return response
+
+
+@router.post("/language", name="choose_language")
+async def choose_language(request: Request, viewer: Viewer, language: Text = "", next: Text = "") -> Response:
+    """Read the pages in this language from now on, in this browser and, for who is logged in, everywhere."""
+    known = languages.clean(language)
+    if viewer is not None:
+        await request.app.state.db.awrite(service.choose_language, viewer.id, known)
+    response = RedirectResponse(safe_next(next) if next else back(request), status_code=303)
+    languages.remember(request, response, known)
+    return response
 
 
 @router.post("/settings/password", name="change_password")

@@ -157,6 +157,11 @@ def choose_pseudonym(session: Session, person_id: int, name: str) -> Person:
     return person
 
 
+def choose_language(session: Session, person_id: int, language: str) -> None:
+    """The language of a person's pages and mails; empty for what their browser asks for."""
+    session.get_one(Person, person_id).language = language
+
+
 def _pseudonym_taken() -> Conflict:
     text = "Somebody else goes by this name."
     return Conflict(text, fields={"pseudonym": text})

@@ -7,6 +7,7 @@ from sqlalchemy import ForeignKey, Index, String, Text, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
+from dynabench.language import restored
 
 SCOPES = ("read", "annotate", "manage", "account")
 """What a token may be allowed: to read, to write and check examples, to run tasks, to change the account itself."""
@@ -15,6 +16,7 @@ SCOPES = ("read", "annotate", "manage", "account")
 class Person(Base):
     """Somebody with an account; `admin` people may do everything that owners may.
 
+    `language` is that of their pages and mails, empty for what the browser asks for.
     `imported_as` is set for people who are known only from an import: the pseudonym that they have in exports.
     """
 
@@ -27,6 +29,7 @@ class Person(Base):
     pseudonym: Mapped[str] = mapped_column(String(40), default="")
     imported_as: Mapped[str | None] = mapped_column(String(64), unique=True, index=True)
     admin: Mapped[bool] = mapped_column(default=False)
+    language: Mapped[str] = mapped_column(String(12), default="", server_default="")
     terms: Mapped[str] = mapped_column(String(20))
     agreed_at: Mapped[datetime]
     created_at: Mapped[datetime] = mapped_column(default=now)
@@ -98,6 +101,7 @@ class Act(Base):
 class Notice(Base):
     """Something that a person is told on the pages until they have seen it, such as a moderator's warning.
 
+    `phrases` has `text` and `outside` with what their translations need, where they have any.
     `link` is the path of the page that has more. `outside` stands in for `text` in what leaves the platform, where it
     is not empty. `mailing_id` is the mail that brings it.
     """
@@ -110,8 +114,19 @@ class Notice(Base):
     text: Mapped[str] = mapped_column(Text)
     link: Mapped[str] = mapped_column(String(200), default="")
     outside: Mapped[str] = mapped_column(Text, default="")
+    phrases: Mapped[dict[str, Any] | None]
     mailing_id: Mapped[int | None] = mapped_column(Key, index=True)  # SQLite adds no foreign key to a table that is
     at: Mapped[datetime] = mapped_column(default=now)
     seen_at: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_notices_person", "person_id", "seen_at"),)
+
+    @property
+    def told(self) -> str:
+        """The text, which knows its translation."""
+        return restored((self.phrases or {}).get("text")) or self.text
+
+    @property
+    def told_outside(self) -> str:
+        """What leaves the platform, which knows its translation."""
+        return restored((self.phrases or {}).get("outside")) or self.outside or self.told

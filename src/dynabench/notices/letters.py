@@ -10,6 +10,7 @@ from email.policy import SMTP
 from email.utils import formatdate, parseaddr
 
 from dynabench.accounts.tables import Notice
+from dynabench.language import _, ngettext, said
 from dynabench.notices import links
 from dynabench.notices.tables import Mailing, Wish
 from dynabench.security import keyed
@@ -38,15 +39,15 @@ def verification(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessa
     """Asks whether the address is that person's."""
     token = links.make(settings.key, links.VERIFY, wish.person_id, wish.address, links.VERIFY_SECONDS)
     address = f"{settings.site}/mail/verify/{token}"
-    return _own(settings, mailing, wish, "Confirm your address for Dynabench", "verify", address=address)
+    return _own(settings, mailing, wish, said(_("Confirm your address for Dynabench")), "verify", address=address)
 
 
 def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Notice]) -> EmailMessage:
     """What somebody was told, in one mail, with a link to have no more of them."""
     items = [
-        Item((each.outside or each.text)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told
+        Item(said(each.told_outside)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told
     ]
-    subject = items[0].text if len(items) == 1 else f"{len(items)} notices from Dynabench"
+    subject = items[0].text if len(items) == 1 else said(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
     token = links.make(settings.key, links.UNSUBSCRIBE, wish.person_id, wish.address)
     choices = f"{settings.site}/settings/notifications"
     stop = f"{settings.site}/mail/unsubscribe/{token}"
@@ -58,7 +59,7 @@ def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Not
 
 def invitation(settings: Settings, to: str, key: str, at: datetime, **values: str) -> EmailMessage:
     """Invites somebody who need not have an account; `key` is the same in each try, `values` are the template's."""
-    subject = f"An invitation to {values['task']}"
+    subject = said(_("An invitation to %(task)s", task=values["task"]))
     return _letter(settings, to, key, at, subject, "invitation", **values)
 
 

@@ -10,7 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
+from dynabench.accounts.tables import Person
 from dynabench.db import Database, now
+from dynabench.language import speaking
 from dynabench.notices import letters, post, queries, retrying
 from dynabench.notices.tables import CHANNELS, Mailing, Wish
 from dynabench.settings import Settings
@@ -84,7 +86,8 @@ def _taken(session: Session, settings: Settings, id: int, job_id: str) -> EmailM
     if found is None or found.job_id != job_id or found.state not in ("gathering", "sending"):
         return None
     wish = session.get(Wish, found.person_id)
-    letter = _letter(session, settings, found, wish) if wish and wish.address and settings.mails else None
+    with speaking(session.get_one(Person, found.person_id).language):
+        letter = _letter(session, settings, found, wish) if wish and wish.address and settings.mails else None
     found.state = "sending" if letter else "dropped"
     return letter
 

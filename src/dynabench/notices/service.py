@@ -12,6 +12,7 @@ from dynabench.accounts.notices import KINDS
 from dynabench.accounts.rules import clean_email, email_problem
 from dynabench.accounts.tables import Notice
 from dynabench.db import now
+from dynabench.language import kept
 from dynabench.notices import links, mailing, webhooks
 from dynabench.notices.tables import CHANNELS, Hook, Mailing, Wish
 
@@ -29,6 +30,7 @@ def tell(session: Session, person_id: int, kind: str, text: str, *, link: str = 
         raise ValueError(kind)
     wish = session.get(Wish, person_id)
     made = Notice(person_id=person_id, kind=kind, text=text, link=link, outside=outside)
+    made.phrases = {"text": kept(text), "outside": kept(outside)}
     if not wants(wish, kind, "page"):
         made.seen_at = now()
     if wish and wish.verified_at and wants(wish, kind, "mail"):

@@ -1,7 +1,6 @@
 """The Jinja environment that all pages share."""
 
 from functools import cache
-from gettext import NullTranslations
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from jinja2 import (
     StrictUndefined,
 )
 
+from dynabench.language import LANGUAGES, current, direction, said
 from dynabench.stats.rates import FEW
 from dynabench.tasks.fields import template_folders
-from dynabench.web import filters
+from dynabench.web import filters, languages
 from dynabench.web.marks import marks
 from dynabench.web.static import address
 
@@ -33,11 +33,11 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
-    translations = NullTranslations()
     env.install_gettext_callables(  # type: ignore[attr-defined]
-        translations.gettext, translations.ngettext, newstyle=True, pgettext=translations.pgettext
+        languages.gettext, languages.ngettext, newstyle=True, pgettext=languages.pgettext
     )
     env.globals.update(static=address, marks=marks, few=FEW)
+    env.globals.update(language=current.get, direction=direction, languages=LANGUAGES, script_words=languages.of_scripts)
     env.filters.update(
         number=filters.number,
         percent=filters.percent,
@@ -51,6 +51,7 @@ def environment() -> Environment:
         ticks=filters.ticks,
         initials=filters.initials,
         bucket=filters.bucket,
+        said=said,
     )
     return env
 

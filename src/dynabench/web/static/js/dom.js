@@ -1,8 +1,13 @@
 /** Small helpers that the other modules share. */
 
+const words = document.getElementById("catalogue");
+const catalogue = words ? JSON.parse(words.textContent) : {};
+
+/** The page's language for `Intl`, with the digits that its texts have. */
+export const locale = `${document.documentElement.lang || "en"}-u-nu-latn`;
+
 /** The text in the reader's language with `%(name)s` filled in; extracted like the templates' `_`. */
 export function _(text, values = {}) {
-  const catalogue = globalThis.dynabenchCatalogue ?? {};
   return (catalogue[text] ?? text).replace(/%\((\w+)\)s/g, (whole, name) => values[name] ?? whole);
 }
 

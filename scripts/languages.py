@@ -1,0 +1,165 @@
+"""Keeps the catalogues of the pages' languages: `make languages`, and what a translator needs.
+
+    update                  take new texts from the sources into each catalogue, and leave out those that are gone
+    missing LANGUAGE        the texts without a translation, as JSON: a list of texts, or of [one, many] pairs
+    fill LANGUAGE FILE      take in translations: JSON of text (for plurals: the first form) to text or list of forms
+    check                   say what is missing or does not fit; exit status 1 where anything is
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po, write_po
+
+from dynabench.language import FOLDER, LANGUAGES
+
+SOURCES = FOLDER.parent
+METHODS = [
+    ("**.py", "python"),
+    ("web/static/js/**.js", "javascript"),
+    ("**/templates/**.html", "jinja2"),
+    ("**/templates/**.txt", "jinja2"),
+]
+OPTIONS = {f"**/templates/**.{kind}": {"extensions": "jinja2.ext.do", "silent": "false"} for kind in ("html", "txt")}
+PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|%%")
+TRANSLATED = [language for language in LANGUAGES if language != "en"]
+
+
+def extracted() -> Catalog:
+    """All texts of templates, Python and scripts."""
+    catalogue = Catalog()
+    for _, _, message, _, _ in found():
+        catalogue.add(message)
+    return catalogue
+
+
+def found() -> Iterator[tuple[str, int, Any, list[str], str | None]]:
+    """Each text with its file and line, in the order of files."""
+    keywords: dict[str, Any] = {"_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
+    yield from extract_from_dir(SOURCES, METHODS, OPTIONS, keywords)  # type: ignore[misc]
+
+
+def path(language: str) -> Path:
+    """The catalogue's file."""
+    return FOLDER / language / "dynabench.po"
+
+
+def read(language: str) -> Catalog:
+    """The catalogue as it is; an empty one where there is none yet."""
+    if not path(language).exists():
+        return Catalog(locale=language)
+    with path(language).open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def write(language: str, catalogue: Catalog) -> None:
+    """The catalogue, its texts in their order and each on one line, so that branches merge."""
+    path(language).parent.mkdir(parents=True, exist_ok=True)
+    with path(language).open("wb") as file:
+        write_po(file, catalogue, width=0, no_location=True, omit_header=False, sort_output=True, ignore_obsolete=True)
+
+
+def fresh(language: str, sources: Catalog) -> Catalog:
+    """The catalogue with the sources' texts and what is known of their translations."""
+    known, made = read(language), Catalog(locale=language, project="Dynabench", fuzzy=False)
+    made.revision_date = made.creation_date = made.creation_date.replace(
+        year=2026, month=11, day=22, hour=0, minute=0, second=0, microsecond=0
+    )
+    for message in sources:
+        if message.id:
+            old = known.get(message.id)
+            same = old is not None and isinstance(old.id, tuple) == isinstance(message.id, tuple)
+            made.add(message.id, old.string if old is not None and same else "")
+    return made
+
+
+def update() -> None:
+    """Take new texts into each catalogue, and the scripts' texts into their list."""
+    sources = extracted()
+    for language in TRANSLATED:
+        write(language, fresh(language, sources))
+    scripts = sorted({message for file, _, message, _, _ in found() if file.endswith(".js")})
+    (FOLDER / "scripts.json").write_text(json.dumps(scripts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def missing(language: str) -> list[Any]:
+    """Texts of the sources that have no translation."""
+    return [message.id for message in fresh(language, extracted()) if message.id and not _whole(message.string)]
+
+
+def _whole(string: Any) -> bool:
+    return all(string) if isinstance(string, tuple | list) and string else bool(string)
+
+
+def fill(language: str, translations: dict[str, Any]) -> int:
+    """Take in translations; how many texts they fit."""
+    catalogue = fresh(language, extracted())
+    taken = 0
+    for message in catalogue:
+        first = message.id[0] if isinstance(message.id, tuple) else message.id
+        if first and (told := translations.get(first)):
+            message.string = tuple(told) if isinstance(message.id, tuple) and isinstance(told, list) else told
+            taken += 1
+    write(language, catalogue)
+    return taken
+
+
+def wrong(language: str, sources: Catalog) -> Iterator[str]:
+    """What keeps a catalogue from being complete, a line for each text."""
+    known = read(language)
+    for message in sources:
+        if not message.id:
+            continue
+        first = message.id[0] if isinstance(message.id, tuple) else message.id
+        entry = known.get(message.id)
+        if entry is None or not _whole(entry.string) or entry.fuzzy:
+            yield f"{language}: no translation of {first!r}"
+            continue
+        forms = entry.string if isinstance(entry.string, tuple) else (entry.string,)
+        if isinstance(message.id, tuple) and len(forms) != known.num_plurals:
+            yield f"{language}: {len(forms)} forms in place of {known.num_plurals} for {first!r}"
+        sources_placeholders = [_placeholders(each) for each in _forms(message.id)]
+        for form in forms:
+            own = _placeholders(form)
+            if own - sources_placeholders[-1] - sources_placeholders[0] or (
+                not isinstance(message.id, tuple) and own != sources_placeholders[0]
+            ) or sources_placeholders[-1] - own - {"num", "n", "many"}:
+                yield f"{language}: other placeholders than {first!r}: {form!r}"
+
+
+def _forms(id: Any) -> tuple[str, ...]:
+    return id if isinstance(id, tuple) else (id,)
+
+
+def _placeholders(text: str) -> set[str]:
+    return {match[1] or "%" for match in PLACEHOLDER.finditer(text)}
+
+
+def main(arguments: list[str]) -> int:
+    """What the command line asks for."""
+    match arguments:
+        case ["update"]:
+            update()
+        case ["missing", language]:
+            print(json.dumps(missing(language), indent=0, ensure_ascii=False))
+        case ["fill", language, file]:
+            print(fill(language, json.loads(Path(file).read_text(encoding="utf-8"))), "texts taken in")
+        case ["check"]:
+            sources = extracted()
+            problems = [line for language in TRANSLATED for line in wrong(language, sources)]
+            print("\n".join(problems) or "All catalogues are complete.")
+            return bool(problems)
+        case _:
+            print(__doc__)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
