@@ -1,9 +1,9 @@
 """Keeps the catalogues of the pages' languages: `make languages`, and what a translator needs.
 
-    update                  take new texts from the sources into each catalogue, and leave out those that are gone
-    missing LANGUAGE        the texts without a translation, as JSON: a list of texts, or of [one, many] pairs
-    fill LANGUAGE FILE      take in translations: JSON of text (for plurals: the first form) to text or list of forms
-    check                   say what is missing or does not fit; exit status 1 where anything is
+update                  take new texts from the sources into each catalogue, and leave out those that are gone
+missing LANGUAGE        the texts without a translation, as JSON: a list of texts, or of [one, many] pairs
+fill LANGUAGE FILE      take in translations: JSON of text (for plurals: the first form) to text or list of forms
+check                   say what is missing or does not fit; exit status 1 where anything is
 """
 
 import json
@@ -127,9 +127,11 @@ def wrong(language: str, sources: Catalog) -> Iterator[str]:
         sources_placeholders = [_placeholders(each) for each in _forms(message.id)]
         for form in forms:
             own = _placeholders(form)
-            if own - sources_placeholders[-1] - sources_placeholders[0] or (
-                not isinstance(message.id, tuple) and own != sources_placeholders[0]
-            ) or sources_placeholders[-1] - own - {"num", "n", "many"}:
+            if (
+                own - sources_placeholders[-1] - sources_placeholders[0]
+                or (not isinstance(message.id, tuple) and own != sources_placeholders[0])
+                or sources_placeholders[-1] - own - {"num", "n", "many"}
+            ):
                 yield f"{language}: other placeholders than {first!r}: {form!r}"
 
 

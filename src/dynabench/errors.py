@@ -5,12 +5,14 @@ Services raise these; the web frame turns them into JSON for programs and into p
 
 from typing import Any
 
+from dynabench.language import _, joined
+
 
 class Problem(Exception):
     """A request that cannot be fulfilled: what happened, what it means, what to do."""
 
     status = 500
-    title = "Something went wrong"
+    title = _("Something went wrong")
 
     def __init__(self, detail: str, **extra: Any) -> None:
         super().__init__(detail)
@@ -36,53 +38,54 @@ def _restored(kind: type[Problem], args: tuple[Any, ...], members: dict[str, Any
 class Unauthenticated(Problem):
     """Nobody is logged in, or the token is unknown."""
 
-    status, title = 401, "Log in first"
+    status, title = 401, _("Log in first")
 
 
 class Forbidden(Problem):
     """The person is known and may not do this."""
 
-    status, title = 403, "Not allowed"
+    status, title = 403, _("Not allowed")
 
 
 class NotFound(Problem):
     """There is no such thing, or it is not visible to this person."""
 
-    status, title = 404, "Not found"
+    status, title = 404, _("Not found")
 
 
 class Conflict(Problem):
     """The thing exists and its state does not allow this."""
 
-    status, title = 409, "Conflict"
+    status, title = 409, _("Conflict")
 
 
 class TooLarge(Problem):
     """The request's body is over the limit."""
 
-    status, title = 413, "Too large"
+    status, title = 413, _("Too large")
 
 
 class Invalid(Problem):
     """Some fields do not hold what they must; `fields` maps dotted names such as `input.hypothesis` to messages."""
 
-    status, title = 422, "Some fields need attention"
+    status, title = 422, _("Some fields need attention")
 
     def __init__(self, fields: dict[str, str], detail: str = "") -> None:
-        super().__init__(detail or "; ".join(f"{name}: {message}" for name, message in fields.items()), fields=fields)
+        told = (_("%(name)s: %(message)s", name=name, message=message) for name, message in fields.items())
+        super().__init__(detail or joined("; ", told), fields=fields)
         self.fields = fields
 
 
 class TooMany(Problem):
     """Too many requests in too short a time."""
 
-    status, title = 429, "Slow down"
+    status, title = 429, _("Slow down")
 
 
 class Unavailable(Problem):
     """Something this request needs, such as a model, does not answer; try again in `retry_after` seconds."""
 
-    status, title = 503, "No answer"
+    status, title = 503, _("No answer")
 
     def __init__(self, detail: str, retry_after: int = 2, **extra: Any) -> None:
         super().__init__(detail, retry_after=retry_after, **extra)

@@ -48,6 +48,12 @@ class Phrase(str):
         """Itself: what is made of an error stays translatable."""
         return self
 
+    def __add__(self, other: str) -> str:
+        return joined("", (self, other))
+
+    def __radd__(self, other: str) -> str:
+        return joined("", (other, self))
+
     def __html__(self) -> str:
         """What a template shows."""
         from markupsafe import escape
@@ -55,13 +61,13 @@ class Phrase(str):
         return escape(said(self))
 
 
-def _(message: str, /, **values: Any) -> Phrase:
-    """A text that people read; extracted into the catalogues. `values` fill placeholders such as `%(name)s`."""
+def _(message: str, /, **values: Any) -> str:
+    """A text that people read, a `Phrase`; extracted into the catalogues. `values` fill placeholders as `%(name)s`."""
     return Phrase(message, "", None, values)
 
 
-def ngettext(message: str, plural: str, number: int, /, **values: Any) -> Phrase:
-    """A text about `number` things, which is also the placeholder `%(num)s`."""
+def ngettext(message: str, plural: str, number: int, /, **values: Any) -> str:
+    """A `Phrase`: a text about `number` things, which is also the placeholder `%(num)s`."""
     return Phrase(message, plural, number, {"num": number, **values})
 
 
@@ -87,7 +93,9 @@ def kept(text: str) -> dict[str, Any] | None:
     """A phrase as JSON, for `restored` to make it again; None for a text that has no translation."""
     if not isinstance(text, Phrase):
         return None
-    values = {name: kept(value) or str(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    values = {
+        name: kept(value) or str(value) if isinstance(value, str) else value for name, value in text.values.items()
+    }
     return {"message": text.message, "plural": text.plural, "number": text.number, "values": values}
 
 

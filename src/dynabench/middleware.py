@@ -13,12 +13,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynabench import language, problems, security
 from dynabench.errors import TooLarge
+from dynabench.language import _
 from dynabench.metrics import Metrics, template
 
 log = structlog.get_logger("dynabench.web")
 
 VISITOR_SECONDS = 365 * 24 * 3600
-TOO_LARGE = "This is more than the {} KiB that can be sent here. Nothing was kept."
+
+
+def _too_large(most: int) -> str:
+    return _("This is more than the %(n)s KiB that can be sent here. Nothing was kept.", n=most // 1024)
+
+
 QUIET = frozenset({"/static", "/healthz", "/readyz", "/metrics"})
 
 
@@ -121,11 +127,11 @@ class BodyLimit:
             message = await receive()
             total += len(message.get("body", b""))
             if total > most:
-                raise HTTPException(413, TOO_LARGE.format(most // 1024))  # the one kind that body parsers let through
+                raise HTTPException(413, _too_large(most))  # the one kind that body parsers let through
             return message
 
         if announced.isdigit() and int(announced) > most:
-            response = await problems.respond(Request(scope), TooLarge(TOO_LARGE.format(most // 1024)))
+            response = await problems.respond(Request(scope), TooLarge(_too_large(most)))
             await response(scope, receive, send)
         else:
             await self.app(scope, counted, send)
@@ -141,7 +147,9 @@ class CleanAddress:
         """Answer 400 to NUL characters and invalid UTF-8 in the path or the query."""
         if scope["type"] == "http" and _dirty(scope):
             request = Request(scope)
-            response = await problems.respond(request, problems.BadRequest("The address contains invalid characters."))
+            response = await problems.respond(
+                request, problems.BadRequest(_("The address contains invalid characters."))
+            )
             await response(scope, receive, send)
             return
         await self.app(scope, receive, send)

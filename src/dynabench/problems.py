@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from dynabench import web
 from dynabench.accounts.auth import identify
 from dynabench.errors import Invalid, Problem, Unauthenticated
+from dynabench.language import _
 from dynabench.security import HEADERS
 from dynabench.storable import printable
 
@@ -52,13 +53,13 @@ DOCUMENT = {
 class BadRequest(Problem):
     """The request is not one that can be read."""
 
-    status, title = 400, "Bad request"
+    status, title = 400, _("Bad request")
 
 
 class Unexpected(Problem):
     """An error of ours."""
 
-    status, title = 500, "Something went wrong"
+    status, title = 500, _("Something went wrong")
 
 
 def is_api(request: Request) -> bool:
@@ -123,13 +124,13 @@ def from_validation(error: RequestValidationError) -> Problem:
     """FastAPI's own checks as a problem: 400 for a body that is no JSON, else a message per field."""
     errors: list[Any] = list(error.errors())
     if any(one["type"] == "json_invalid" for one in errors):
-        return BadRequest("The body is not valid JSON.")
+        return BadRequest(_("The body is not valid JSON."))
     return Invalid({printable(dotted(one["loc"])): _message(one) for one in errors})
 
 
 def _message(error: dict[str, Any]) -> str:
     text = str(error["msg"])
-    return {"missing": "This is required.", "extra_forbidden": "There is no such field."}.get(error["type"], text)
+    return {"missing": _("This is required."), "extra_forbidden": _("There is no such field.")}.get(error["type"], text)
 
 
 async def on_problem(request: Request, error: Exception) -> Response:
@@ -153,18 +154,18 @@ async def on_http(request: Request, error: Exception) -> Response:
     return await respond(request, problem, error.headers)
 
 
-NO_SUCH_PAGE = "There is nothing at this address."
+NO_SUCH_PAGE = _("There is nothing at this address.")
 
 
 async def on_data_error(request: Request, error: Exception) -> Response:
     """The last line of defence: a value that passed every check and that the database cannot hold."""
     log.warning("the database refused a value", path=request.url.path, error=str(getattr(error, "orig", error)))
-    return await respond(request, BadRequest("A value in this request cannot be stored."))
+    return await respond(request, BadRequest(_("A value in this request cannot be stored.")))
 
 
 async def on_exception(request: Request, error: Exception) -> Response:
     """An error of ours: logged with its traceback by the server, told without it."""
-    problem = Unexpected("This is our mistake, and it is logged. Nothing was changed; try again.")
+    problem = Unexpected(_("This is our mistake, and it is logged. Nothing was changed; try again."))
     return await respond(request, problem, HEADERS)  # this answer does not pass the middleware that adds them
 
 

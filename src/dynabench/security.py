@@ -19,12 +19,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from dynabench.errors import Forbidden, Invalid, TooMany
+from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.storable import printable, unstorable
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
-STALE_FORM = "This form is out of date or was not opened here. Reload the page and send it again."
+STALE_FORM = _("This form is out of date or was not opened here. Reload the page and send it again.")
 
 POLICY = "; ".join(
     (
@@ -145,7 +146,7 @@ async def protect(request: Request) -> None:
 async def _protect(request: Request) -> None:
     if bearer(request) is None:
         if not _from_here(request):
-            raise Forbidden("Another site sent this request.")
+            raise Forbidden(_("Another site sent this request."))
         if session_cookie(request) or not request.url.path.startswith("/api/"):
             token = request.headers.get("x-csrf-token") or (await request.form()).get("csrf")
             if not isinstance(token, str) or not _genuine(request, token):
@@ -159,13 +160,13 @@ async def _storable(request: Request) -> None:
         try:
             body: Any = await request.json() if await request.body() else None
         except (ValueError, RecursionError):  # also where a handler reads the body by itself
-            raise HTTPException(400, "The body is not valid JSON in UTF-8.") from None
+            raise HTTPException(400, _("The body is not valid JSON in UTF-8.")) from None
     elif kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
         body = {name: value for name, value in (await request.form()).multi_items() if isinstance(value, str)}
     else:
         return
     wrong = {
-        printable(name): "This cannot be stored: remove control characters or nesting." for name in unstorable(body)
+        printable(name): _("This cannot be stored: remove control characters or nesting.") for name in unstorable(body)
     }
     if wrong:
         raise Invalid(wrong)
@@ -215,4 +216,4 @@ def throttle(request: Request, name: str, times: int, seconds: float, key: str |
     wait = request.app.state.limiter.wait(name, who, times, seconds)
     if wait > 0:
         after = int(wait) + 1
-        raise TooMany(f"Too many requests in a short time. Try again in {after} s.", retry_after=after)
+        raise TooMany(_("Too many requests in a short time. Try again in %(after)s s.", after=after), retry_after=after)

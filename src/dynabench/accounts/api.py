@@ -9,6 +9,7 @@ from dynabench.accounts import entry, notices, rules, schemas, service
 from dynabench.accounts.auth import Member, Viewer, needs, scope
 from dynabench.accounts.tables import Person
 from dynabench.errors import Invalid
+from dynabench.language import _
 
 router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(scope("account"))])
 
@@ -75,7 +76,7 @@ async def _whose(request: Request, body: schemas.TokenIn, viewer: Person | None)
     if body.username is None and body.password is None and viewer is not None:
         return viewer.id, None
     if missing := [name for name in ("username", "password") if getattr(body, name) is None]:
-        raise Invalid(dict.fromkeys(missing, "Say who you are, or send a token with the scope “account”."))
+        raise Invalid(dict.fromkeys(missing, _("Say who you are, or send a token with the scope “account”.")))
     proven = await entry.prove(request, str(body.username), str(body.password))
     return proven.person.id, proven.rehashed
 

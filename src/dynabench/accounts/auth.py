@@ -13,6 +13,7 @@ from dynabench.accounts import notices, service
 from dynabench.accounts.tables import SCOPES, Person
 from dynabench.db import Database, now
 from dynabench.errors import Forbidden, Unauthenticated
+from dynabench.language import _
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 USED_EVERY = timedelta(minutes=1)
@@ -32,7 +33,7 @@ async def identify(request: Request) -> Person | None:
     if token is not None and request.url.path.startswith("/api/"):
         found = await db.aread(service.person_of_token, security.digest(token))
         if found is None:
-            raise Unauthenticated("This token is unknown or revoked. Make a new one with POST /api/v1/tokens.")
+            raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
         person, row = found
         request.state.scopes = frozenset(row.scopes)
         if row.used_at is None or now() - row.used_at > USED_EVERY:
@@ -54,7 +55,7 @@ Viewer = Annotated[Person | None, Depends(_viewer)]
 
 async def _member(viewer: Viewer) -> Person:
     if viewer is None:
-        raise Unauthenticated("Log in, or send an API token in the Authorization header.")
+        raise Unauthenticated(_("Log in, or send an API token in the Authorization header."))
     return viewer
 
 
@@ -63,7 +64,7 @@ Member = Annotated[Person, Depends(_member)]
 
 async def _admin(member: Member) -> Person:
     if not member.admin:
-        raise Forbidden("This is for the deployment's administrators.")
+        raise Forbidden(_("This is for the deployment's administrators."))
     return member
 
 
@@ -84,11 +85,14 @@ class Scope:
         """The scope that a request with this method to this handler needs."""
         return _own_scopes.get(handler) or ("read" if method in security.SAFE_METHODS else self.name)
 
-    async def __call__(self, request: Request, _: Viewer) -> None:
+    async def __call__(self, request: Request, _who: Viewer) -> None:
         """Refuse a token that lacks the scope."""
         scopes, name = request.state.scopes, self.needed(request.method, request.scope.get("endpoint"))
         if scopes is not None and name not in scopes:
-            text = f"This token lacks the scope “{name}”. Make one that has it in the settings or with POST /tokens."
+            text = _(
+                "This token lacks the scope “%(name)s”. Make one that has it in the settings or with POST /tokens.",
+                name=name,
+            )
             raise Forbidden(text, scope=name)
 
 

@@ -12,6 +12,7 @@ from dynabench.accounts import passwords, rules, service
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.errors import Invalid, Unauthenticated
+from dynabench.language import _
 
 MINUTE, HOUR = 60.0, 3600.0
 
@@ -41,7 +42,7 @@ async def prove(request: Request, name: str, password: str) -> Proven:
     person = await db.aread(service.find, name)
     cost = request.app.state.settings.password_cost
     if not await passwords.acheck(person.password_hash if person else None, password, cost) or person is None:
-        raise Unauthenticated("Username and password do not fit together.")
+        raise Unauthenticated(_("Username and password do not fit together."))
     old = passwords.outdated(person.password_hash, cost)
     return Proven(person, await passwords.amake(password, cost) if old else None)
 
@@ -55,7 +56,7 @@ async def confirm(request: Request, person: Person, password: str) -> bool:
 async def change_password(request: Request, person: Person, current: str, password: str) -> None:
     """A new password for somebody who knows the old one; every browser is logged out. Raises `Invalid` or `TooMany`."""
     if not await confirm(request, person, current):
-        raise Invalid({"current": "This is not your password."})
+        raise Invalid({"current": _("This is not your password.")})
     if problem := rules.password_problem(password, person.username, person.email):
         raise Invalid({"password": problem})
     hashed = await passwords.amake(password, request.app.state.settings.password_cost)

@@ -12,6 +12,7 @@ from dynabench.accounts import queries, service
 from dynabench.accounts.tables import Notice, Person
 from dynabench.db import now
 from dynabench.errors import NotFound
+from dynabench.language import _
 
 KINDS = (
     "submission",
@@ -42,5 +43,5 @@ def dismiss(session: Session, person_id: int, notice_id: int) -> None:
     """Remember that a person has seen a notice; twice changes nothing."""
     notice = session.get(Notice, notice_id)
     if notice is None or notice.person_id != person_id:
-        raise NotFound("You have no such notice.")
+        raise NotFound(_("You have no such notice."))
     session.execute(update(Notice).where(Notice.id == notice_id, Notice.seen_at.is_(None)).values(seen_at=now()))

@@ -9,6 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from dynabench.accounts.tables import SCOPES
 from dynabench.errors import Invalid
+from dynabench.language import _
 
 USERNAME = re.compile(r"[A-Za-z0-9_.-]{3,40}")
 PSEUDONYM = re.compile(r"[\w][\w .-]{1,38}[\w]")
@@ -49,7 +50,7 @@ def newcomer(username: str, email: str, password: str, agree: bool) -> Newcomer:
         "username": username_problem(username),
         "email": email_problem(email),
         "password": password_problem(password, username, email),
-        "agree": "" if agree else "Agree to the terms and the data's licence to join.",
+        "agree": "" if agree else _("Agree to the terms and the data's licence to join."),
     }
     if wrong := {name: text for name, text in problems.items() if text}:
         raise Invalid(wrong)
@@ -59,9 +60,9 @@ def newcomer(username: str, email: str, password: str, agree: bool) -> Newcomer:
 def username_problem(username: str) -> str:
     """Why this username cannot be taken, or an empty text."""
     if not USERNAME.fullmatch(username):
-        return "Use 3 to 40 letters, digits, dots, hyphens or underscores."
+        return _("Use 3 to 40 letters, digits, dots, hyphens or underscores.")
     if username.lower().startswith(DELETED):
-        return f"Names that begin with “{DELETED}” are reserved."
+        return _("Names that begin with “%(deleted)s” are reserved.", deleted=DELETED)
     return ""
 
 
@@ -73,7 +74,7 @@ def clean_email(email: str) -> str:
 def email_problem(email: str) -> str:
     """Why this is no mail address, or an empty text; nobody is asked whether it exists."""
     try:
-        return "" if len(clean_email(email)) <= 254 else "This address is too long."
+        return "" if len(clean_email(email)) <= 254 else _("This address is too long.")
     except EmailNotValidError as problem:
         return str(problem)
 
@@ -82,12 +83,12 @@ def password_problem(password: str, username: str, email: str = "") -> str:
     """Why this password is refused, or an empty text. Length counts, and what is guessed first is refused."""
     least, most = PASSWORD_LENGTH
     if not least <= len(password) <= most:
-        return f"Use {least} to {most} characters."
+        return _("Use %(least)s to %(most)s characters.", least=least, most=most)
     lowered = password.lower()
     if lowered in {username.lower(), email.lower(), email.partition("@")[0].lower()}:
-        return "Choose something else than your name or address."
+        return _("Choose something else than your name or address.")
     if lowered in COMMON or _too_plain(lowered):
-        return "This password is among the first that are guessed. Choose another, such as four random words."
+        return _("This password is among the first that are guessed. Choose another, such as four random words.")
     return ""
 
 
@@ -99,7 +100,7 @@ def clean_pseudonym(text: str) -> str:
     """A pseudonym in its normal form, empty for none; raises `Invalid`."""
     name = " ".join(unicodedata.normalize("NFKC", text).split())
     if name and (not PSEUDONYM.fullmatch(name) or name.lower().startswith(DELETED)):
-        raise Invalid({"pseudonym": "Use 3 to 40 letters, digits, spaces, dots, hyphens or underscores."})
+        raise Invalid({"pseudonym": _("Use 3 to 40 letters, digits, spaces, dots, hyphens or underscores.")})
     return name
 
 
@@ -107,15 +108,17 @@ def clean_token_name(text: str) -> str:
     """A token's name; raises `Invalid`."""
     name = " ".join(text.split())
     if not name or len(name) > 60 or not name.isprintable():
-        raise Invalid({"name": "Give the token a name of at most 60 characters."})
+        raise Invalid({"name": _("Give the token a name of at most 60 characters.")})
     return name
 
 
 def clean_scopes(wanted: Collection[str], most: Collection[str] | None = None) -> list[str]:
     """A new token's scopes in their usual order; `most` is what the token that asks for it has. Raises `Invalid`."""
     if not wanted or (unknown := set(wanted) - set(SCOPES)):
-        said = f"There is no scope {sorted(unknown)[0]!r}. " if wanted else ""
-        raise Invalid({"scopes": f"{said}Choose some of {', '.join(SCOPES)}."})
+        said = _("There is no scope %(value)s. ", value=repr(sorted(unknown)[0])) if wanted else ""
+        raise Invalid({"scopes": _("%(said)sChoose some of %(scopes)s.", said=said, scopes=", ".join(SCOPES))})
     if most is not None and (beyond := set(wanted) - set(most)):
-        raise Invalid({"scopes": f"A token cannot give what it lacks itself: {', '.join(sorted(beyond))}."})
+        raise Invalid(
+            {"scopes": _("A token cannot give what it lacks itself: %(value)s.", value=", ".join(sorted(beyond)))}
+        )
     return [name for name in SCOPES if name in wanted]

@@ -15,6 +15,7 @@ from dynabench.accounts.tables import Act, Notice, Person, Token
 from dynabench.accounts.tables import Session as Login
 from dynabench.db import now
 from dynabench.errors import Conflict, NotFound
+from dynabench.language import _
 from dynabench.security import digest
 
 TERMS = "2026-11"  # the version of the terms that people agree to when they join
@@ -45,9 +46,9 @@ def _refuse_taken(session: Session, newcomer: Newcomer) -> None:
     fields: dict[str, str] = {}
     for person in session.scalars(queries.taken(newcomer.username, newcomer.email)):
         if person.email.lower() == newcomer.email.lower():
-            fields["email"] = "There is an account with this address; log in instead."
+            fields["email"] = _("There is an account with this address; log in instead.")
         if newcomer.username.lower() in (person.username.lower(), person.pseudonym.lower()):
-            fields["username"] = "This name is taken."
+            fields["username"] = _("This name is taken.")
     if fields:
         raise Conflict(" ".join(fields.values()), fields=fields)
 
@@ -61,7 +62,7 @@ def get(session: Session, name: str) -> Person:
     """The account with this username or mail address; `NotFound` where there is none."""
     person = find(session, name)
     if person is None:
-        raise NotFound(f"There is no account “{name}”.")
+        raise NotFound(_("There is no account “%(name)s”.", name=name))
     return person
 
 
@@ -137,7 +138,7 @@ def revoke_token(session: Session, person_id: int, token_id: int) -> None:
     """End one of the person's own tokens; `NotFound` where it is not theirs or already ended."""
     token = session.get(Token, token_id)
     if token is None or token.person_id != person_id or token.revoked_at is not None:
-        raise NotFound("You have no such token.")
+        raise NotFound(_("You have no such token."))
     token.revoked_at = now()
 
 
@@ -163,7 +164,7 @@ def choose_language(session: Session, person_id: int, language: str) -> None:
 
 
 def _pseudonym_taken() -> Conflict:
-    text = "Somebody else goes by this name."
+    text = _("Somebody else goes by this name.")
     return Conflict(text, fields={"pseudonym": text})
 
 

@@ -13,6 +13,7 @@ from dynabench.collection.tables import Example
 from dynabench.datasets.imports import own
 from dynabench.datasets.rows import Row
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import arms, proposals
 from dynabench.rounds.contexts import batches
 from dynabench.tasks import TaskConfig
@@ -48,9 +49,15 @@ def check(db: Database, archive: Archive, id: str, told: Told = lambda _: None) 
     taken = False
     for some in batches(archive.rows(layout.EXAMPLES, told), LOOKED_UP):
         read = [_row(number, values) for number, values in some]
-        for (number, _), row in zip(some, read, strict=True):
+        for (number, _row_of), row in zip(some, read, strict=True):
             if row.round not in known or row.task_version not in parsed:
-                raise refuse(f"{layout.EXAMPLES}, line {number}: its round or version of the config is not here.")
+                raise refuse(
+                    _(
+                        "%(examples)s, line %(number)s: its round or version of the config is not here.",
+                        examples=layout.EXAMPLES,
+                        number=number,
+                    )
+                )
         taken = taken or db.read(_taken, [row.uid for row in read])
     return Checked(configs, rounds, taken)
 
@@ -59,10 +66,16 @@ def _configs(archive: Archive, id: str) -> list[tuple[Version, str]]:
     found: list[tuple[Version, str]] = []
     for number, version in archive.parts(layout.VERSIONS, Version):
         if number > layout.MOST_VERSIONS or (found and version.number <= found[-1][0].number):
-            raise refuse(f"{layout.VERSIONS}, line {number}: versions are numbered upwards, up to a thousand.")
+            raise refuse(
+                _(
+                    "%(versions)s, line %(number)s: versions are numbered upwards, up to a thousand.",
+                    versions=layout.VERSIONS,
+                    number=number,
+                )
+            )
         found.append((version, _renamed(layout.config_file(version.number), archive.config(version.number), id)))
     if not found or _renamed(layout.TASK, archive.newest(), id) != found[-1][1]:
-        raise refuse(f"{layout.TASK} is not the newest version of the config.")
+        raise refuse(_("%(task)s is not the newest version of the config.", task=layout.TASK))
     return found
 
 
@@ -82,7 +95,12 @@ def _rounds(archive: Archive, configs: dict[int, TaskConfig]) -> list[Collected]
     for number, each in archive.parts(layout.ROUNDS, Collected):
         where = f"{layout.ROUNDS}, line {number}"
         if number > layout.MOST_ROUNDS or each.version not in configs or (found and each.number <= found[-1].number):
-            raise refuse(f"{where}: rounds are numbered upwards, each on a version of the config, up to a thousand.")
+            raise refuse(
+                _(
+                    "%(where)s: rounds are numbered upwards, each on a version of the config, up to a thousand.",
+                    where=where,
+                )
+            )
         if each.state == "draft":
             try:
                 arms.clean([arm.model_dump(exclude_unset=True) for arm in each.arms], configs[each.version])

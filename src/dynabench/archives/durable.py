@@ -13,6 +13,7 @@ from dynabench.archives import checking, layout, reading, storing, writing
 from dynabench.archives.service import file_of
 from dynabench.archives.storing import Batch
 from dynabench.datasets.imports.state import State
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.rounds import imports as context_imports
@@ -46,7 +47,9 @@ def _ready(session: Session, job_id: str, told: dict[str, Any]) -> None:
     job.done = {"finished": True}
     task, page = told["task"], f"/tasks/{told['task']}/manage/archives/{job_id}"
     if job.person_id is not None:
-        notices.tell(session, job.person_id, "archive", f"The archive of {task} is ready for a week.", link=page)
+        notices.tell(
+            session, job.person_id, "archive", _("The archive of %(task)s is ready for a week.", task=task), link=page
+        )
     webhooks.emit(session, task, "archive.ready", {"task": task, "bytes": told["bytes"], "page": page})
 
 
@@ -126,7 +129,7 @@ def _finish(session: Session, job_id: str, rows: dict[str, int]) -> dict[str, An
     if not done.get("finished"):
         job.done = done | {"finished": True}
         if job.person_id is not None:
-            text = f"The task {task} is made of its archive."
+            text = _("The task %(task)s is made of its archive.", task=task)
             notices.tell(session, job.person_id, "archive", text, link=f"/tasks/{task}/manage")
         actor = session.get(Person, job.person_id) if job.person_id else None
         rounds.act(session, actor, "data.imported", task=task, file=job.payload["name"], failed=done.get("failed", 0))

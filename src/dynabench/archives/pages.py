@@ -14,6 +14,7 @@ from dynabench.accounts.auth import Member, limited
 from dynabench.accounts.tables import Person
 from dynabench.archives import service
 from dynabench.archives.api import told
+from dynabench.language import _
 from dynabench.rounds import proposals, waiting
 from dynabench.web import render
 
@@ -51,7 +52,7 @@ async def send(request: Request, person: Member) -> Response:
         try:
             await state.db.aread(service.check_id, person, mode, id)
             if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": "Choose a file first."})
+                raise errors.Invalid({"file": _("Choose a file first.")})
             await waiting.write(path, waiting.pieces(file))
             await to_thread.run_sync(service.look, path)
             job = await state.db.awrite(service.bring, person, mode, id, path, file.filename[-200:])

@@ -15,6 +15,7 @@ from dynabench import errors
 from dynabench.archives import layout
 from dynabench.archives.layout import File, Manifest, Part
 from dynabench.datasets import rows
+from dynabench.language import _
 from dynabench.models import zips
 
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
@@ -38,32 +39,34 @@ class Archive:
             zips.look_at_end(file)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
-            raise refuse(f"This is no archive of a task: {str(problem)[:200]}.") from None
+            raise refuse(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None
         self.entries = self._entries()
         self.manifest = self._manifest()
         self.files = {each.name: each for each in self.manifest.files}
         if extra := self.entries.keys() ^ {layout.MANIFEST, *self.files}:
-            raise refuse(f"The manifest and the files differ: {sorted(extra)[0][:100]!r}.")
+            raise refuse(_("The manifest and the files differ: %(value)s.", value=repr(sorted(extra)[0][:100])))
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
         found: dict[str, zipfile.ZipInfo] = {}
         for each in self.zip.infolist():
             if each.filename in found:
-                raise refuse(f"Two files have one name: {each.filename[:100]!r}.")
+                raise refuse(_("Two files have one name: %(value)s.", value=repr(each.filename[:100])))
             if each.flag_bits & 1 or each.compress_type not in METHODS:
-                raise refuse(f"{each.filename[:100]!r} is packed in a way that is not read here.")
+                raise refuse(_("%(value)s is packed in a way that is not read here.", value=repr(each.filename[:100])))
             found[each.filename] = each
         return found
 
     def _manifest(self) -> Manifest:
         if layout.MANIFEST not in self.entries:
-            raise refuse("This is no archive of a task: it has no manifest.json.")
+            raise refuse(_("This is no archive of a task: it has no manifest.json."))
         try:
             return Manifest.model_validate_json(self._small(layout.MANIFEST, layout.MOST_MANIFEST))
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
-            raise refuse(f"The manifest cannot be read: {where}: {first['msg'][:200]}.") from None
+            raise refuse(
+                _("The manifest cannot be read: %(where)s: %(value)s.", where=where, value=first["msg"][:200])
+            ) from None
 
     def _small(self, name: str, most: int) -> bytes:
         """A small file, whole."""
@@ -71,16 +74,16 @@ class Archive:
             with self.zip.open(self.entries[name]) as file:
                 found = file.read(most + 1)
         except BROKEN as problem:
-            raise refuse(f"{name} cannot be read: {str(problem)[:200]}.") from None
+            raise refuse(_("%(name)s cannot be read: %(value)s.", name=name, value=str(problem)[:200])) from None
         if len(found) > most:
-            raise refuse(f"{name} is too large.")
+            raise refuse(_("%(name)s is too large.", name=name))
         return found
 
     def config(self, number: int) -> str:
         """The text of a version of the config."""
         name = layout.config_file(number)
         if name not in self.files:
-            raise refuse(f"{name} is missing.")
+            raise refuse(_("%(name)s is missing.", name=name))
         return self._text(name)
 
     def newest(self) -> str:
@@ -93,7 +96,7 @@ class Archive:
         try:
             return found.decode()
         except UnicodeDecodeError:
-            raise refuse(f"{name} is not valid UTF-8.") from None
+            raise refuse(_("%(name)s is not valid UTF-8.", name=name)) from None
 
     def rows(self, name: str, told: Told = lambda _: None) -> Iterator[tuple[int, dict[str, Any]]]:
         """The objects of a list with their numbers from 1; its hash is compared once all were read."""
@@ -103,12 +106,25 @@ class Archive:
                 while line := file.readline(layout.MOST_LINE + 1):
                     number, size = number + 1, size + len(line)
                     if len(line) > layout.MOST_LINE or size > self.files[name].bytes:
-                        raise refuse(f"{name}, line {number}: this is longer than the manifest says.")
+                        raise refuse(
+                            _(
+                                "%(name)s, line %(number)s: this is longer than the manifest says.",
+                                name=name,
+                                number=number,
+                            )
+                        )
                     digest.update(line)
                     yield number, self._object(name, number, line)
                     told(len(line))
         except BROKEN as problem:
-            raise refuse(f"{name} cannot be read after line {number}: {str(problem)[:200]}.") from None
+            raise refuse(
+                _(
+                    "%(name)s cannot be read after line %(number)s: %(value)s.",
+                    name=name,
+                    number=number,
+                    value=str(problem)[:200],
+                )
+            ) from None
         self._compare(self.files[name], size, digest.hexdigest())
 
     def _object(self, name: str, number: int, line: bytes) -> dict[str, Any]:
@@ -117,7 +133,7 @@ class Archive:
         except orjson.JSONDecodeError:
             found = None
         if not isinstance(found, dict):
-            raise refuse(f"{name}, line {number}: this is no JSON object.")
+            raise refuse(_("%(name)s, line %(number)s: this is no JSON object.", name=name, number=number))
         try:
             rows.check_storable(found)
         except errors.Invalid as problem:
@@ -132,11 +148,15 @@ class Archive:
             except ValidationError as problem:
                 first = problem.errors()[0]
                 text = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-                raise refuse(f"{name}, line {number}: {text[:300]}.") from None
+                raise refuse(
+                    _("%(name)s, line %(number)s: %(text)s.", name=name, number=number, text=text[:300])
+                ) from None
 
     def _compare(self, file: File, size: int, digest: str) -> None:
         if (size, digest) != (file.bytes, file.sha256):
-            raise refuse(f"{file.name} is not what the manifest says: it was changed, or only part of it came.")
+            raise refuse(
+                _("%(name)s is not what the manifest says: it was changed, or only part of it came.", name=file.name)
+            )
 
 
 @contextmanager

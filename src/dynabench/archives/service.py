@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.archives import reading
+from dynabench.language import _
 from dynabench.rounds import proposals, service
 from dynabench.rounds.proposals import Mode
 from dynabench.rounds.tables import Task
@@ -19,7 +20,7 @@ from dynabench.storable import printable
 EXPORT, IMPORT = "export_task", "import_task"
 LISTED, LOOKED_THROUGH = 20, 500
 NAME = re.compile(r"[a-z][a-z0-9-]{0,58}[a-z0-9]")
-GONE = "There is no such archive. They lie ready for a week."
+GONE = _("There is no such archive. They lie ready for a week.")
 
 
 def file_of(settings: Settings, job_id: str) -> Path:
@@ -40,11 +41,13 @@ def export(session: Session, person: Person, task: str, *, examples: bool = True
 def check_id(session: Session, person: Person, mode: Mode, id: str) -> None:
     """Whether `person` may make the task `id` of an archive; raises `Forbidden` or `Invalid`."""
     if not proposals.creates(person, mode):
-        raise errors.Forbidden("New tasks need an admin's word here. Ask one to bring it in and to make you its owner.")
+        raise errors.Forbidden(
+            _("New tasks need an admin's word here. Ask one to bring it in and to make you its owner.")
+        )
     if id in service.RESERVED or not NAME.fullmatch(id):
-        raise errors.Invalid({"id": "Use 2 to 60 lower-case letters, digits and hyphens, a letter first."})
+        raise errors.Invalid({"id": _("Use 2 to 60 lower-case letters, digits and hyphens, a letter first.")})
     if session.get(Task, id) is not None:
-        raise errors.Invalid({"id": f"There is a task {id} already. Choose another name."})
+        raise errors.Invalid({"id": _("There is a task %(id)s already. Choose another name.", id=id)})
 
 
 def clone(session: Session, person: Person, mode: Mode, task: str, id: str) -> jobs.Job:
@@ -96,5 +99,5 @@ def ready(settings: Settings, job: jobs.Job) -> Path:
     """The file that a job has written; `Conflict` where there is none yet, or not any more."""
     place = file_of(settings, job.id)
     if job.kind != EXPORT or not place.is_file():
-        raise errors.Conflict("This archive is not written yet, or was thrown away after a week. Ask for another.")
+        raise errors.Conflict(_("This archive is not written yet, or was thrown away after a week. Ask for another."))
     return place

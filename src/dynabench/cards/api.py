@@ -9,6 +9,7 @@ from dynabench.accounts.auth import limited, needs, scope
 from dynabench.cards import library, schemas, service
 from dynabench.errors import Invalid
 from dynabench.evaluate.module import Kind
+from dynabench.language import _
 
 router = APIRouter(prefix="/api/v1", tags=["evaluate"], dependencies=[Depends(scope("read"))])
 OFTEN = ("compute", 60, 60.0)
@@ -34,7 +35,7 @@ async def compute_module(request: Request, kind: str, name: str, body: schemas.C
     """The module's result for up to 10,000 rows and 1 MiB, within 8 seconds; nothing of it is kept."""
     entry = await run_in_threadpool(library.entry, kind, name)
     if body.interval is not None and not entry.has_interval:
-        raise Invalid({"interval": "This module has no interval: it is one number for all that was given."})
+        raise Invalid({"interval": _("This module has no interval: it is one number for all that was given.")})
     extra = {"config": body.config, "interval": body.interval, "per_example": body.per_example}
     try:
         asked = service.asked(entry, body.columns, body.options, **extra)

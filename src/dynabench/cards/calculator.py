@@ -14,6 +14,7 @@ from typing import Any
 import structlog
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.language import _
 
 SECONDS = 8
 AT_ONCE = 2
@@ -47,7 +48,7 @@ class Calculator:
         Raises Invalid, under the field "", for what it refuses or cannot do in time; Unavailable where too many wait.
         """
         if self._waiting >= WAITING:
-            raise Unavailable("Many others compute something just now. Try again in a few seconds.", 5)
+            raise Unavailable(_("Many others compute something just now. Try again in a few seconds."), 5)
         self._waiting += 1
         try:
             async with self._turn:

@@ -15,6 +15,7 @@ from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.faces.options import Option, options
 from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Kind, Module
+from dynabench.language import _
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
@@ -42,9 +43,9 @@ class Entry:
         when it says so itself.
         """
         if trusting(self.module) or not (self.ours or "on_pages" in vars(self.module)):
-            return "It is computed from Python alone: here it would run on what strangers send."
+            return _("It is computed from Python alone: here it would run on what strangers send.")
         if "models" in self.card.needs or self.card.resource:
-            return (
+            return _(
                 "It needs a model or other data that is not part of the library, so it is computed from Python alone."
             )
         lacking = checked(self.module)
@@ -118,7 +119,13 @@ def entry(kind: str, name: str) -> Entry:
     for each in entries():
         if (each.kind, each.name) == (kind, name):
             return each
-    raise NotFound(f"There is no {kind if kind in KINDS else 'module'} called “{name[:60]}”. The list has all.")
+    raise NotFound(
+        _(
+            "There is no %(value)s called “%(name)s”. The list has all.",
+            value=kind if kind in KINDS else "module",
+            name=name[:60],
+        )
+    )
 
 
 def search(words: str = "", task: str = "", kind: str = "") -> list[Entry]:

@@ -18,6 +18,7 @@ from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
 from dynabench.evaluate.faces import cells, lines
+from dynabench.language import _
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -122,7 +123,7 @@ def _text(upload: bytes) -> str:
     try:
         return upload.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Invalid({"table": "This file is no text in UTF-8."}) from None
+        raise Invalid({"table": _("This file is no text in UTF-8.")}) from None
 
 
 def _link(request: Request, entry: Entry, fields: Mapping[str, str]) -> str:

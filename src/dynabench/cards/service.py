@@ -11,6 +11,7 @@ from dynabench.errors import Forbidden, Invalid
 from dynabench.evaluate.card import Example
 from dynabench.evaluate.columns import Column
 from dynabench.evaluate.faces import cells
+from dynabench.language import _
 
 ROWS = 10_000
 LEVEL = 0.95
@@ -55,20 +56,20 @@ def asked(entry: Entry, columns: Mapping[str, Any], options: Mapping[str, Any], 
     known = kinds(entry)
     for name, column in columns.items():
         if name not in known:
-            wrong[COLUMN + name] = f"There is no such column; the module takes {', '.join(known)}."
+            wrong[COLUMN + name] = _("There is no such column; the module takes %(known)s.", known=", ".join(known))
         elif len(column) > ROWS:
-            wrong[COLUMN + name] = f"More than {ROWS:,} rows; compute them from Python."
+            wrong[COLUMN + name] = _("More than %(rows)s rows; compute them from Python.", rows=f"{ROWS:,}")
     clean = {}
     for name, value in options.items():
         if name not in entry.options:
-            wrong[OPTION + name] = "There is no such option here."
+            wrong[OPTION + name] = _("There is no such option here.")
             continue
         try:
             clean[name] = _harmless(name, entry.options[name].check(value))
         except ValueError as error:
-            wrong[OPTION + name] = f"{name} {error}."
+            wrong[OPTION + name] = _("%(name)s %(error)s.", name=name, error=error)
     if rest.get("config") not in (None, *entry.module.configs):
-        wrong["config"] = f"Choose one of {', '.join(entry.module.configs)}."
+        wrong["config"] = _("Choose one of %(configs)s.", configs=", ".join(entry.module.configs))
     if wrong:
         raise Invalid(wrong)
     return Asked(entry, dict(columns), clean, **rest)
@@ -98,7 +99,7 @@ def typed(entry: Entry, fields: Mapping[str, str], upload: str = "") -> Asked:
             elif OPTION + name in fields:
                 options[name] = option.read(fields[OPTION + name])
         except ValueError as error:
-            wrong[OPTION + name] = f"{name} {error}."
+            wrong[OPTION + name] = _("%(name)s %(error)s.", name=name, error=error)
     if wrong:
         raise Invalid(wrong)
     interval = LEVEL if fields.get("interval") == "true" and entry.has_interval else None
@@ -119,7 +120,11 @@ def _columns(entry: Entry, fields: Mapping[str, str], upload: str, wrong: dict[s
         return {}
     missing = [name for name in entry.module.columns if name not in found]
     if missing:
-        wrong["table"] = f"The table has no column {' and no '.join(missing)}; it has {', '.join(found)[:200]}."
+        wrong["table"] = _(
+            "The table has no column %(missing)s; it has %(value)s.",
+            missing=" and no ".join(missing),
+            value=", ".join(found)[:200],
+        )
     return {name: found[name] for name in known if name in found}
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import webhooks
 from dynabench.rounds import service
 from dynabench.rounds.owner_tables import Announcement, AnnouncementSeen
@@ -51,15 +52,15 @@ def announce(session: Session, person: Person | None, task_id: str, text: str, l
     text = text.strip()
     wrong = {}
     if not 0 < len(text) <= LONGEST:
-        wrong["text"] = f"Write at most {LONGEST:,} characters."
+        wrong["text"] = _("Write at most %(longest)s characters.", longest=f"{LONGEST:,}")
     today = now().date()
     if not today <= last <= today + timedelta(days=MOST_DAYS):
-        wrong["until"] = f"Choose a day from today on, at most {MOST_DAYS} days ahead."
+        wrong["until"] = _("Choose a day from today on, at most %(most_days)s days ahead.", most_days=MOST_DAYS)
     if wrong:
         raise errors.Invalid(wrong)
     service.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(_current(task_id)).all()) >= MOST:
-        raise errors.Conflict(f"{MOST} announcements are shown already. End one first.")
+        raise errors.Conflict(_("%(most)s announcements are shown already. End one first.", most=MOST))
     until = datetime.combine(last + timedelta(days=1), time(), UTC)
     made = Announcement(task_id=task_id, text=text, until=until, created_by=person.id if person else None)
     session.add(made)
@@ -92,5 +93,5 @@ def dismiss(session: Session, person: Person, task_id: str, id: int) -> None:
 def _one(session: Session, task_id: str, id: int) -> Announcement:
     found = session.get(Announcement, id, with_for_update=True)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound("There is no such announcement.")
+        raise errors.NotFound(_("There is no such announcement."))
     return found

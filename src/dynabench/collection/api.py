@@ -28,6 +28,7 @@ from dynabench.collection import (
 )
 from dynabench.collection.chat import api as chat_api
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.models.client import Host
 from dynabench.rounds import contexts, people
 from dynabench.rounds import service as rounds
@@ -62,7 +63,7 @@ async def next_context(
         link = body.link if body else {}
         return await loop.hand_out(state.db, state.host, viewer, task, link=link)
     if viewer is None:
-        raise errors.Unauthenticated("Log in to make a perturbation of an example of yours.")
+        raise errors.Unauthenticated(_("Log in to make a perturbation of an example of yours."))
     return await loop.perturb(state.db, state.host, viewer, body.perturb, task)
 
 
@@ -94,7 +95,7 @@ async def list_examples(
             items = [service.told(each, author=each.author.public_name) for each in found.items]
             return schemas.ExamplePage(items=items, next=str(found.next) if found.next else None)
         if set(asked.model_fields_set) - {"mine", "after", "limit"}:
-            raise errors.Invalid({"mine": "Filters are for the task's owners and moderators, who see everybody's."})
+            raise errors.Invalid({"mine": _("Filters are for the task's owners and moderators, who see everybody's.")})
         rounds.task(session, task)
         mine = session.scalars(queries.examples(task, person.id, asked.after, asked.limit + 1)).all()
         items = [service.told(each) for each in search.seen(session, [each.id for each in mine[: asked.limit]])]

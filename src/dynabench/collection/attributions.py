@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, queries, service
 from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
+from dynabench.language import _
 from dynabench.models.client import Host
 from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
 from dynabench.rounds import people
@@ -56,7 +57,9 @@ def about(
     """
     predictions = [each for each in said if model in ("", each.model)]
     if not predictions:
-        raise errors.NotFound(f"{model or 'No model'} was not asked about example {found.id}.")
+        raise errors.NotFound(
+            _("%(value)s was not asked about example %(id)s.", value=model or "No model", id=found.id)
+        )
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id)
     return Question(
@@ -76,7 +79,7 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
     current = rounds.open_round_of(session, body.task)
     targets = [each for each in current.targets if body.model in ("", each.model)]
     if not targets:
-        raise errors.NotFound(f"{body.model} is no target of round {current.number}.")
+        raise errors.NotFound(_("%(model)s is no target of round %(number)s.", model=body.model, number=current.number))
     config = rounds.config_of(session, current.version_id)
     context = drafts.context_of(session, body.task, body.context_id)
     draft = ExampleIn(context_id=body.context_id, input=body.input, answer={})
@@ -102,7 +105,7 @@ def wanted_label(config: TaskConfig, label: str) -> str:
     field = config.answer[0]
     known = SPAN_PARTS if isinstance(field, Spans) else field.values if isinstance(field, Choice) else ()
     if label and known and label not in known:
-        raise errors.Invalid({"label": f"Choose one of {', '.join(known)}."})
+        raise errors.Invalid({"label": _("Choose one of %(known)s.", known=", ".join(known))})
     return label
 
 
@@ -111,7 +114,9 @@ def _method(card: Card, wanted: str) -> str:
         return wanted
     if wanted or not card.methods:
         some = ", ".join(card.methods) or "none"
-        raise errors.Invalid({"method": f"{card.name} cannot explain itself this way. Ways it has: {some}."})
+        raise errors.Invalid(
+            {"method": _("%(name)s cannot explain itself this way. Ways it has: %(some)s.", name=card.name, some=some)}
+        )
     return card.methods[0]
 
 
@@ -120,7 +125,9 @@ async def settle(host: Host, question: Question) -> Question:
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
             return replace(question, method=_method(card, question.method))
-    raise errors.Unavailable(f"{question.model} {question.version} is not on the model host now.")
+    raise errors.Unavailable(
+        _("%(model)s %(version)s is not on the model host now.", model=question.model, version=question.version)
+    )
 
 
 async def explain(host: Host, question: Question) -> Attribution:

@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import wilson
@@ -64,7 +65,7 @@ def place_from(cursor: str) -> int:
     if not cursor:
         return 0
     if not cursor.isdecimal() or len(cursor) > 9:
-        raise errors.Invalid({"after": "Give the `next` of an earlier page."})
+        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
     return int(cursor)
 
 

@@ -17,6 +17,7 @@ from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.media.store import digests
 from dynabench.rounds import arms, people
@@ -86,7 +87,7 @@ def earlier(tries: Sequence[Any], request: str) -> int | None:
     """The id of the example that this very request made before; `Conflict` where the key stands for another request."""
     found = next((row for row in tries if row.same_key), None)
     if found is not None and found.request != request:
-        raise errors.Conflict("This Idempotency-Key was used for another example. Use a new key for each example.")
+        raise errors.Conflict(_("This Idempotency-Key was used for another example. Use a new key for each example."))
     return None if found is None else int(found.id)
 
 
@@ -103,7 +104,7 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if body.sandbox:
         return _sandbox(session, person, task_id, body)
     if person is None:
-        raise errors.Unauthenticated("Log in to have your example recorded, or try it in the sandbox.")
+        raise errors.Unauthenticated(_("Log in to have your example recorded, or try it in the sandbox."))
     what = {"task": task_id, "person": person.id, "context": body.context_id, "handout": body.handout or 0}
     given: Any = session.connection().execute(statements.GIVEN, what).one_or_none()
     collects = given is not None and given.id is not None
@@ -174,19 +175,23 @@ def _nothing_given(session: Session, task_id: str, context_id: int) -> errors.Pr
     current = rounds.open_round_of(session, task_id)
     context_of(session, task_id, context_id)
     return errors.Conflict(
-        f"Context {context_id} was not given to you in round {current.number}. Ask for the next context and "
-        "write your example on that one."
+        _(
+            "Context %(context_id)s was not given to you in round %(number)s. Ask for the next "
+            "context and write your example on that one.",
+            context_id=context_id,
+            number=current.number,
+        )
     )
 
 
 def _sandbox(session: Session, person: Person | None, task_id: str, body: ExampleIn) -> Draft:
     if body.made_from is not None:
-        raise errors.Invalid({"made_from": "The sandbox stores nothing, so leave this out."})
+        raise errors.Invalid({"made_from": _("The sandbox stores nothing, so leave this out.")})
     current = rounds.open_round_of(session, task_id)
     partaking.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
     if config.chat is not None:
-        raise errors.Conflict("There are no conversations in the sandbox. Log in and write live.")
+        raise errors.Conflict(_("There are no conversations in the sandbox. Log in and write live."))
     context = context_of(session, current.task_id, body.context_id)
     body = filled(session, person, task_id, config, body, context.values)
     written, claimed = _cleaned(config, context.values, body, goal=None)
@@ -260,7 +265,9 @@ def context_of(session: Session, task_id: str, context_id: int) -> Context:
     """The context, or `NotFound` where the task has no such one."""
     found = session.get(Context, context_id)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound(f"Task {task_id!r} has no context {context_id}.")
+        raise errors.NotFound(
+            _("Task %(task_id)s has no context %(context_id)s.", task_id=repr(task_id), context_id=context_id)
+        )
     return found
 
 
@@ -270,7 +277,7 @@ def _edit_distance(config: TaskConfig, start: str, initial: dict[str, Any], writ
         return None
     changed = config.edit_distance(initial, written)
     if not changed and start in ("seed", "perturb"):
-        raise errors.Invalid({f"input.{config.input[0].name}": "Change the text: this is what you began with."})
+        raise errors.Invalid({f"input.{config.input[0].name}": _("Change the text: this is what you began with.")})
     return changed
 
 
@@ -279,7 +286,7 @@ def refuse_repetition(tries: Sequence[Any], new: Draft) -> None:
     for old in tries:
         if old.input == new.input and old.answer == new.answer and not old.gone and not old.same_key:
             raise errors.Conflict(
-                "You tried exactly this on this context already. Change something, or ask for another context.",
+                _("You tried exactly this on this context already. Change something, or ask for another context."),
                 example=old.id,
             )
 
@@ -290,6 +297,6 @@ def _check_origin(session: Session, person: Person, task_id: str, made_from: int
     origin = session.get(Example, made_from)
     of = session.get(Round, origin.round_id) if origin else None
     if origin is None or of is None or of.task_id != task_id:
-        raise errors.Invalid({"made_from": "There is no such example of this task."})
+        raise errors.Invalid({"made_from": _("There is no such example of this task.")})
     if origin.author_id != person.id and rounds.role(session, person, task_id) != "owner":
-        raise errors.Invalid({"made_from": "There is no such example of this task."})  # nor is it told that there is
+        raise errors.Invalid({"made_from": _("There is no such example of this task.")})  # nor is it told that there is

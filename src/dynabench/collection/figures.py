@@ -17,6 +17,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import breakdowns, statistics
 from dynabench.collection.breakdowns import CONTROL, COUNTS, SOURCES, Rows
+from dynabench.language import _
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
 from dynabench.stats.rates import clustered
@@ -84,7 +85,7 @@ def annotators(
     One statement for the counts, one for the names on the page.
     """
     if sort not in SORTS:
-        raise errors.Invalid({"sort": f"Choose one of {', '.join(SORTS)}."})
+        raise errors.Invalid({"sort": _("Choose one of %(sorts)s.", sorts=", ".join(SORTS))})
     rows = breakdowns.read(session, of.id, ["all"]).get(("all", ""), np.zeros(0, breakdowns.ROW))
     people, counts = _by_person(rows, _kinds(who))
     seen = counts[["examples", "retracted", "hidden"]].tolist()
@@ -120,7 +121,7 @@ def _key(counts: Rows, sort: str) -> NDArray[np.float64]:
 
 def _kinds(who: str) -> list[int]:
     if who not in WHO:
-        raise errors.Invalid({"who": f"Choose one of {', '.join(WHO)}."})
+        raise errors.Invalid({"who": _("Choose one of %(who)s.", who=", ".join(WHO))})
     return [SOURCES.index(source) for source in WHO[who]]
 
 

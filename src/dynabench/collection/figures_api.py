@@ -22,6 +22,7 @@ from dynabench.collection.figure_schemas import (
 )
 from dynabench.collection.figures import Annotator, Line
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import people, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import parse
@@ -116,7 +117,7 @@ async def read_calibration(request: Request, task: str, n: Number, person: Membe
     def read(session: Session) -> CalibrationOut:
         found = calibration.calibration(session, _round(session, person, task, n))
         if found is None:
-            raise errors.Conflict("In this round nobody judges answers before the validators do.")
+            raise errors.Conflict(_("In this round nobody judges answers before the validators do."))
         return CalibrationOut.of(found)
 
     db: Database = request.app.state.db

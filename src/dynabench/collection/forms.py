@@ -7,6 +7,7 @@ from starlette.datastructures import FormData
 
 from dynabench import errors
 from dynabench.collection.schemas import ExampleIn
+from dynabench.language import _
 from dynabench.tasks import TaskConfig
 
 
@@ -44,9 +45,9 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
     handout = plain.get("handout", "") or "0"
     if not all(_is_id(each) for each in (number, handout)) or int(number) < 1:
-        raise errors.Invalid({"context_id": "Reload the page and ask for a context."})
+        raise errors.Invalid({"context_id": _("Reload the page and ask for a context.")})
     if len(key) > 100 or not (key.isascii() and key.isprintable()):
-        raise errors.Invalid({"key": "Reload the page."})
+        raise errors.Invalid({"key": _("Reload the page.")})
     return Posted(
         context_id=int(number),
         key=key,

@@ -6,6 +6,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Example, Hiding
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 
@@ -31,11 +32,11 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     name = rounds.role(session, actor, of.task_id) if of else None
     # Whoever has nothing to do with the task is not told whether there is such an example.
     if found is None or of is None or (actor is not None and name is None):
-        raise errors.NotFound(f"There is no example {example_id} that you may see.")
+        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
     if actor is not None and name not in MODERATORS:
-        raise errors.Forbidden("Only the task's owners and moderators hide and restore examples.")
+        raise errors.Forbidden(_("Only the task's owners and moderators hide and restore examples."))
     if len(reason) > 500:
-        raise errors.Invalid({"reason": "Shorten this to 500 characters."})
+        raise errors.Invalid({"reason": _("Shorten this to 500 characters.")})
     standing = projections.locked(session, example_id)
     if standing is None or standing.hidden == hidden:
         return

@@ -9,6 +9,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import projections, queries, service
 from dynabench.collection.tables import Example, Judgement, Standing
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
@@ -22,13 +23,15 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
     found = service.own(session, person, example_id)
     config = rounds.config_of(session, found.version_id)
     if config.fooled.judged_by != "annotator":
-        raise errors.Conflict("In this task the authors of examples do not judge the models' answers.")
+        raise errors.Conflict(_("In this task the authors of examples do not judge the models' answers."))
     current = session.get_one(Round, found.round_id, with_for_update={"read": True})
     if current.state == "released":
-        raise errors.Conflict(f"Round {current.number} is released, so its examples are not judged any more.")
+        raise errors.Conflict(
+            _("Round %(number)s is released, so its examples are not judged any more.", number=current.number)
+        )
     standing = projections.locked(session, example_id)
     if standing is None or standing.retracted or standing.hidden:
-        raise errors.Conflict("This example was taken back or hidden.")
+        raise errors.Conflict(_("This example was taken back or hidden."))
     _check(standing, found, wrong)
     if [each.errs for each in found.predictions] == list(wrong):
         return found  # sent again
@@ -46,8 +49,10 @@ def judge(session: Session, person: Person, example_id: int, wrong: Sequence[boo
 
 def _check(standing: Standing, found: Example, wrong: Sequence[bool]) -> None:
     if not found.predictions:
-        raise errors.Conflict("No model was asked about this example, so there is no answer to judge.")
+        raise errors.Conflict(_("No model was asked about this example, so there is no answer to judge."))
     if standing.votes:
-        raise errors.Conflict("Others have checked this example already, so your word on the answer stands.")
+        raise errors.Conflict(_("Others have checked this example already, so your word on the answer stands."))
     if len(wrong) != len(found.predictions):
-        raise errors.Invalid({"wrong": f"Say of each of the {len(found.predictions)} answers whether it is wrong."})
+        raise errors.Invalid(
+            {"wrong": _("Say of each of the %(n)s answers whether it is wrong.", n=len(found.predictions))}
+        )

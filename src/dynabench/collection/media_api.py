@@ -11,6 +11,7 @@ from dynabench import errors, security
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.media.facts import mib
 from dynabench.rounds import people
@@ -39,13 +40,13 @@ class MediaOut(BaseModel):
 
 def field_of(config: TaskConfig, place: str) -> MediaField:
     """The field at a place such as `input.image`. Raises `Invalid` where that takes no files."""
-    group, _, name = place.partition(".")
+    group, _dot, name = place.partition(".")
     try:
         found = next((field for field in config.fields(group) if field.name == name), None)
     except KeyError:
         found = None
     if not isinstance(found, MediaField) or not found.upload:
-        raise errors.Invalid({"field": "The task has no field of this name that files can be sent for."})
+        raise errors.Invalid({"field": _("The task has no field of this name that files can be sent for.")})
     return found
 
 
@@ -94,5 +95,5 @@ async def _body(request: Request, field: MediaField, settings: Settings) -> byte
     async for part in request.stream():
         content += part
         if len(content) > most:
-            raise errors.TooLarge(f"This is more than {mib(most)}.")
+            raise errors.TooLarge(_("This is more than %(most)s.", most=mib(most)))
     return bytes(content)

@@ -10,6 +10,7 @@ from starlette.datastructures import UploadFile
 from dynabench import errors, security
 from dynabench.accounts.tables import Person
 from dynabench.collection import media_api
+from dynabench.language import _
 
 FILE = ".file"
 
@@ -47,7 +48,7 @@ class Unstored(errors.Invalid):
 
 async def _stored(request: Request, viewer: Person | None, task: str, place: str, sent: UploadFile) -> str:
     if viewer is None:
-        raise errors.Invalid({place: "Log in to send a file of your own."})
+        raise errors.Invalid({place: _("Log in to send a file of your own.")})
     security.throttle(request, "media", 120, 60)
     state = request.app.state
     field = await state.db.aread(media_api.allowed, state.settings, viewer, task, place)

@@ -15,6 +15,7 @@ from dynabench.collection import search, search_index, terms
 from dynabench.collection.note_tables import BulkAct, Label, Note
 from dynabench.collection.tables import Example
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -27,7 +28,7 @@ def clean_note(text: str) -> str:
     """A note; raises `Invalid` under `value`."""
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
-        raise errors.Invalid({"value": f"Write a note of at most {LONGEST:,} characters."})
+        raise errors.Invalid({"value": _("Write a note of at most %(longest)s characters.", longest=f"{LONGEST:,}")})
     return text
 
 
@@ -35,7 +36,7 @@ def clean_label(name: str) -> str:
     """A label in its normal form; raises `Invalid` under `value`."""
     name = " ".join(name.split())
     if not 0 < len(name) <= LABEL or not name.isprintable():
-        raise errors.Invalid({"value": f"Give a label of at most {LABEL} printable characters."})
+        raise errors.Invalid({"value": _("Give a label of at most %(label)s printable characters.", label=LABEL)})
     return name
 
 
@@ -44,7 +45,7 @@ def task_of(session: Session, person: Person | None, example_id: int) -> str:
     statement = select(Round.task_id).join(Example, Example.round_id == Round.id).where(Example.id == example_id)
     found = session.scalar(statement)
     if found is None or (person is not None and rounds.role(session, person, found) is None):
-        raise errors.NotFound(f"There is no example {example_id} that you may see.")
+        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
     people.require_moderator(session, person, found)
     return found
 
@@ -65,7 +66,7 @@ def remove(session: Session, person: Person | None, example_id: int, note_id: in
     task = task_of(session, person, example_id)
     found = session.get(Note, note_id, with_for_update=True)
     if found is None or found.example_id != example_id:
-        raise errors.NotFound("There is no such note.")
+        raise errors.NotFound(_("There is no such note."))
     if found.removed_at is None:
         found.removed_at = now()
         session.flush()
@@ -84,7 +85,9 @@ def label(session: Session, person: Person | None, example_id: int, name: str, o
         session.delete(found)
     else:
         if len(session.scalars(select(Label.name).where(Label.example_id == example_id)).all()) >= MOST:
-            raise errors.Conflict(f"Example {example_id} has {MOST} labels. Take one off first.")
+            raise errors.Conflict(
+                _("Example %(example_id)s has %(most)s labels. Take one off first.", example_id=example_id, most=MOST)
+            )
         session.add(Label(example_id=example_id, name=name, by=person.id if person else None))
     session.flush()
     search.label(session, example_id, name, on)

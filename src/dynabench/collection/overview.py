@@ -13,6 +13,7 @@ from dynabench.collection import board_queries, boards, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
+from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
@@ -44,7 +45,7 @@ def chosen_round(session: Session, task_id: str, number: int | None) -> Round:
     if number is not None:
         found = [each for each in found if each.number == number]
     if not found:
-        raise errors.NotFound("There is no such round of this task.")
+        raise errors.NotFound(_("There is no such round of this task."))
     return next((each for each in found if each.state == "open"), found[0])
 
 

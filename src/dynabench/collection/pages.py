@@ -22,6 +22,7 @@ from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.security import RowId
@@ -80,7 +81,7 @@ async def another(request: Request, task: str, viewer: Viewer) -> Response:
         address = str(request.app.url_path_for("create", task=task))
         return RedirectResponse(f"{address}?sandbox=1" if sandbox else address, status_code=303)
     if values["round"] is None:
-        raise errors.Conflict("The round has closed. Reload the page to see what is open.")
+        raise errors.Conflict(_("The round has closed. Reload the page to see what is open."))
     values["values"] = {"input": values["handout"].initial, "answer": {}}
     return render(request, "collection/create.html", fragment="collection/_context.html", **values)
 
@@ -113,7 +114,7 @@ async def send(request: Request, task: str, viewer: Viewer) -> Response:
     values = await bench.shown(request, viewer, task, sandbox, posted)
     if values["round"] is None:
         raise errors.Conflict(
-            "The round has closed, and your example is recorded. Reload the page to see what is open."
+            _("The round has closed, and your example is recorded. Reload the page to see what is open.")
         )
     values |= bench.told(told.draft.config, values["handout"], posted.context_id, told)
     return render(request, "collection/create.html", fragment="collection/_answer.html", **values)
@@ -125,7 +126,7 @@ async def perturb(request: Request, id: RowId, person: Member) -> Response:
     """One's own example again, to be edited minimally so that its answer becomes another one."""
     db, host = request.app.state.db, request.app.state.host
     handout = await loop.perturb(db, host, person, id)
-    *_, task, _ = await db.aread(_config_of, person, id)
+    *_rest, task, _fooled = await db.aread(_config_of, person, id)
     if not wants_fragment(request):
         return RedirectResponse(str(request.app.url_path_for("create", task=task)), status_code=303)
     values = await db.aread(bench.values, person, task, False, None, handout)
@@ -190,11 +191,11 @@ async def judge(request: Request, id: RowId, person: Member) -> Response:
     form = await request.form()
     wrong = [form.get(f"wrong.{place}") == "yes" for place in range(len(form)) if f"wrong.{place}" in form]
     example = await db.awrite(judgements.judge, person, id, wrong)
-    _, _, config, task, fooled = await db.aread(_config_of, person, id)
+    _found, _round, config, task, fooled = await db.aread(_config_of, person, id)
     given = {"context_id": example.context_id, "handout_id": example.handout_id}
     handout = await loop.current(db, host, person, task, **given)
     if handout is None:
-        raise errors.Conflict("What you said is recorded. Reload the page to go on.")
+        raise errors.Conflict(_("What you said is recorded. Reload the page to go on."))
     values = await db.aread(bench.values, person, task, False, None, handout)
     values["values"] = {"input": example.input, "answer": example.answer}
     values |= bench.told_again(config, handout, example, service.outcome(example, fooled))

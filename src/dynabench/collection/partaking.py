@@ -12,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import board_queries, queries
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.plan import Limits, Plan, parse
@@ -38,18 +39,23 @@ def admit_to(
         return
     audience = parse(plan).audience
     if person is None:
-        raise errors.Unauthenticated("This round is not for everybody. Log in if you may take part.")
+        raise errors.Unauthenticated(_("This round is not for everybody. Log in if you may take part."))
     if role == "owner" or person.admin:
         return
     if audience.kind == "experts" and role not in EXPERTS:
-        raise errors.Forbidden("This round is for the task's experts. Ask one of its owners for that role.")
+        raise errors.Forbidden(_("This round is for the task's experts. Ask one of its owners for that role."))
     if audience.kind == "invited" and session.get(RoundPerson, (round_id, person.id)) is None:
-        raise errors.Forbidden("This round is for invited people. Ask one of the task's owners for an invitation.")
+        raise errors.Forbidden(_("This round is for invited people. Ask one of the task's owners for an invitation."))
     if audience.kind == "qualified":
         has, wanted = verified(session, person.id, task_id), audience.verified or 0
         if has < wanted:
             raise errors.Forbidden(
-                f"This round is for people with {wanted} verified examples of this task or more. You have {has}."
+                _(
+                    "This round is for people with %(wanted)s verified examples of this task or more. "
+                    "You have %(has)s.",
+                    wanted=wanted,
+                    has=has,
+                )
             )
 
 
@@ -83,10 +89,14 @@ class Quota:
     def said(self) -> str:
         """Why nothing more can be written, and when it can again."""
         if self.for_good:
-            return f"You have written as much as one person may in this round: {self.limits.per_person:,}."
-        return (
-            f"You have written as much as one person may in a day: {self.limits.per_day:,}. "
-            f"The next day begins at {self.resets:%H:%M} UTC."
+            return _(
+                "You have written as much as one person may in this round: %(per_person)s.",
+                per_person=f"{self.limits.per_person:,}",
+            )
+        return _(
+            "You have written as much as one person may in a day: %(per_day)s. The next day begins at %(resets)s UTC.",
+            per_day=f"{self.limits.per_day:,}",
+            resets=f"{self.resets:%H:%M}",
         )
 
 

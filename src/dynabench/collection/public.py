@@ -12,6 +12,7 @@ from dynabench.collection import boards, forms, loop, overview
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
@@ -47,7 +48,7 @@ async def try_it(request: Request, viewer: Viewer) -> Response:
     db: Database = request.app.state.db
     box = await db.aread(overview.box, task) if task else None
     if box is None:
-        raise errors.NotFound("There is no box for this task.")
+        raise errors.NotFound(_("There is no box for this task."))
     posted = forms.posted(box["config"], form)
     box = EMPTY | box | {"context_id": posted.context_id, "values": {"input": posted.input, "answer": posted.answer}}
     throttle(request, viewer)

@@ -14,6 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import queries, search_index, terms
 from dynabench.collection.place import Place
 from dynabench.collection.tables import Example, Explanation, Standing
+from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -226,12 +227,12 @@ def _words(text: str) -> list[str]:
     if not text.strip():
         return []
     if len(text) > LONGEST:
-        raise errors.Invalid({"q": f"Ask with at most {LONGEST} characters."})
+        raise errors.Invalid({"q": _("Ask with at most %(longest)s characters.", longest=LONGEST)})
     found = terms.wanted(text)
     if not found:
-        raise errors.Invalid({"q": "There is no word in this. Letters and digits are looked for, signs are not."})
+        raise errors.Invalid({"q": _("There is no word in this. Letters and digits are looked for, signs are not.")})
     if len(found) > terms.MOST_WORDS:
-        raise errors.Invalid({"q": f"Ask for at most {terms.MOST_WORDS} words."})
+        raise errors.Invalid({"q": _("Ask for at most %(most_words)s words.", most_words=terms.MOST_WORDS)})
     return found
 
 

@@ -15,6 +15,7 @@ from dynabench.collection import seed_queries
 from dynabench.collection.schemas import SeedIn
 from dynabench.collection.tables import Example, Seed
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import contexts, files
 from dynabench.rounds import queries as round_queries
@@ -56,11 +57,13 @@ def read(row: Row) -> SeedRow:
     """A row of a file as a seed: `{"context", "input", "answer", "tag"}`, or the input's fields themselves."""
     values = row.values if isinstance(row.values, dict) else {}
     if row.error or not isinstance(row.values, dict):
-        return SeedRow(row.number, {}, {}, error=row.error or "The line is not a JSON object.")
+        return SeedRow(row.number, {}, {}, error=row.error or _("The line is not a JSON object."))
     if not isinstance(values.get("input"), dict):
         return SeedRow(row.number, {}, values, tag=row.tag)
     if extra := values.keys() - {"context", "input", "answer"}:
-        return SeedRow(row.number, {}, {}, error=f"There is no such key: {', '.join(sorted(extra)[:5])}.")
+        return SeedRow(
+            row.number, {}, {}, error=_("There is no such key: %(value)s.", value=", ".join(sorted(extra)[:5]))
+        )
     return SeedRow(row.number, values.get("context"), values["input"], values.get("answer"), row.tag)
 
 
@@ -98,7 +101,7 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: SeedRow) -> 
         raise errors.Invalid({"row": row.error}, row.error)
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
-        raise errors.Invalid({"tag": "Give up to 100 printable characters."})
+        raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
     raw = row.input if isinstance(row.input, dict) else {}
     given = row.context or {source: raw.get(field) for field, source in config.start.prompt.items()}
     context = config.clean_context(media.fill(session, task_id, config.context, "context", given))
@@ -144,7 +147,7 @@ def from_round(
     """Make seeds of a round's examples with this verdict, but retracted and hidden ones; how many are new (owners)."""
     rounds.require_owner(session, actor, task_id)
     if verdict not in set(Verdict):
-        raise errors.Invalid({"verdict": f"Choose one of {', '.join(Verdict)}."})
+        raise errors.Invalid({"verdict": _("Choose one of %(verdict)s.", verdict=", ".join(Verdict))})
     of = rounds.round_of(session, task_id, number)
     session.get(Task, task_id, with_for_update=True)
     made, after = 0, 0

@@ -16,6 +16,7 @@ from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
 from dynabench.collection.targets import Verdict
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -37,7 +38,10 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         return recorded(session, again)
     if state != "open" or partaking.over(plan):
         raise errors.Conflict(
-            f"Round {draft.round_number} closed while the models were thinking. Nothing was recorded."
+            _(
+                "Round %(round_number)s closed while the models were thinking. Nothing was recorded.",
+                round_number=draft.round_number,
+            )
         )
     drafts.refuse_repetition(known, draft)
     partaking.take(session, draft.author_id, draft.round_id, plan)
@@ -176,14 +180,14 @@ def visible(session: Session, person: Person, example_id: int) -> Example:
             return found
         if rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner":
             return found
-    raise errors.NotFound(f"There is no example {example_id} that you may see.")
+    raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
 
 
 def own(session: Session, person: Person, example_id: int) -> Example:
     """The example, for its author alone."""
     found = visible(session, person, example_id)
     if found.author_id != person.id:
-        raise errors.Forbidden("Only its author may do this.")
+        raise errors.Forbidden(_("Only its author may do this."))
     return found
 
 
@@ -212,7 +216,9 @@ def retract(session: Session, person: Person, example_id: int) -> None:
     if session.get(Retraction, found.id):
         return
     if current.state == "released":
-        raise errors.Conflict(f"Round {current.number} is released, so its examples can no longer be taken back.")
+        raise errors.Conflict(
+            _("Round %(number)s is released, so its examples can no longer be taken back.", number=current.number)
+        )
     session.add(Retraction(example_id=found.id))
     session.flush()
     projections.count_retraction(session, found)

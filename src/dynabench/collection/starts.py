@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import partaking, queries, seed_queries, seeds, service
 from dynabench.collection.schemas import HandoutOut, SaidOut, SeedOut
 from dynabench.collection.tables import Example, Handout, Seed, SeedPrediction, Standing
+from dynabench.language import _
 from dynabench.models.client import Answer
 from dynabench.rounds import arms, assigning, contexts, people, planning
 from dynabench.rounds import service as rounds
@@ -102,7 +103,7 @@ def _drawn(
     if start == "seed":
         seed = seeds.pick(session, current.task_id, rng, (before.seed_id or 0) if before else 0)
         if seed is None and (wanted or config.start.kinds == ["seed"]):
-            raise errors.Conflict("This task has no seeds yet to start from. Its owner can add some.")
+            raise errors.Conflict(_("This task has no seeds yet to start from. Its owner can add some."))
         start = start if seed else config.draw_start(rng, but="seed")
     if seed:
         context = session.get_one(Context, seed.context_id)
@@ -140,13 +141,21 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
     standing = session.get_one(Standing, origin.id)
     config = rounds.config_of(session, current.version_id)
     if task_id not in ("", current.task_id):
-        raise errors.NotFound(f"There is no example {example_id} of task {task_id!r}.")
+        raise errors.NotFound(
+            _("There is no example %(example_id)s of task %(task_id)s.", example_id=example_id, task_id=repr(task_id))
+        )
     if config.perturb is None:
-        raise errors.Conflict("This task has no perturbations.")
+        raise errors.Conflict(_("This task has no perturbations."))
     if current.state != "open":
-        raise errors.Conflict(f"Round {current.number} is {current.state}, so its examples are not edited any more.")
+        raise errors.Conflict(
+            _(
+                "Round %(number)s is %(state)s, so its examples are not edited any more.",
+                number=current.number,
+                state=current.state,
+            )
+        )
     if standing.retracted or standing.hidden:
-        raise errors.Conflict("This example was taken back or hidden. Choose another one.")
+        raise errors.Conflict(_("This example was taken back or hidden. Choose another one."))
     handout = Handout(
         round_id=current.id,
         context_id=origin.context_id,

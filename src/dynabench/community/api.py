@@ -9,6 +9,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.withdrawal import written
 from dynabench.community import schemas, service
 from dynabench.db import Database
+from dynabench.language import _
 
 router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(scope("account"))])
 
@@ -16,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["accounts"], dependencies=[Depends(sc
 def confirmed(person: Person, name: str) -> None:
     """Refuse what was not confirmed by typing one's own username."""
     if name.strip() != person.username:
-        raise errors.Invalid({"confirm": "Type your username exactly to confirm."})
+        raise errors.Invalid({"confirm": _("Type your username exactly to confirm.")})
 
 
 @router.get("/me/examples")
@@ -44,7 +45,7 @@ async def withdraw_examples(request: Request, body: schemas.WithdrawalIn, person
     db: Database = request.app.state.db
     confirmed(person, body.confirm)
     if body.round is not None and body.task is None:
-        raise errors.Invalid({"task": "Say which task's round."})
+        raise errors.Invalid({"task": _("Say which task's round.")})
     return schemas.WithdrawalOut(withdrawn=await db.awrite(service.take_back, person, body.task, body.round))
 
 
@@ -54,5 +55,5 @@ async def end_account(request: Request, body: schemas.DeletionIn, person: Member
     db: Database = request.app.state.db
     confirmed(person, body.confirm)
     if not await entry.confirm(request, person, body.password):
-        raise errors.Invalid({"password": "This is not your password."})
+        raise errors.Invalid({"password": _("This is not your password.")})
     await db.awrite(service.leave, request.app.state.settings, person.id, withdraw_examples=body.withdraw_examples)

@@ -17,6 +17,7 @@ from dynabench.collection.service import retract
 from dynabench.collection.withdrawal import written
 from dynabench.community import own, service
 from dynabench.community.api import confirmed
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
 from dynabench.web import render
@@ -50,7 +51,7 @@ async def own_examples(
     values = await db.aread(_own, person)
     chosen = task or await db.aread(own.latest, person)
     if task and task not in values["names"]:
-        raise errors.NotFound("You have written nothing for this task.")
+        raise errors.NotFound(_("You have written nothing for this task."))
     if chosen and (warning := await content_warning.warn(request, chosen)) is not None:
         return warning
 
@@ -84,11 +85,11 @@ async def withdrawal(request: Request, person: Member) -> Response:
 @router.post("/settings/examples", name="send_withdrawal")
 async def send_withdrawal(request: Request, person: Member, of: Text = "", confirm: Text = "") -> Response:
     """Take back what `of` says: `task`, `task/round`, or everything where it is empty."""
-    task, _, number = of.partition("/")
+    task, _slash, number = of.partition("/")
     try:
         confirmed(person, confirm)
         if number and not (number.isdecimal() and len(number) < 10):
-            raise errors.Invalid({"of": "Choose one of the list."})
+            raise errors.Invalid({"of": _("Choose one of the list.")})
         chosen = (task or None, int(number) if number else None)
         taken = await request.app.state.db.awrite(service.take_back, person, *chosen)
     except errors.Invalid as problem:
@@ -116,7 +117,7 @@ async def leave(
     try:
         confirmed(person, name)
         if not await entry.confirm(request, person, password):
-            raise errors.Invalid({"password": "This is not your password."})
+            raise errors.Invalid({"password": _("This is not your password.")})
     except errors.Invalid as problem:
         return await _leave(request, person, 422, errors=problem.fields, too=too)
     await request.app.state.db.awrite(service.leave, request.app.state.settings, person.id, withdraw_examples=too)

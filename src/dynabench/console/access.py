@@ -9,6 +9,7 @@ from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.errors import Forbidden
+from dynabench.language import _
 from dynabench.rounds import service
 from dynabench.rounds.seats import MANAGING
 
@@ -31,13 +32,13 @@ Known = Annotated[str | None, Depends(_known)]
 
 async def _owning(member: Member, role: Known) -> Person:
     if role != "owner":
-        raise Forbidden("Only the task's owners may do this.")
+        raise Forbidden(_("Only the task's owners may do this."))
     return member
 
 
 async def _moderating(member: Member, role: Known) -> Person:
     if role not in MANAGING:
-        raise Forbidden("Only the task's owners and moderators may do this.")
+        raise Forbidden(_("Only the task's owners and moderators may do this."))
     return member
 
 

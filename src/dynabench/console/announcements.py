@@ -13,6 +13,7 @@ from dynabench.collection import announcing
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.security import RowId
 
 router = APIRouter()
@@ -61,7 +62,7 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise errors.Invalid({"until": "Give a day such as 2026-12-01."}) from None
+        raise errors.Invalid({"until": _("Give a day such as 2026-12-01.")}) from None
 
 
 def _to(request: Request, task: str, done: str) -> Response:

@@ -15,6 +15,7 @@ from dynabench.collection import notes, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.console import examples, frame
 from dynabench.console.access import Moderating
+from dynabench.language import _
 from dynabench.security import RowId
 from dynabench.validation import bulk
 
@@ -32,7 +33,7 @@ def _chosen(session: Session, person: Person, task: str, form: FormData) -> list
     try:
         question = ExampleQuery.model_validate(known | {"after": 0, "limit": 1})
     except ValidationError:
-        raise errors.Invalid({"ids": "This question makes no sense. Go back and ask again."}) from None
+        raise errors.Invalid({"ids": _("This question makes no sense. Go back and ask again.")}) from None
     top = str(form.get("top", ""))  # what was written since is not meant
     before = int(top) + 1 if top.isdecimal() and len(top) < 17 else None
     return search.ids(session, person, task, question.filters(), before=before, most=bulk.MOST + 1)
@@ -46,11 +47,11 @@ async def ask(request: Request, task: str, person: Moderating) -> Response:
     wrong: dict[str, str] = {}
     ids = await db.aread(_chosen, person, task, form)
     if kind not in KINDS:
-        wrong["kind"] = "Choose what to do."
+        wrong["kind"] = _("Choose what to do.")
     if not ids:
-        wrong["ids"] = "Choose some examples first."
+        wrong["ids"] = _("Choose some examples first.")
     elif len(ids) > bulk.MOST:
-        wrong["ids"] = f"At most {bulk.MOST:,} at once. Ask for fewer, for instance by day."
+        wrong["ids"] = _("At most %(most)s at once. Ask for fewer, for instance by day.", most=f"{bulk.MOST:,}")
     if not wrong and form.get("sure") == str(len(ids)):
         try:
             done = await db.awrite(lambda s: bulk.act(s, person, task, kind, value, ids).id)  # type: ignore[arg-type]
@@ -92,7 +93,7 @@ async def note(request: Request, task: str, id: RowId, person: Moderating) -> Re
 
     def write(session: Session) -> None:
         if notes.task_of(session, person, id) != task:
-            raise errors.NotFound(f"Task {task!r} has no example {id}.")
+            raise errors.NotFound(_("Task %(task)s has no example %(id)s.", task=repr(task), id=id))
         if gone.isdecimal() and len(gone) < 17:
             notes.remove(session, person, id, int(gone))
         elif off:

@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import editing, listing, new, service
 from dynabench.rounds.schemas import VersionNumber
 from dynabench.web.pages import wants_fragment
@@ -45,7 +46,7 @@ async def _page(
 @router.get("/tasks/{task}/manage/config", name="manage_config")
 async def config(request: Request, task: str, owner: Owning, after: After = "", saved: Against = None) -> Response:
     """The newest config in an editor, what it looks like, and the versions before."""
-    notice = f"Saved as version {saved}. Rounds that were drafted before keep theirs." if saved else ""
+    notice = _("Saved as version %(saved)s. Rounds that were drafted before keep theirs.", saved=saved) if saved else ""
     return await _page(request, task, after=after, notice=notice)
 
 
@@ -56,7 +57,11 @@ def _save(session: Session, owner: Person, task: str, text: str, base: str) -> i
     newest = listing.versions(session, task, "", 1).items[0]
     if base != str(newest.number):
         by = newest.by or "the operator"
-        text = f"{by} saved version {newest.number} while you were writing. Look at it below; saving again replaces it."
+        text = _(
+            "%(by)s saved version %(number)s while you were writing. Look at it below; saving again replaces it.",
+            by=by,
+            number=newest.number,
+        )
         raise errors.Conflict(text)
     return service.save_task(session, owner, text).version
 

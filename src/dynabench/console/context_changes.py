@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.console.access import Owning
 from dynabench.datasets import as_contexts, library, library_queries
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import context_list
 from dynabench.rounds.context_list import Change
 
@@ -39,10 +40,10 @@ def wanted(form: FormData) -> tuple[list[int], Change, str]:
         try:
             return ids, Change(weight=float(str(form.get("weight", "")))), "weighed"
         except ValueError:
-            raise errors.Invalid({"weight": "Give a number from 0 to 1,000."}) from None
+            raise errors.Invalid({"weight": _("Give a number from 0 to 1,000.")}) from None
     if then in ("retire", "restore"):
         return ids, Change(retired=then == "retire"), f"{then}d"
-    raise errors.Invalid({"contexts": "Say what to do with them."})
+    raise errors.Invalid({"contexts": _("Say what to do with them.")})
 
 
 @router.post("/tasks/{task}/manage/contexts/changes", name="change_contexts")

@@ -15,6 +15,7 @@ from dynabench.accounts.tables import Person
 from dynabench.console import context_changes, downloads, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import archives, context_list, listing, mapping, queries, service, waiting
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
@@ -117,7 +118,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
         file = form.get("file")
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": "Choose a file first."})
+                raise errors.Invalid({"file": _("Choose a file first.")})
             id = await waiting.keep(settings, task, file.filename, file, zipped=(archives.ENDING,))
             path = waiting.find(settings, task, id)
             if path.suffix == archives.ENDING:

@@ -21,6 +21,7 @@ from dynabench.datasets.imports.mapping import PRESETS
 from dynabench.datasets.imports.plan import INTO
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import queries
 from dynabench.rounds.waiting import pieces
 from dynabench.web.pages import wants_fragment
@@ -55,7 +56,7 @@ async def send(request: Request, task: str, owner: Owning) -> Response:
         file = form.get("file")
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": "Choose a file first."})
+                raise errors.Invalid({"file": _("Choose a file first.")})
             path = await waiting.keep(request.app.state.settings, task, file.filename[-200:], pieces(file))
             await _try(request, task, owner, path)
         except (errors.Invalid, errors.TooLarge) as problem:

@@ -13,6 +13,7 @@ from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating
+from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import Rate
@@ -58,7 +59,7 @@ async def show(
 ) -> Response:
     """The round's rates and one way to break them down."""
     if view not in VIEWS:
-        raise errors.NotFound("There is no such view of the figures.")
+        raise errors.NotFound(_("There is no such view of the figures."))
     start = boards.place_from(after)
 
     def read(session: Session) -> dict[str, Any]:
@@ -109,12 +110,12 @@ async def download(
 ) -> Response:
     """One table of the figures as CSV: a breakdown, or all annotators."""
     if by not in (*figures.BY, "annotator"):
-        raise errors.NotFound("There is no such table.")
+        raise errors.NotFound(_("There is no such table."))
 
     def read(session: Session) -> tuple[int, list[list[object]]]:
         of = chosen(session, task, number)
         if of is None:
-            raise errors.NotFound("No round of this task was opened yet.")
+            raise errors.NotFound(_("No round of this task was opened yet."))
         if by == "annotator":
             return of.number, [_person(each) for each in _everybody(session, of, who)]
         return of.number, [_row(line) for line in figures.figures(session, of, [by], who).by[by]]

@@ -14,6 +14,7 @@ from dynabench.collection.overview import started
 from dynabench.console import downloads, frame
 from dynabench.console.access import Moderating, Owning
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
@@ -34,7 +35,9 @@ def _round(session: Session, task: str, number: int | None) -> tuple[Round | Non
     rounds = started(session, task)
     wanted = next((each for each in rounds if each.number == number), None)
     if number is not None and wanted is None:
-        raise errors.NotFound(f"Task {task!r} has no round {number} that was opened.")
+        raise errors.NotFound(
+            _("Task %(task)s has no round %(number)s that was opened.", task=repr(task), number=number)
+        )
     return wanted or next(iter(rounds), None), [each.number for each in rounds]
 
 

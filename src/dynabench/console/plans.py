@@ -13,6 +13,7 @@ from dynabench.collection import partaking
 from dynabench.console import chosen, frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import invitations, planning, queries, service, views
 from dynabench.rounds.plan import PARTS, Plan, parse
 from dynabench.rounds.samplers import samplers
@@ -65,10 +66,10 @@ def planned(posted: dict[str, str]) -> Plan:
             try:
                 document[name] = datetime.fromisoformat(posted[name]).replace(tzinfo=UTC)
             except ValueError:
-                wrong[name] = "Give a day and a time, such as 2026-03-01T09:00."
+                wrong[name] = _("Give a day and a time, such as 2026-03-01T09:00.")
     counted = [*COUNTS, *(["audience.verified"] if posted["audience.kind"] == "qualified" else [])]
     for name in counted:
-        group, _, key = name.partition(".")
+        group, _dot, key = name.partition(".")
         if posted[name]:
             document[group][key] = posted[name]
     if posted["sampling"]:
@@ -93,7 +94,7 @@ def _filled(plan: Plan) -> dict[str, str]:
     """The form's values for a plan."""
     found = dict.fromkeys(COUNTS, "")
     for name in COUNTS:
-        group, _, key = name.partition(".")
+        group, _dot, key = name.partition(".")
         found[name] = str(getattr(getattr(plan, group), key) or "")
     for name in ("opens_at", "closes_at"):
         moment = getattr(plan, name)

@@ -11,6 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.console import frame
 from dynabench.console.access import Owning
+from dynabench.language import _
 from dynabench.rounds import effects, listing, service
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Text
@@ -53,7 +54,7 @@ def read(form: FormData, config: TaskConfig) -> dict[str, Any]:
     """What was posted, as the config has it; raises `Invalid` for what is no number."""
     found: dict[str, Any] = {name: str(form.get(name, "")).replace("\r\n", "\n").strip()[:LONGEST] for name in PLAIN}
     found["also_not_fooled"] = bool(form.get("also_not_fooled"))
-    if wrong := {name: "Give a number." for name in NUMBERS if not found[name].isdecimal() or len(found[name]) > 4}:
+    if wrong := {name: _("Give a number.") for name in NUMBERS if not found[name].isdecimal() or len(found[name]) > 4}:
         raise errors.Invalid(wrong)
     found |= {name: int(found[name]) for name in NUMBERS}
     languages = (f"language.{group}.{place}" for group, place, _ in texts(config))
@@ -68,7 +69,7 @@ def changed(source: str, config: TaskConfig, wanted: dict[str, Any]) -> str:
             if name in PLAIN:
                 changes[PLAIN[name]] = value
             else:
-                _, group, place = name.split(".")
+                _language, group, place = name.split(".")
                 changes[group, int(place), "language"] = value or None
     return rewritten(source, changes)
 
@@ -95,7 +96,7 @@ def _save(session: Session, owner: Person, task: str, form: FormData) -> tuple[i
     """Save what is wanted; where it does something and nobody said that they know, what it would do instead."""
     newest = listing.versions(session, task, "", 1).items[0]
     if str(form.get("base", "")) != str(newest.number):
-        raise errors.Conflict("Somebody saved another version while you were writing. Look at it, then save again.")
+        raise errors.Conflict(_("Somebody saved another version while you were writing. Look at it, then save again."))
     config, source = service.newest_config(session, task), listing.version(session, task, newest.number).config
     text = changed(source, config, read(form, config))
     after = TaskConfig.parse(text)

@@ -14,6 +14,7 @@ from dynabench.datasets import exports
 from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.scopes import Scope as What
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.media.store import Store
 from dynabench.settings import Settings
 
@@ -36,7 +37,7 @@ class Download(StreamingResponse):
         """Send, then clean up."""
         global _running
         if _running >= AT_ONCE:
-            raise errors.Unavailable("Several exports are running. Try again in a minute.", retry_after=60)
+            raise errors.Unavailable(_("Several exports are running. Try again in a minute."), retry_after=60)
         _running += 1
         try:
             await super().__call__(scope, receive, send)

@@ -16,6 +16,7 @@ from dynabench.datasets.scopes import Scope, scope
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
@@ -30,7 +31,7 @@ def frozen(session: Session, person: Person | None, task: str, number: int) -> t
     rounds.require_owner(session, person, task)
     found = rounds.round_of(session, task, number)
     if found.state not in ("closed", "released"):
-        raise errors.Conflict("Close the round first: a dataset is made of a round that collects no more.")
+        raise errors.Conflict(_("Close the round first: a dataset is made of a round that collects no more."))
     return found.id, rounds.config_of(session, found.version_id), scope(session, person, task, number)
 
 
@@ -71,7 +72,7 @@ def of_round(session: Session, person: Person | None, round_id: int, written: Wr
     """The dataset of a round, with these rows as its newest version. Raises `Conflict` where nothing is new."""
     found = session.get_one(Round, round_id)
     if not written.rows:
-        raise errors.Conflict("No example of this round is verified yet, so the dataset would be empty.")
+        raise errors.Conflict(_("No example of this round is verified yet, so the dataset would be empty."))
     dataset = session.scalar(library_queries.of_round(round_id))
     config = rounds.config_of(session, found.version_id)
     if dataset is None:

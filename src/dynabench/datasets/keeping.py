@@ -9,9 +9,10 @@ from dynabench import jobs
 from dynabench.datasets import library
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.settings import Settings
 
-LOST = "The file was begun to be read many times and never ended. Send it again; the operator's log has more."
+LOST = _("The file was begun to be read many times and never ended. Send it again; the operator's log has more.")
 
 
 def tidy(database: Database, settings: Settings) -> None:

@@ -14,6 +14,7 @@ from dynabench.datasets.library_schemas import Change, Settled
 from dynabench.datasets.stored import Written
 from dynabench.datasets.tables import NAME, Dataset, DatasetVersion
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.rounds import queries as round_queries
@@ -29,7 +30,9 @@ def find(session: Session, viewer: Person | None, task: str, name: str) -> Datas
     found = session.scalar(queries.named(task, name))
     owner = rounds.role(session, viewer, task) == "owner"
     if found is None or not (owner or (found.visibility != "hidden" and found.version_id)):
-        raise errors.NotFound(f"Task {task!r} has no dataset {name!r} that you may see.")
+        raise errors.NotFound(
+            _("Task %(task)s has no dataset %(name)s that you may see.", task=repr(task), name=repr(name))
+        )
     return found
 
 
@@ -38,7 +41,7 @@ def owned(session: Session, person: Person | None, task: str, name: str) -> Data
     rounds.require_owner(session, person, task)
     found = session.scalar(queries.named(task, name).with_for_update())
     if found is None:
-        raise errors.NotFound(f"Task {task!r} has no dataset {name!r}.")
+        raise errors.NotFound(_("Task %(task)s has no dataset %(name)s.", task=repr(task), name=repr(name)))
     return found
 
 
@@ -47,11 +50,11 @@ def rows_for(session: Session, viewer: Person | None, task: str, name: str) -> D
     also for owners: rows of other datasets leave by no way."""
     found = find(session, viewer, task, name)
     if found.visibility != "public":
-        raise errors.Forbidden("The rows of this dataset are not public, so that it stays a fair test.")
+        raise errors.Forbidden(_("The rows of this dataset are not public, so that it stays a fair test."))
     if viewer is None and rounds.task_config(session, task).content_warning:
-        raise errors.Unauthenticated("This task's contents come with a warning. Log in to see them.")
+        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to see them."))
     if found.version_id is None:
-        raise errors.NotFound("No version of this dataset is ready yet.")
+        raise errors.NotFound(_("No version of this dataset is ready yet."))
     return session.get_one(DatasetVersion, found.version_id)
 
 
@@ -65,9 +68,15 @@ def add(session: Session, person: Person | None, task: str, name: str, settled: 
     """A dataset without rows yet (owners). Raises `Invalid` under `name` where one is called so already."""
     rounds.require_owner(session, person, task)
     if not re.fullmatch(NAME, name) or name in RESERVED:
-        raise errors.Invalid({"name": "Use 2 to 62 small letters, digits and hyphens, such as news-2026."})
+        raise errors.Invalid({"name": _("Use 2 to 62 small letters, digits and hyphens, such as news-2026.")})
     if session.scalar(queries.named(task, name)):
-        raise errors.Invalid({"name": f"There is a dataset {name!r} already: send it a new version, or choose a name."})
+        raise errors.Invalid(
+            {
+                "name": _(
+                    "There is a dataset %(name)s already: send it a new version, or choose a name.", name=repr(name)
+                )
+            }
+        )
     values = settled.model_dump()
     found = Dataset(task_id=task, name=name, created_by=person.id if person else None, **(values | more))
     found.title = found.title or name
@@ -80,10 +89,12 @@ def add(session: Session, person: Person | None, task: str, name: str, settled: 
 def draft(session: Session, person: Person | None, dataset: Dataset) -> DatasetVersion:
     """A new version that is being read. Raises `Conflict` while another one is, or where the dataset is retired."""
     if dataset.retired_at:
-        raise errors.Conflict("This dataset is retired. Restore it before you send a new version.")
+        raise errors.Conflict(_("This dataset is retired. Restore it before you send a new version."))
     newest = session.scalars(queries.versions(dataset.id).limit(1)).first()
     if newest and newest.state == "reading":
-        raise errors.Conflict(f"Version {newest.number} is still being read. Wait until it has ended.")
+        raise errors.Conflict(
+            _("Version %(number)s is still being read. Wait until it has ended.", number=newest.number)
+        )
     number = newest.number + 1 if newest else 1
     by = person.id if person else None
     made = DatasetVersion(dataset_id=dataset.id, number=number, created_by=by)
@@ -103,7 +114,9 @@ def ready(session: Session, version_id: int, written: Written) -> DatasetVersion
     dataset = session.get_one(Dataset, version.dataset_id, with_for_update=True)
     current = session.get_one(DatasetVersion, dataset.version_id) if dataset.version_id else None
     if current and current.digest == written.digest:
-        return fail(session, version_id, f"Nothing changed: these are the rows of version {current.number}.")
+        return fail(
+            session, version_id, _("Nothing changed: these are the rows of version %(number)s.", number=current.number)
+        )
     version.state, version.digest, version.rows, version.slices = "ready", written.digest, written.rows, written.tags
     dataset.version_id = version.id
     session.flush()
@@ -118,7 +131,12 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
     page = f"/tasks/{dataset.task_id}/datasets/{dataset.name}"
     told = {"task": dataset.task_id, "dataset": dataset.name, "title": dataset.title, "visibility": dataset.visibility}
     webhooks.emit(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
-    _tell(session, dataset, version, f"Version {version.number} of {dataset.title} is ready.")
+    _tell(
+        session,
+        dataset,
+        version,
+        _("Version %(number)s of %(title)s is ready.", number=version.number, title=dataset.title),
+    )
     twins.ask(session, version)
     jobs.enqueue(session, "queue_evaluations", {"dataset": dataset.id}, version.created_by)
 
@@ -151,7 +169,7 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
     changed = {key: value for key, value in given.items() if getattr(found, key) != value}
     warning = ""
     if changed.get("visibility") == "hidden" and was_public(session, found):
-        warning = "This dataset was public: whoever has its rows keeps them, so scores on it say less from now on."
+        warning = _("This dataset was public: whoever has its rows keeps them, so scores on it say less from now on.")
     for key, value in changed.items():
         setattr(found, key, value)
     if wanted.retired is not None and wanted.retired != (found.retired_at is not None):

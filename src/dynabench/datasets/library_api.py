@@ -15,6 +15,7 @@ from dynabench.datasets.downloads import Download
 from dynabench.datasets.intake import service, sources
 from dynabench.datasets.library_schemas import Change, DatasetFull, DatasetIn, DatasetPage, FileIn, SampleOut, VersionIn
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import listing, uploads
 from dynabench.rounds import schemas as round_schemas
 from dynabench.rounds import service as rounds
@@ -99,7 +100,7 @@ async def of_round(request: Request, task: str, n: int, person: Member) -> str:
     """Store a round's rows in a thread, then its dataset; the dataset's name."""
     db: Database = request.app.state.db
     if not 1 <= n <= 100_000:
-        raise errors.NotFound(f"Task {task!r} has no round {n}.")
+        raise errors.NotFound(_("Task %(task)s has no round %(n)s.", task=repr(task), n=n))
     round_id, config, what = await db.aread(from_rounds.frozen, person, task, n)
     written = await to_thread.run_sync(from_rounds.write, db, request.app.state.settings, config, what)
     return await db.awrite(lambda s: from_rounds.of_round(s, person, round_id, written).name)

@@ -9,6 +9,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import DatasetFull, DatasetOut, DatasetPage, VersionOut
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 
 VERSIONS = LISTED = 50  # on a page
@@ -68,7 +69,7 @@ def _place(after: str) -> library_queries.Place | None:
     if not after:
         return None
     if not (found := CURSOR.fullmatch(after)):
-        raise errors.Invalid({"after": "Give the `next` of an earlier page."})
+        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
     return found[1], found[2] == "1", found[3]
 
 
@@ -89,4 +90,4 @@ def version(session: Session, person: Person | None, task: str, name: str, numbe
     for each in session.scalars(library_queries.versions(found.id)):
         if each.number == number:
             return each
-    raise errors.NotFound(f"Dataset {name!r} has no version {number}.")
+    raise errors.NotFound(_("Dataset %(name)s has no version %(number)s.", name=repr(name), number=number))

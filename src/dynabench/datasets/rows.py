@@ -12,6 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from dynabench import errors, security, storable
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.settings import Settings
 
 PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
@@ -59,12 +60,12 @@ def moment(at: datetime) -> str:
 def check_storable(document: dict[str, Any]) -> None:
     """Raises `Invalid` for what databases and JSON cannot hold: NUL, broken Unicode, deep nesting, NaN, infinity."""
     if wrong := next(storable.unstorable(document), None):
-        message = "This cannot be stored: remove control characters or nesting."
+        message = _("This cannot be stored: remove control characters or nesting.")
         raise errors.Invalid({storable.printable(wrong): message})
     try:
         json.dumps(document, allow_nan=False, default=str)
     except (ValueError, TypeError):
-        raise errors.Invalid({"row": "A number in it is NaN or infinite; leave it out."}) from None
+        raise errors.Invalid({"row": _("A number in it is NaN or infinite; leave it out.")}) from None
 
 
 class Part(BaseModel):

@@ -10,6 +10,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Tally
 from dynabench.datasets.rows import COLUMNS
+from dynabench.language import _
 from dynabench.media.store import Store
 from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
@@ -56,18 +57,20 @@ def scope(
 def visitor_scope(session: Session, task_id: str, number: int | None = None, *, attributions: bool = False) -> Scope:
     """What anybody may export: released rounds, of tasks that need no warning first."""
     if rounds.task_config(session, task_id).content_warning:
-        raise errors.Unauthenticated("This task's contents come with a warning. Log in to export it.")
+        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to export it."))
     try:
         return _scope(session, task_id, number, owner=False, attributions=attributions)
     except errors.Forbidden as problem:
-        raise errors.Unauthenticated(f"{problem.detail} Log in if you are one.") from None
+        raise errors.Unauthenticated(_("%(detail)s Log in if you are one.", detail=problem.detail)) from None
 
 
 def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, attributions: bool) -> Scope:
     found = [rounds.round_of(session, task_id, number)] if number else list(session.scalars(queries.rounds(task_id)))
     chosen = [one for one in reversed(found) if owner or one.state == "released"]
     if not chosen and not owner:
-        raise errors.Forbidden("Rounds can be exported by everybody once they are released, by the task's owners now.")
+        raise errors.Forbidden(
+            _("Rounds can be exported by everybody once they are released, by the task's owners now.")
+        )
     versions = {one.version_id: session.get_one(TaskVersion, one.version_id).number for one in chosen}
     if not versions:  # an export without rows has the columns of today's config
         newest = session.scalars(queries.versions(task_id).limit(1)).one()

@@ -18,6 +18,7 @@ from dynabench.datasets.imports.plan import Refused, make
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
 from dynabench.datasets.schemas import HubIn, PlanIn, PreviewOut, PreviewRow
+from dynabench.language import _
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
@@ -134,5 +135,5 @@ def job_of(session: Session, person: Person, task: str, job: str) -> jobs.Job:
     rounds.require_owner(session, person, task)
     found = session.get(jobs.Job, job)
     if found is None or found.kind != KIND or found.payload.get("task") != task:
-        raise errors.NotFound(f"There is no import {job!r} of this task.")
+        raise errors.NotFound(_("There is no import %(job)s of this task.", job=repr(job)))
     return found

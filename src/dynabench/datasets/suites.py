@@ -11,6 +11,7 @@ from dynabench.datasets import library_queries as queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset
+from dynabench.language import _
 
 
 def rows(suite: Suite) -> Iterator[Stored]:
@@ -28,8 +29,8 @@ def lines(suite: Suite) -> Iterator[dict[str, Any]]:
 def card(suite: Suite) -> str:
     """What the dataset's page says of a suite, in Markdown."""
     about = "\n".join(f"- **{each.name}**: {each.about}" for each in suite.phenomena)
-    how = "Each phenomenon has short sentences made of templates and words, a fixed sample that is always the same."
-    why = "A model that passes knows the phenomenon in its plainest form; one that fails does not."
+    how = _("Each phenomenon has short sentences made of templates and words, a fixed sample that is always the same.")
+    why = _("A model that passes knows the phenomenon in its plainest form; one that fails does not.")
     return f"{how} {why}\n\n{about}\n"
 
 

@@ -13,6 +13,7 @@ from dynabench.datasets import twin_rows, twins, waiting
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.datasets.twin_schemas import Axis, PairOut, PairPage, TwinIn, TwinOut, TwinsOut
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import uploads
 from dynabench.rounds.listing import cursor
 from dynabench.rounds.owning import After, Limit
@@ -33,14 +34,14 @@ def counted(
     session: Session, viewer: Person | None, task: str, name: str, axis: str
 ) -> tuple[DatasetVersion, Twin]:  # fmt: skip
     """The twin of an axis that counts, to be read; `NotFound` without one, `Forbidden` where no row is shown."""
-    dataset, version, _ = twins.seen(session, viewer, task, name)
+    dataset, version, _mine = twins.seen(session, viewer, task, name)
     if dataset.visibility != "public":
         raise errors.Forbidden(
-            "The rows of this dataset are not public: its copies are counted, and nobody reads them."
+            _("The rows of this dataset are not public: its copies are counted, and nobody reads them.")
         )
     twin = session.scalar(twins.current(version.id, axis))
     if twin is None:
-        raise errors.NotFound("There are no such copies of this dataset.")
+        raise errors.NotFound(_("There are no such copies of this dataset."))
     return version, twin
 
 
@@ -81,7 +82,7 @@ async def page(
         found = await to_thread.run_sync(twin_rows.pairs, *files, transformation, cursor(after) or 0, limit + 1)
     except FileNotFoundError:
         raise errors.Unavailable(
-            "The rows are not here now. Tell the operator that a dataset's file is gone."
+            _("The rows are not here now. Tell the operator that a dataset's file is gone.")
         ) from None
     return found[:limit], str(found[limit - 1].number) if len(found) > limit else None
 

@@ -15,6 +15,7 @@ from dynabench.datasets import stored, twin_files, twins
 from dynabench.datasets.copies import Fields, copies
 from dynabench.datasets.stored import Stored, Written
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.language import _
 from dynabench.rounds import imports as refusing
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings, get_settings
@@ -106,7 +107,7 @@ def _keep(twin_id: int, written: Written) -> dict[str, Any]:
         if written.rows:
             twins.ready(session, twin)
         else:
-            twin.state, twin.reason = "failed", "No transformation changes a row of this dataset."
+            twin.state, twin.reason = "failed", _("No transformation changes a row of this dataset.")
         return {"state": twin.state, "digest": twin.digest, "rows": twin.rows}
 
     return jobs.database().write(keep)
@@ -144,7 +145,7 @@ def _refuse(session: Session, job_id: str, twin_id: int, reading: "twin_files.Re
     refusing.refuse(session, job_id, [row for row, _ in reading.refused], [(r.number, m) for r, m in reading.refused])
     named = [f"row {row.number}: {message}" for row, message in reading.refused[:NAMED]]
     more = reading.count - len(named)
-    told = [f"{reading.count} rows were refused, so the copies before stay.", *named]
+    told = [_("%(count)s rows were refused, so the copies before stay.", count=reading.count), *named]
     if not reading.refused:
-        told = ["The file has no rows."]
+        told = [_("The file has no rows.")]
     _fail(session, twin_id, "\n".join([*told, *([f"and {more} more"] if more > 0 else [])]))

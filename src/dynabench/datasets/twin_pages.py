@@ -19,6 +19,7 @@ from dynabench.datasets.shapes import guarded, quoted
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twin_schemas import Axis
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
@@ -102,7 +103,7 @@ async def send(request: Request, task: str, name: str, person: Member) -> Respon
         file, path = form.get("file"), None
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": "Choose a file first."})
+                raise errors.Invalid({"file": _("Choose a file first.")})
             path = await waiting.keep(settings, task, file.filename[-200:], pieces(file))
             await db.awrite(twins.replace, person, settings, task, name, axis, path)
         except (errors.Invalid, errors.Conflict) as problem:

@@ -14,6 +14,7 @@ from dynabench.datasets import waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.settings import Settings
 
@@ -39,10 +40,10 @@ def seen(session: Session, viewer: Person | None, task: str, name: str) -> tuple
     mine = rounds.role(session, viewer, rounds.task(session, task).id) == "owner"
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     if dataset is None or not (mine or dataset.visibility == "public"):
-        raise errors.NotFound(f"There is no dataset {name!r} of this task that you may see.")
+        raise errors.NotFound(_("There is no dataset %(name)s of this task that you may see.", name=repr(name)))
     version = session.get(DatasetVersion, dataset.version_id) if dataset.version_id else None
     if version is None:
-        raise errors.NotFound("This dataset has no rows yet. Its owner can see how its file is read.")
+        raise errors.NotFound(_("This dataset has no rows yet. Its owner can see how its file is read."))
     return dataset, version, mine
 
 
@@ -52,7 +53,7 @@ def owned(session: Session, person: Person | None, task: str, name: str) -> tupl
     dataset = session.scalar(select(Dataset).where(Dataset.task_id == task, Dataset.name == name))
     version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
     if dataset is None or version is None:
-        raise errors.NotFound(f"There is no dataset {name!r} of this task with rows.")
+        raise errors.NotFound(_("There is no dataset %(name)s of this task with rows.", name=repr(name)))
     return dataset, version
 
 
@@ -75,13 +76,13 @@ def generate(
     dataset, version = owned(session, person, task, name)
     wrong = {}
     if axis not in AXES:
-        raise errors.Invalid({"axis": f"Choose {' or '.join(AXES)}."})
+        raise errors.Invalid({"axis": _("Choose %(axes)s.", axes=" or ".join(AXES))})
     if not 0 <= seed <= MOST_SEED:
-        wrong["seed"] = f"Give a number from 0 to {MOST_SEED}."
+        wrong["seed"] = _("Give a number from 0 to %(most_seed)s.", most_seed=MOST_SEED)
     if not 1 <= copies <= MOST_COPIES:
-        wrong["copies"] = f"Give a number from 1 to {MOST_COPIES}."
+        wrong["copies"] = _("Give a number from 1 to %(most_copies)s.", most_copies=MOST_COPIES)
     if any(one.axis != axis for one in perturbations.find(transformations)):
-        wrong["transformations"] = f"All of them must be transformations of {axis}."
+        wrong["transformations"] = _("All of them must be transformations of %(axis)s.", axis=axis)
     if wrong:
         raise errors.Invalid(wrong)
     _none_under_way(session, version, axis)
@@ -99,7 +100,7 @@ def replace(
     """
     dataset, version = owned(session, person, task, name)
     if axis not in AXES:
-        raise errors.Invalid({"axis": f"Choose {' or '.join(AXES)}."})
+        raise errors.Invalid({"axis": _("Choose %(axes)s.", axes=" or ".join(AXES))})
     _none_under_way(session, version, axis)
     twin = _new(session, version, axis, "uploaded", 0)
     taken = waiting.take(settings, file)
@@ -111,7 +112,7 @@ def replace(
 def _none_under_way(session: Session, version: DatasetVersion, axis: str) -> None:
     last = session.scalar(newest(version.id, axis))
     if last is not None and last.state == "reading":
-        raise errors.Conflict("Copies of this axis are being made already. Wait until they are ready.")
+        raise errors.Conflict(_("Copies of this axis are being made already. Wait until they are ready."))
 
 
 def _generate(

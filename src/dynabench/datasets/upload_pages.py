@@ -17,6 +17,7 @@ from dynabench.datasets.intake.layout import Layout, answer_options, wanted_fiel
 from dynabench.datasets.library_api import config_for
 from dynabench.datasets.library_schemas import DatasetIn, HubDataset, VersionIn
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds.waiting import pieces
 from dynabench.web import render
 from dynabench.web.pages import wants_fragment
@@ -38,7 +39,7 @@ async def send(request: Request, task: str, person: Member) -> Response:
         file, of = form.get("file"), str(form.get("of", ""))[:62]
         try:
             if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": "Choose a file first."})
+                raise errors.Invalid({"file": _("Choose a file first.")})
             path = await waiting.keep(settings, task, file.filename[-200:], pieces(file), sources.kind)
             try:
                 await to_thread.run_sync(service.sample, path, config)
@@ -71,7 +72,7 @@ async def start_hub(request: Request, task: str, person: Member) -> Response:
                          layout=Layout.parse(layout) if layout else None)  # fmt: skip
         await db.awrite(service.start, person, request.app.state.settings, task, body)
     except (errors.Invalid, ValidationError) as problem:
-        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": "Give a shorter id."}
+        wrong = problem.fields if isinstance(problem, errors.Invalid) else {"dataset": _("Give a shorter id.")}
         return await pages.tab(request, task, person, 422, errors=wrong, given=given)
     return RedirectResponse(str(request.app.url_path_for("dataset", task=task, name=name)), status_code=303)
 

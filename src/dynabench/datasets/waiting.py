@@ -6,6 +6,7 @@ from uuid import UUID
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
+from dynabench.language import _
 from dynabench.rounds import waiting
 from dynabench.settings import Settings
 
@@ -40,5 +41,5 @@ def find(settings: Settings, task: str, file: str) -> Path:
     except ValueError:
         found = []
     if not found:
-        raise errors.Invalid({"file": "This file is not here any more. Send it again."})
+        raise errors.Invalid({"file": _("This file is not here any more. Send it again.")})
     return found[0]

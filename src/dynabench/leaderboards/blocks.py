@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import view_queries as queries
 from dynabench.leaderboards.comparing import NOTHING, paired
@@ -88,7 +89,7 @@ def _sliced(
     for each in data:
         cells = known.slices(session, field, [entrant], each, metric)
         worst = sorted(
-            ((tag, cell) for (_, tag), cell in cells.items()), key=lambda pair: metric.direction * pair[1].value
+            ((tag, cell) for (_dataset, tag), cell in cells.items()), key=lambda pair: metric.direction * pair[1].value
         )
         if worst:
             found.append((each, tuple(worst[:HARDEST])))
@@ -138,7 +139,7 @@ def hardest(cells: Mapping[tuple[int, str], Cell], metric: Measure) -> tuple[tup
     the same rows, and wider than need be where they do not.
     """
     by: dict[str, list[Cell]] = {}
-    for (_, tag), cell in cells.items():
+    for (_dataset, tag), cell in cells.items():
         by.setdefault(tag, []).append(cell)
     found = [(tag, _mean(some)) for tag, some in by.items()]
     return tuple(sorted(found, key=lambda each: (metric.direction * each[1].value, each[0]))[:HARDEST])
@@ -158,5 +159,5 @@ def shown_model(session: Session, viewer: Person | None, name: str) -> list[Entr
     """As `of_model`; raises `NotFound` where there is nothing to show."""
     found = of_model(session, viewer, name)
     if not found:
-        raise errors.NotFound(f"There are no scores of {name!r} to show.")
+        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
     return found

@@ -12,6 +12,7 @@ from dynabench.accounts import auth
 from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
 from dynabench.datasets.sheets_out import as_csv
+from dynabench.language import _
 from dynabench.leaderboards import exchange, files, ledger, pictures, reading
 from dynabench.leaderboards.reading import Asked
 from dynabench.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
@@ -62,7 +63,7 @@ def download(content: bytes, media: str, name: str) -> Response:
     return Response(content, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.get("/tasks/{task}/leaderboard/file", **sent("The board.", *files.FORMATS.values()))
+@router.get("/tasks/{task}/leaderboard/file", **sent(_("The board."), *files.FORMATS.values()))
 async def leaderboard_file(
     request: Request, task: str, viewer: Viewer, format: Format = "csv", fork: Fork = ""
 ) -> Response:
@@ -71,7 +72,7 @@ async def leaderboard_file(
     return download(files.file(asked.ranking, asked.rows, format), files.FORMATS[format], f"{task}-board.{format}")
 
 
-@router.get("/tasks/{task}/leaderboard/image", **sent("The picture.", *PICTURES.values()))
+@router.get("/tasks/{task}/leaderboard/image", **sent(_("The picture."), *PICTURES.values()))
 async def leaderboard_image(
     request: Request, task: str, viewer: Viewer, format: Literal["svg", "png"] = "svg", fork: Fork = ""
 ) -> Response:
@@ -111,21 +112,21 @@ async def read_leaderboard_row(request: Request, task: str, id: RowId, viewer: V
     return found
 
 
-@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent("The front matter.", MARKDOWN))
+@router.get("/tasks/{task}/leaderboard/rows/{id}/card", **sent(_("The front matter."), MARKDOWN))
 async def model_index(request: Request, task: str, id: RowId, viewer: Viewer) -> Response:
     """What a row scored, as front matter for a Hugging Face model card."""
 
     def read(session: Session) -> str:
         of, row = reading.row(session, viewer, task, {}, id)
         if not row.entry.model:
-            raise errors.NotFound("This row has no name under which a card could tell its results.")
+            raise errors.NotFound(_("This row has no name under which a card could tell its results."))
         address = str(request.url_for("leaderboard", task=task))
         return exchange.model_index(of.board, row.place, rounds.task_config(session, task).name, address)
 
     return download((await request.app.state.db.aread(read)).encode(), MARKDOWN, f"{id}.md")
 
 
-@router.get("/tasks/{task}/ledger", **sent("The ledger.", "application/json", files.FORMATS["csv"]))
+@router.get("/tasks/{task}/ledger", **sent(_("The ledger."), "application/json", files.FORMATS["csv"]))
 async def ledger_of(request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json") -> Response:
     """Every submission to the task, newest first, withdrawn ones too: how many tries stand behind a number."""
     lines = await request.app.state.db.aread(ledger.ledger, viewer, task)

@@ -14,6 +14,7 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.language import _
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Scores
 from dynabench.leaderboards.results import Right
 from dynabench.scoring.measures import Measure, Replicates
@@ -168,20 +169,31 @@ def conclusion(first: Entrant, second: Entrant, found: Sequence[Difference]) -> 
     """What the differences of one metric say, in a sentence."""
     asked = [each for each in found if each.p is not None]
     if not asked:
-        return "There is no dataset on which both have scores to compare."
+        return _("There is no dataset on which both have scores to compare.")
     metric, n = asked[0].metric.title.lower(), len(asked)
     a = [each.data.title for each in asked if each.better == "a"]
     b = [each.data.title for each in asked if each.better == "b"]
     where = f"the {n} datasets" if n > 1 else asked[0].data.title
     if not a and not b:
-        return f"The data do not tell them apart: their {metric} on {where} could differ this much by chance."
+        return _(
+            "The data do not tell them apart: their %(metric)s on %(where)s could differ this much by chance.",
+            metric=metric,
+            where=where,
+        )
     if a and b:
-        return f"Neither is better throughout: {first.label} on {_list(a)}, {second.label} on {_list(b)} ({metric})."
+        return _(
+            "Neither is better throughout: %(label)s on %(a)s, %(label2)s on %(b)s (%(metric)s).",
+            label=first.label,
+            a=_list(a),
+            label2=second.label,
+            b=_list(b),
+            metric=metric,
+        )
     best, worst, won = (first, second, a) if a else (second, first, b)
     told = f"{best.label} is better than {worst.label} in {metric} on"
     if len(won) == n:
-        return f"{told} {f'all {n} datasets' if n > 1 else where}."
-    return f"{told} {_list(won)}; elsewhere the data do not tell them apart."
+        return _("%(told)s %(value)s.", told=told, value=f"all {n} datasets" if n > 1 else where)
+    return _("%(told)s %(won)s; elsewhere the data do not tell them apart.", told=told, won=_list(won))
 
 
 def _list(names: Sequence[str], most: int = 3) -> str:

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 
+from dynabench.language import _
 from dynabench.leaderboards.entrants import Cell, Entrant
 from dynabench.leaderboards.matrix import Line, Matrix
 from dynabench.leaderboards.pareto import Plot, Point
@@ -40,7 +41,11 @@ def matrix(of: Matrix) -> Chart | None:
         ("Overall", "num"),
         ("Per round", "num"),
     ]
-    note = f"{axis(of.metric)} with 95% intervals. {IN_LOOP} marks rounds that were collected against the model."
+    note = _(
+        "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
+        metric=axis(of.metric),
+        in_loop=IN_LOOP,
+    )
     rows = [_row(line, of) for line in of.lines]
     order = [_column(each.title, each.round) for each in of.data]
     return Chart(_finding(of), plots.heat(cells, of.metric.better, order), columns, rows, note)
@@ -94,7 +99,9 @@ def pareto(of: Plot) -> Chart | None:
     ]
     title = finding + ("…" if len(front) > 4 else "")
     spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
-    return Chart(title, spec, columns, rows, "Grey models are beaten by another on both axes. Bars are 95% intervals.")
+    return Chart(
+        title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
+    )
 
 
 def _point(each: Point, of: Plot) -> dict[str, object]:
@@ -124,7 +131,7 @@ def saturation(of: Sequence[Standing]) -> Chart | None:
     rounds = f"{len(done)} round{'s' if len(done) > 1 else ''}"
     title = f"Models have reached people on {near} of {rounds}"
     columns: Columns = ["Round", "Day", "Best model", ("Score", "num"), ("Of the way: −1 to 0", "num")]
-    note = "The best score so far on each round: the first model stands at −1, people at 0."
+    note = _("The best score so far on each round: the first model stands at −1, people at 0.")
     return Chart(title, plots.saturation(points), columns, rows, note)
 
 
@@ -141,7 +148,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
     columns: Columns = ["What fools…", *((f"also fools {name}", "num") for name in names)]
     rows = [_transfer_row(models, of, i) for i in of.order]
     title = "No model errs" if not cells else _together(models, of)
-    note = (
+    note = _(
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
     )

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import slice_told
+from dynabench.language import _
 from dynabench.leaderboards import view_queries as queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
@@ -96,16 +97,26 @@ class Field:
 
     def entrant(self, wanted: int) -> Entrant:
         """The entrant of this number; raises `NotFound` where the viewer may see none."""
-        return _one(self.entrants, lambda each: each.id == wanted, f"There is no entry {wanted} on this task's board.")
+        return _one(
+            self.entrants,
+            lambda each: each.id == wanted,
+            _("There is no entry %(wanted)s on this task's board.", wanted=wanted),
+        )
 
     def dataset(self, name: str) -> Data:
         """The dataset of this name; raises `NotFound`."""
-        return _one(self.data, lambda each: each.name == name, f"This task has no dataset {name!r} with scores.")
+        return _one(
+            self.data,
+            lambda each: each.name == name,
+            _("This task has no dataset %(name)s with scores.", name=repr(name)),
+        )
 
     def metric(self, name: str = "") -> Measure:
         """The measure of this name, by default the primary one; raises `NotFound`."""
         wanted = name or self.metrics[0].name
-        return _one(self.metrics, lambda each: each.name == wanted, f"This task has no metric {name!r}.")
+        return _one(
+            self.metrics, lambda each: each.name == wanted, _("This task has no metric %(name)s.", name=repr(name))
+        )
 
 
 def field(session: Session, viewer: Person | None, task_id: str, withdrawn: bool = False) -> Field:

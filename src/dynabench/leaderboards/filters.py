@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.leaderboards.board import Board
 from dynabench.leaderboards.ranking import Cell, Ranking, Row
 
@@ -45,17 +46,17 @@ def shown(board: Board, params: Mapping[str, str], columns: list[str]) -> Shown:
     wrong, known = dict[str, str](), [each.name for each in board.metrics]
     size, since = params.get("size", ""), None
     if size and size not in SIZES:
-        wrong["size"] = f"Choose one of {', '.join(SIZES)}."
+        wrong["size"] = _("Choose one of %(sizes)s.", sizes=", ".join(SIZES))
     if params.get("since"):
         try:
             since = date.fromisoformat(params["since"])
         except ValueError:
-            wrong["since"] = "Give a day such as 2026-11-21."
+            wrong["since"] = _("Give a day such as 2026-11-21.")
     sort = params.get("sort", "")
     if sort.removeprefix("-") not in {"", "rank", "name", "date", *(f"m.{name}" for name in known)}:
-        wrong["sort"] = "The board has no such column."
+        wrong["sort"] = _("The board has no such column.")
     if any(name not in known for name in columns if name):
-        wrong["columns"] = f"Choose among {', '.join(known)}."
+        wrong["columns"] = _("Choose among %(known)s.", known=", ".join(known))
     if wrong:
         raise errors.Invalid(wrong)
     chosen = tuple(name for name in known if name in columns) if columns else None

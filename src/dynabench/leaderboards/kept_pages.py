@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
+from dynabench.language import _
 from dynabench.leaderboards import ledger, listing, reading, reports, schemas, snapshots
 from dynabench.leaderboards.board_pages import head, shown_board
 from dynabench.leaderboards.schemas import Slug
@@ -24,11 +25,11 @@ async def _posted(request: Request) -> tuple[dict[str, str], dict[str, str]]:
     said = {name: value for name, value in form.items() if isinstance(value, str)}
     text = said.get("weights", "").removeprefix("?")
     if len(text) > LONGEST:
-        raise errors.Invalid({"weights": "This is too long."})
+        raise errors.Invalid({"weights": _("This is too long.")})
     try:
         return said, dict(parse_qsl(text, max_num_fields=600))
     except ValueError:
-        raise errors.Invalid({"weights": "This is too long."}) from None
+        raise errors.Invalid({"weights": _("This is too long.")}) from None
 
 
 @router.get("/tasks/{task}/snapshots", name="snapshots")

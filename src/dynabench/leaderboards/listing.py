@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.leaderboards import queries, schemas
 from dynabench.leaderboards.snapshots import fork_at
 from dynabench.leaderboards.tables import Fork, Snapshot
@@ -40,11 +41,11 @@ def _told(last: schemas.SnapshotRow) -> str:
 def _cursor(text: str) -> tuple[datetime, str] | None:
     if not text:
         return None
-    moment, _, slug = text.partition("_")
+    moment, _line, slug = text.partition("_")
     try:
         return BEGUN + timedelta(microseconds=int(moment)), slug
     except (ValueError, OverflowError, OSError):
-        raise errors.Invalid({"after": "Give the `next` of an earlier page."}) from None
+        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")}) from None
 
 
 def fork_out(of: Fork, by: Person | None) -> schemas.ForkOut:

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.tasks import reading
 
 MOST = 2000  # results of one document
@@ -67,10 +68,10 @@ def read(content: bytes) -> Found:
         else:
             found.results.append(each)
     if len(found.results) + len(found.left_out) > MOST:
-        raise errors.Invalid({"file": f"At most {MOST:,} results at once. Split the file."})
+        raise errors.Invalid({"file": _("At most %(most)s results at once. Split the file.", most=f"{MOST:,}")})
     if not found.results:
         reason = f" {found.left_out[0]}." if found.left_out else ""
-        raise errors.Invalid({"file": f"No result could be read from this.{reason}"})
+        raise errors.Invalid({"file": _("No result could be read from this.") + reason})
     return found
 
 
@@ -80,7 +81,9 @@ def _told(content: bytes) -> tuple[str, Iterator[Result]]:
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError as problem:
-        raise errors.Invalid({"file": f"This is neither JSON nor a model card's front matter: {problem}."}) from None
+        raise errors.Invalid(
+            {"file": _("This is neither JSON nor a model card's front matter: %(problem)s.", problem=problem)}
+        ) from None
     if _get(document, "model-index"):
         return "model-index", _models(document)
     return "papers-with-code", _tasks(document)

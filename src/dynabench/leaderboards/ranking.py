@@ -12,6 +12,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.language import _
 from dynabench.leaderboards.board import Board, Entry, Floats
 from dynabench.leaderboards.weights import Weights
 from dynabench.scoring.measures import Measure
@@ -163,13 +164,16 @@ def _row(
 def lacking(board: Board, weights: Weights, place: int) -> str:
     """Why a submission is not ranked: what it has no score of, whether that is coming, and what ranks it without."""
     if not board.datasets:
-        return "No dataset of this task is ready to be scored on."
+        return _("No dataset of this task is ready to be scored on.")
     values = board.values[place]
     data = [at for at, each in enumerate(board.datasets) if weights.datasets[each.name]]
     metrics = [at for at, each in enumerate(board.metrics) if weights.metrics[each.name] or each.name == board.primary]
     if held := [board.datasets[at].title for at in data if _untold(board, place, at)]:
         where = ", ".join(held)
-        return f"Held back on {where}: not significantly better than an earlier try. Give that the weight 0 to rank it."
+        return _(
+            "Held back on %(where)s: not significantly better than an earlier try. Give that the weight 0 to rank it.",
+            where=where,
+        )
     gone = ~np.isfinite(values)
     without = [board.metrics[at] for at in metrics if gone[data, at].all()]
     if without and len(without) < len(metrics):
@@ -183,13 +187,22 @@ def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[
     entry, what = board.entries[place], ", ".join(each.title.lower() for each in metrics)
     rank = "give this the weight 0 to rank it" if len(metrics) == 1 else "give these the weight 0 to rank it"
     if entry.kind == "predictions":
-        return f"A file of predictions has no {what}; {rank}."
+        return _("A file of predictions has no %(what)s; %(rank)s.", what=what, rank=rank)
     versions = [board.datasets[at].version for at in data]
     if (ahead := board.coming.ahead(entry.id, versions)) is not None:
-        return f"{what.capitalize()} is being measured: {_queued(ahead)}. Until then, {rank}."
+        return _(
+            "%(what)s is being measured: %(ahead)s. Until then, %(rank)s.",
+            what=what.capitalize(),
+            ahead=_queued(ahead),
+            rank=rank,
+        )
     if any((version, each.name) in board.coming.copies for version in versions for each in metrics):
-        return f"It has no {what} yet, since the perturbed copies are still being made; until then, {rank}."
-    return f"It has no {what}; {rank}."
+        return _(
+            "It has no %(what)s yet, since the perturbed copies are still being made; until then, %(rank)s.",
+            what=what,
+            rank=rank,
+        )
+    return _("It has no %(what)s; %(rank)s.", what=what, rank=rank)
 
 
 def _queued(ahead: int) -> str:
@@ -206,10 +219,10 @@ def _without(board: Board, place: int, missing: Sequence[int]) -> str:
     entry, data = board.entries[place], [board.datasets[at] for at in missing]
     names = ", ".join(each.title for each in data)
     if (ahead := board.coming.ahead(entry.id, [each.version for each in data])) is not None:
-        return f"Being scored on {names}: {_queued(ahead)}."
+        return _("Being scored on %(names)s: %(ahead)s.", names=names, ahead=_queued(ahead))
     if not entry.inside and any(each.hidden for each in data):
-        return f"It runs outside, so it is not evaluated on hidden data: no score on {names}."
-    return f"Not yet scored on {names}."
+        return _("It runs outside, so it is not evaluated on hidden data: no score on %(names)s.", names=names)
+    return _("Not yet scored on %(names)s.", names=names)
 
 
 def _scores(

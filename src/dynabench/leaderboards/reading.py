@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import filters, queries, weights
 from dynabench.leaderboards.filters import Shown
@@ -71,7 +72,7 @@ def row(
     for each in found.rows:
         if each.entry.id == number:
             return found, each
-    raise errors.NotFound("This board has no such row.")
+    raise errors.NotFound(_("This board has no such row."))
 
 
 def slices(session: Session, of: Ranking, row: Row) -> list[Slice]:

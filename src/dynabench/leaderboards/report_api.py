@@ -11,6 +11,7 @@ from starlette.responses import Response
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.datasets.sheets_out import as_csv
+from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import files, reports, schemas
 from dynabench.leaderboards.board_api import download, sent
@@ -34,7 +35,7 @@ def result_out(of: reports.Line) -> schemas.ResultOut:
     return schemas.ResultOut(**told, report=of.report, origin=of.origin or of.page, on=of.on, measure=of.measure)
 
 
-@router.get("/tasks/{task}/reported", **sent("The results.", "application/json", files.FORMATS["csv"]))
+@router.get("/tasks/{task}/reported", **sent(_("The results."), "application/json", files.FORMATS["csv"]))
 async def read_reported(
     request: Request, task: str, viewer: Viewer, format: Literal["json", "csv"] = "json"
 ) -> Response:

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import reports
 from dynabench.leaderboards.board_pages import head
@@ -61,7 +62,7 @@ async def bring(request: Request, task: str, person: Member) -> Response:
         content = await file.read(reports.LARGEST + 1) if isinstance(file, UploadFile) else b""
     try:
         if not content:
-            raise errors.Invalid({"file": "Choose a file first."})
+            raise errors.Invalid({"file": _("Choose a file first.")})
         await request.app.state.db.awrite(reports.add, person, task, content, source)
     except (errors.Invalid, errors.TooLarge, errors.Conflict) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"file": problem.detail}

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.leaderboards import outside, queries
 from dynabench.leaderboards.board import Board
 from dynabench.leaderboards.outside import Result
@@ -32,17 +33,17 @@ def add(session: Session, person: Person | None, task: str, content: bytes, sour
     """
     rounds.require_owner(session, person, task)
     if len(content) > LARGEST:
-        raise errors.TooLarge(f"At most {LARGEST // 1024**2} MB.")
+        raise errors.TooLarge(_("At most %(largest)s MB.", largest=LARGEST // 1024**2))
     source = source.strip()
     if not outside.ADDRESS.fullmatch(source):
-        raise errors.Invalid({"source": "Give the address where these results are published, with https://."})
+        raise errors.Invalid({"source": _("Give the address where these results are published, with https://.")})
     found = outside.read(content)
     digest = hashlib.sha256(content).hexdigest()
     here = listed(session, task)
     if any(each.digest == digest and each.removed_at is None for each in here):
-        raise errors.Conflict("These very results are here already.")
+        raise errors.Conflict(_("These very results are here already."))
     if len(here) >= KEPT:
-        raise errors.Conflict(f"{KEPT} imports are kept, which is the limit.")
+        raise errors.Conflict(_("%(kept)s imports are kept, which is the limit.", kept=KEPT))
     made = Report(task_id=task, form=found.form, source=source, digest=digest, made_at=now())
     made.document = {"results": [asdict(each) for each in found.results], "left_out": found.left_out[: outside.NAMED]}
     made.left_out, made.person_id = len(found.left_out), person.id if person else None
@@ -57,7 +58,7 @@ def remove(session: Session, person: Person | None, task: str, id: int, removed:
     rounds.require_owner(session, person, task)
     found = session.get(Report, id)
     if found is None or found.task_id != task:
-        raise errors.NotFound("This task has no such import.")
+        raise errors.NotFound(_("This task has no such import."))
     if removed != (found.removed_at is not None):
         found.removed_at = now() if removed else None
         rounds.act(session, person, "report.removed" if removed else "report.restored", task=task, report=id)
@@ -136,7 +137,7 @@ def together(board: Board, told: Iterable[Line], dataset: str, metric: str) -> l
     data = next((at for at, each in enumerate(board.datasets) if each.name == dataset), None)
     what = next((at for at, each in enumerate(board.metrics) if each.name == metric), None)
     if data is None or what is None:
-        raise errors.NotFound("This board has no such dataset or metric.")
+        raise errors.NotFound(_("This board has no such dataset or metric."))
     of, found = board.metrics[what], []
     for place, entry in enumerate(board.entries):
         at = board.places[place], data, what

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.datasets.stored import Stored
+from dynabench.language import _
 from dynabench.leaderboards import comparing, results
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import view_queries as queries
@@ -117,7 +118,7 @@ def visible(field: Field, dataset: str) -> Data:
     """The dataset of this name; raises `Forbidden` where its rows may not be seen."""
     data = field.dataset(dataset)
     if not data.rows_may_be_seen:
-        raise errors.Forbidden(f"The rows of {data.title} are not shown: its owners keep them.")
+        raise errors.Forbidden(_("The rows of %(title)s are not shown: its owners keep them.", title=data.title))
     return data
 
 
@@ -125,7 +126,7 @@ def countable(field: Field, dataset: str) -> Data:
     """The dataset of this name; raises `Forbidden` where what was right row by row may not even be counted."""
     data = field.dataset(dataset)
     if not data.results_may_be_seen:
-        raise errors.Forbidden(f"{data.title} is hidden: nothing but scores of the whole is shown.")
+        raise errors.Forbidden(_("%(title)s is hidden: nothing but scores of the whole is shown.", title=data.title))
     return data
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from dynabench import __version__, errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import files, queries, weights
 from dynabench.leaderboards.ranking import Ranking, ranking
@@ -40,7 +41,9 @@ def take(session: Session, person: Person, task: str, params: Mapping[str, str],
     chosen = weights.given(public, params)
     since = now() - timedelta(days=1)
     if (session.scalar(queries.snapshots_since(person.id, since)) or 0) >= A_DAY:
-        raise errors.TooMany(f"{A_DAY} snapshots a day are the limit. Take this one tomorrow.", retry_after=3600)
+        raise errors.TooMany(
+            _("%(a_day)s snapshots a day are the limit. Take this one tomorrow.", a_day=A_DAY), retry_after=3600
+        )
     document = frozen(ranking(public, chosen))
     moment = now()
     document["taken_at"] = moment.isoformat(timespec="seconds")
@@ -92,7 +95,7 @@ def snapshot(session: Session, slug: str) -> Snapshot:
     """The snapshot at this address; raises `NotFound`."""
     found = session.get(Snapshot, slug)
     if found is None:
-        raise errors.NotFound("There is no such snapshot.")
+        raise errors.NotFound(_("There is no such snapshot."))
     return found
 
 
@@ -114,13 +117,19 @@ def cite(of: Snapshot, address: str) -> str:
 def _title(text: str, needed: bool = False) -> str:
     text = " ".join(text.split())
     if len(text) > TITLE or (needed and not text):
-        raise errors.Invalid({"title": f"Give a title of 1 to {TITLE} characters." if needed else f"At most {TITLE}."})
+        raise errors.Invalid(
+            {
+                "title": _("Give a title of 1 to %(title)s characters.", title=TITLE)
+                if needed
+                else _("At most %(title)s.", title=TITLE)
+            }
+        )
     return text
 
 
 def _note(text: str) -> str:
     if len(text) > NOTE:
-        raise errors.Invalid({"note": f"At most {NOTE} characters."})
+        raise errors.Invalid({"note": _("At most %(note)s characters.", note=NOTE)})
     return text.strip()
 
 
@@ -129,7 +138,9 @@ def fork(session: Session, person: Person, task: str, params: Mapping[str, str],
     public = boards.board(session, None, task)
     chosen, name = weights.given(public, params), _title(title, needed=True)
     if (session.scalar(queries.forks_of(person.id)) or 0) >= FORKS:
-        raise errors.Conflict(f"You keep {FORKS} boards of your own, which is the limit. Delete one first.")
+        raise errors.Conflict(
+            _("You keep %(forks)s boards of your own, which is the limit. Delete one first.", forks=FORKS)
+        )
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:28].strip("-") or "board"
     made = Fork(slug=f"{words}-{secrets.token_hex(3)}", task_id=task, title=name, note=_note(note))
     made.weights, made.person_id = chosen.document(), person.id
@@ -143,14 +154,14 @@ def fork_at(session: Session, slug: str) -> Fork:
     """The fork at this address; raises `NotFound`."""
     found = session.get(Fork, slug)
     if found is None:
-        raise errors.NotFound("There is no such board.")
+        raise errors.NotFound(_("There is no such board."))
     return found
 
 
 def _own(session: Session, person: Person, slug: str) -> Fork:
     found = fork_at(session, slug)
     if found.person_id != person.id and not person.admin:
-        raise errors.Forbidden("Only who made this board may change it.")
+        raise errors.Forbidden(_("Only who made this board may change it."))
     return found
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.collection import content_warning, overview
+from dynabench.language import _
 from dynabench.leaderboards import blocks, comparing, drawings, pareto, people, rowwise, written
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
@@ -67,7 +68,7 @@ async def compare(
             primary = [each for each in found if each.metric == field.metrics[0]]
             values |= {"found": comparing.grouped(found), "conclusion": comparing.conclusion(first, second, primary)}
             return values | {"first": first, "second": second, "examples": page, "data": of}
-        return values | {"wrong": "Choose two different models." if a and a == b else ""}
+        return values | {"wrong": _("Choose two different models.") if a and a == b else ""}
 
     return await page(request, task, "leaderboards/compare.html", read, "leaderboards/_compare.html")
 
@@ -138,7 +139,7 @@ async def model_scores(request: Request, name: Name, viewer: Viewer) -> Response
     """All that a model scored, as a part of its page or a page of its own."""
     found = await request.app.state.db.aread(blocks.of_model, viewer, name)
     if not found and not wants_fragment(request):
-        raise errors.NotFound(f"There are no scores of {name!r} to show.")
+        raise errors.NotFound(_("There are no scores of %(name)s to show.", name=repr(name)))
     values = {"model_name": name, "entries": found, "written": written}
     return render(request, "leaderboards/model.html", fragment="leaderboards/_model.html", **values)
 

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.leaderboards.board import Board
 
 STEPS = 5
@@ -46,14 +47,14 @@ def given(board: Board, params: Mapping[str, str], usual: Weights | None = None)
             continue
         group = chosen[PREFIXES[prefix]]
         if what not in group:
-            wrong[name] = f"This board has no {PREFIXES[prefix][:-1]} of this name."
+            wrong[name] = _("This board has no %(value)s of this name.", value=PREFIXES[prefix][:-1])
         elif text not in map(str, range(STEPS + 1)):
-            wrong[name] = f"Give a whole number from 0 to {STEPS}."
+            wrong[name] = _("Give a whole number from 0 to %(steps)s.", steps=STEPS)
         else:
             group[what] = int(text)
     form = params.get("form", usual.form)
     if form not in FORMS:
-        wrong["form"] = f"Choose one of {', '.join(FORMS)}."
+        wrong["form"] = _("Choose one of %(forms)s.", forms=", ".join(FORMS))
     _refuse(wrong, chosen)
     return Weights(chosen["metrics"], chosen["datasets"], form)
 
@@ -61,7 +62,9 @@ def given(board: Board, params: Mapping[str, str], usual: Weights | None = None)
 def _refuse(wrong: dict[str, str], chosen: Mapping[str, Mapping[str, int]]) -> None:
     for prefix, group in PREFIXES.items():
         if chosen[group] and not any(chosen[group].values()):
-            wrong[f"{prefix}.{next(iter(chosen[group]))}"] = f"Give at least one of the {group} a weight above 0."
+            wrong[f"{prefix}.{next(iter(chosen[group]))}"] = _(
+                "Give at least one of the %(group)s a weight above 0.", group=group
+            )
     if wrong:
         raise errors.Invalid(dict(list(wrong.items())[:20]))
 

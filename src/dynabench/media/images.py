@@ -5,11 +5,12 @@ import warnings
 
 from PIL import Image, ImageOps
 
+from dynabench.language import _
 from dynabench.media.facts import Facts, Limits, Refused, mib
 
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 LONGEST_SIDE = 16_384
-UNREADABLE = "This is no PNG, JPEG or WebP picture that can be read. Save it again as one of these."
+UNREADABLE = _("This is no PNG, JPEG or WebP picture that can be read. Save it again as one of these.")
 QUALITY = 92
 
 
@@ -22,12 +23,20 @@ def cleaned(content: bytes, limits: Limits) -> tuple[bytes, Facts]:
                 _look(opened, limits)
                 form, upright = str(opened.format), _upright(opened)
     except Image.DecompressionBombError:
-        raise Refused(f"This picture has far more than {limits.pixels:,} points. Make it smaller.") from None
+        raise Refused(
+            _("This picture has far more than %(pixels)s points. Make it smaller.", pixels=f"{limits.pixels:,}")
+        ) from None
     except (OSError, ValueError, SyntaxError, EOFError, MemoryError):
         raise Refused(UNREADABLE) from None
     made = _written(upright, form)
     if len(made) > limits.size:
-        raise Refused(f"This picture takes {mib(len(made))}; {mib(limits.size)} are allowed. Make it smaller.")
+        raise Refused(
+            _(
+                "This picture takes %(value)s; %(size)s are allowed. Make it smaller.",
+                value=mib(len(made)),
+                size=mib(limits.size),
+            )
+        )
     width, height = upright.size
     return made, Facts("image", FORMATS[form], len(made), width, height)
 
@@ -36,12 +45,23 @@ def _look(opened: Image.Image, limits: Limits) -> None:
     """Refuse by the picture's head, before a pixel is unfolded."""
     width, height = opened.size
     if width * height > limits.pixels or max(width, height) > LONGEST_SIDE:
-        told = f"This picture has {width:,} x {height:,} points; {limits.pixels:,} in all are allowed."
-        raise Refused(f"{told} Make it smaller.")
+        told = _(
+            "This picture has %(width)s x %(height)s points; %(pixels)s in all are allowed.",
+            width=f"{width:,}",
+            height=f"{height:,}",
+            pixels=f"{limits.pixels:,}",
+        )
+        raise Refused(_("%(told)s Make it smaller.", told=told))
     if getattr(opened, "n_frames", 1) > 1:
-        raise Refused("This picture moves. Send one of its frames.")
+        raise Refused(_("This picture moves. Send one of its frames."))
     if limits.types and FORMATS[str(opened.format)] not in limits.types:
-        raise Refused(f"This is {FORMATS[str(opened.format)]}; {', '.join(limits.types)} are taken here.")
+        raise Refused(
+            _(
+                "This is %(formats)s; %(types)s are taken here.",
+                formats=FORMATS[str(opened.format)],
+                types=", ".join(limits.types),
+            )
+        )
 
 
 def _upright(opened: Image.Image) -> Image.Image:

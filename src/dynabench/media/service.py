@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import looking, queries
 from dynabench.media.facts import Facts, Limits, mib
 from dynabench.media.store import Store, digests
@@ -20,7 +21,7 @@ from dynabench.tasks.fields.file import TYPES
 
 DAY = timedelta(days=1)
 MIB = 2**20
-GONE = "This file is not here. Send it again."
+GONE = _("This file is not here. Send it again.")
 
 
 def limits(settings: Settings, field: MediaField) -> Limits:
@@ -38,8 +39,12 @@ def admit(session: Session, settings: Settings, person_id: int) -> None:
     """Refuse somebody who has sent as much within 24 hours as one person may."""
     files, size = session.execute(queries.spent(person_id, now() - DAY)).one()
     if files >= settings.media_files_per_day or size >= settings.media_mb_per_day * MIB:
-        told = f"{settings.media_files_per_day} files and {mib(settings.media_mb_per_day * MIB)} may be sent a day."
-        raise errors.TooMany(f"{told} Try again tomorrow.", retry_after=3600)
+        told = _(
+            "%(media_files_per_day)s files and %(media_mb_per_day)s may be sent a day.",
+            media_files_per_day=settings.media_files_per_day,
+            media_mb_per_day=mib(settings.media_mb_per_day * MIB),
+        )
+        raise errors.TooMany(_("%(told)s Try again tomorrow.", told=told), retry_after=3600)
 
 
 def put(settings: Settings, content: bytes, field: MediaField) -> tuple[str, Facts]:
@@ -119,11 +124,15 @@ def _unfit(field: MediaField, media: Media | None) -> str:
     if field.kind != media.kind and not (isinstance(field, File) and media.type in {TYPES[t] for t in field.types}):
         return field.missing
     if media.size > field.max_mb * MIB:
-        return f"This takes {mib(media.size)}; {field.max_mb:g} MiB are allowed."
+        return _("This takes %(size)s; %(max_mb)s MiB are allowed.", size=mib(media.size), max_mb=f"{field.max_mb:g}")
     if isinstance(field, Image) and (media.width or 0) * (media.height or 0) > field.max_pixels:
-        return f"This picture has more than {field.max_pixels:,} points."
+        return _("This picture has more than %(max_pixels)s points.", max_pixels=f"{field.max_pixels:,}")
     if isinstance(field, Audio) and (media.seconds or 0) > field.max_seconds:
-        return f"This takes {media.seconds:.0f} s; {field.max_seconds:g} s are allowed."
+        return _(
+            "This takes %(seconds)s s; %(max_seconds)s s are allowed.",
+            seconds=f"{media.seconds:.0f}",
+            max_seconds=f"{field.max_seconds:g}",
+        )
     return ""
 
 

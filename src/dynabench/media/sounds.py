@@ -4,11 +4,12 @@ import io
 
 from tinytag import TinyTag, TinyTagException
 
+from dynabench.language import _
 from dynabench.media import webm
 from dynabench.media.facts import Facts, Limits, Refused, mib
 from dynabench.media.sniffing import sound_of
 
-UNREADABLE = "This is no WAV, MP3, Ogg, FLAC or WebM sound that can be read. Save it again as one of these."
+UNREADABLE = _("This is no WAV, MP3, Ogg, FLAC or WebM sound that can be read. Save it again as one of these.")
 
 
 def checked(content: bytes, limits: Limits) -> Facts:
@@ -17,14 +18,26 @@ def checked(content: bytes, limits: Limits) -> Facts:
     if not kind:
         raise Refused(UNREADABLE)
     if limits.types and kind not in limits.types:
-        raise Refused(f"This is {kind}; {', '.join(limits.types)} are taken here.")
+        raise Refused(_("This is %(kind)s; %(types)s are taken here.", kind=kind, types=", ".join(limits.types)))
     if len(content) > limits.size:
-        raise Refused(f"This sound takes {mib(len(content))}; {mib(limits.size)} are allowed. Make it shorter.")
+        raise Refused(
+            _(
+                "This sound takes %(value)s; %(size)s are allowed. Make it shorter.",
+                value=mib(len(content)),
+                size=mib(limits.size),
+            )
+        )
     seconds = webm.seconds(content) if kind == "audio/webm" else _seconds(content, kind)
     if not seconds or seconds <= 0:
         raise Refused(UNREADABLE)
     if seconds > limits.seconds:
-        raise Refused(f"This takes {seconds:.0f} s; {limits.seconds:.0f} s are allowed. Make it shorter.")
+        raise Refused(
+            _(
+                "This takes %(seconds)s s; %(seconds2)s s are allowed. Make it shorter.",
+                seconds=f"{seconds:.0f}",
+                seconds2=f"{limits.seconds:.0f}",
+            )
+        )
     return Facts("audio", kind, len(content), seconds=round(seconds, 3))
 
 

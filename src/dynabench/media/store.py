@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import NotFound
+from dynabench.language import _
 from dynabench.media.sniffing import type_of
 from dynabench.settings import Settings
 
@@ -34,7 +35,7 @@ class Store:
     def path(self, digest: str) -> Path:
         """Where the file with this SHA-256 lies."""
         if not DIGEST.fullmatch(digest):
-            raise NotFound("There is no such file.")
+            raise NotFound(_("There is no such file."))
         return self.folder / digest[:2] / digest
 
     def put(self, content: bytes) -> str:
@@ -58,7 +59,7 @@ class Store:
         try:
             return self.path(digest).read_bytes()
         except FileNotFoundError:
-            raise NotFound("This file is not here any more.") from None
+            raise NotFound(_("This file is not here any more.")) from None
 
     def remove(self, digest: str, before: float) -> None:
         """Throw the file away, unless it was stored again since the moment `before` (seconds of the epoch)."""

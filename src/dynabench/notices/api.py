@@ -5,12 +5,13 @@ from starlette.responses import RedirectResponse
 
 from dynabench.accounts.auth import Member, limited, scope
 from dynabench.errors import Conflict
+from dynabench.language import _
 from dynabench.notices import hook_api, schemas, service
 from dynabench.notices.tables import Wish
 
 router = APIRouter(prefix="/api/v1", tags=["notices"], dependencies=[Depends(scope("account"))])
 router.include_router(hook_api.HookRoutes("/me/webhooks", hook_api.own, "account").router)
-NO_MAIL = "This site sends no mail. Its operator can set that up."
+NO_MAIL = _("This site sends no mail. Its operator can set that up.")
 
 
 def _told(request: Request, wish: Wish) -> schemas.Wishes:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.tables import Act
 from dynabench.db import Database, now
 from dynabench.errors import Problem
+from dynabench.language import _
 from dynabench.notices import events, retrying, service, signing, webhooks
 from dynabench.notices.tables import Delivery, Hook, Try
 from dynabench.outgoing import Allowed, Client
@@ -126,9 +127,9 @@ def _go_on(session: Session, hook: Hook, of: Delivery, answer: Answer, moment: d
     of.state = "failed"
     since = hook.failing_since or moment
     if gone:
-        _turn_off(session, hook, f"It answered {GONE}: it wants no more.")
+        _turn_off(session, hook, _("It answered %(gone)s: it wants no more.", gone=GONE))
     elif of.event != events.TEST and moment - since >= PERSISTENT:
-        _turn_off(session, hook, f"Nothing got through since {since:%Y-%m-%d %H:%M} UTC.")
+        _turn_off(session, hook, _("Nothing got through since %(since)s UTC.", since=f"{since:%Y-%m-%d %H:%M}"))
 
 
 def _turn_off(session: Session, hook: Hook, reason: str) -> None:

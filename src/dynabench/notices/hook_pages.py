@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.errors import Conflict, Invalid, NotFound
+from dynabench.language import _
 from dynabench.notices import webhooks
 from dynabench.notices.hook_api import SENDING, Held
 from dynabench.notices.webhooks import Holder
@@ -80,7 +81,7 @@ class HookPages:
             elif act in ("on", "off"):
                 await state.db.awrite(webhooks.switch, holder, id, act == "on")
             else:
-                raise NotFound("There is nothing at this address.")
+                raise NotFound(_("There is nothing at this address."))
         except Conflict as problem:
             return await self._shown(request, holder, id, None, problem.status, problem=problem.detail)
         return RedirectResponse(f"{self._base(request)}/{id}?done={act}", status_code=303)

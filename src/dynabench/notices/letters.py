@@ -44,10 +44,12 @@ def verification(settings: Settings, mailing: Mailing, wish: Wish) -> EmailMessa
 
 def notices(settings: Settings, mailing: Mailing, wish: Wish, told: Sequence[Notice]) -> EmailMessage:
     """What somebody was told, in one mail, with a link to have no more of them."""
-    items = [
-        Item(said(each.told_outside)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told
-    ]
-    subject = items[0].text if len(items) == 1 else said(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
+    items = [Item(said(each.told_outside)[:TEXT], f"{settings.site}{each.link}" if each.link else "") for each in told]
+    subject = (
+        items[0].text
+        if len(items) == 1
+        else said(ngettext("%(num)s notice from Dynabench", "%(num)s notices from Dynabench", len(items)))
+    )
     token = links.make(settings.key, links.UNSUBSCRIBE, wish.person_id, wish.address)
     choices = f"{settings.site}/settings/notifications"
     stop = f"{settings.site}/mail/unsubscribe/{token}"

@@ -5,12 +5,13 @@ import time
 from base64 import urlsafe_b64encode
 
 from dynabench.errors import NotFound
+from dynabench.language import _
 from dynabench.security import keyed
 
 VERIFY = "verify mail"
 UNSUBSCRIBE = "unsubscribe"
 VERIFY_SECONDS = 48 * 3600
-GONE = "This link does not work: it is too old, was changed on its way, or is for another address."
+GONE = _("This link does not work: it is too old, was changed on its way, or is for another address.")
 
 
 def make(key: bytes, purpose: str, person_id: int, address: str, seconds: int = 0) -> str:

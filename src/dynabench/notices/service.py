@@ -12,7 +12,7 @@ from dynabench.accounts.notices import KINDS
 from dynabench.accounts.rules import clean_email, email_problem
 from dynabench.accounts.tables import Notice
 from dynabench.db import now
-from dynabench.language import kept
+from dynabench.language import _, kept
 from dynabench.notices import links, mailing, webhooks
 from dynabench.notices.tables import CHANNELS, Hook, Mailing, Wish
 
@@ -67,9 +67,9 @@ def _kept(session: Session, person_id: int) -> Wish:
 
 def choose(session: Session, person_id: int, channels: Mapping[str, Sequence[str]]) -> Wish:
     """Keep which kinds take which ways; kinds that are not named stay as they are. Raises `Invalid`."""
-    wrong = {f"channels.{kind}"[:60]: "There are no such notices." for kind in channels if kind not in KINDS}
+    wrong = {f"channels.{kind}"[:60]: _("There are no such notices.") for kind in channels if kind not in KINDS}
     wrong |= {
-        f"channels.{kind}"[:60]: f"Choose among {', '.join(CHANNELS)}."
+        f"channels.{kind}"[:60]: _("Choose among %(channels)s.", channels=", ".join(CHANNELS))
         for kind, chosen in channels.items()
         if set(chosen) - set(CHANNELS)
     }

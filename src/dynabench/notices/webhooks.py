@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Act, Notice, Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import events, queries, signing
 from dynabench.notices.tables import Delivery, Hook, Try
 from dynabench.outgoing import Allowed, checked
@@ -83,7 +84,7 @@ def one(session: Session, holder: Holder, id: int) -> Hook:
     """One of the holder's webhooks; `NotFound` where it is not theirs."""
     found = session.get(Hook, id)
     if found is None or (found.person_id, found.task_id) != holder.ids:
-        raise errors.NotFound("There is no such webhook.")
+        raise errors.NotFound(_("There is no such webhook."))
     return found
 
 
@@ -94,7 +95,7 @@ def add(session: Session, settings: Settings, holder: Holder, url: str, wanted: 
     chosen = _events(holder, wanted)
     most = MOST_OF_A_PERSON if holder.task is None else MOST_OF_A_TASK
     if (session.scalar(queries.how_many(*holder.ids)) or 0) >= most:
-        raise errors.Conflict(f"{most} webhooks are the most. Delete one first.")
+        raise errors.Conflict(_("%(most)s webhooks are the most. Delete one first.", most=most))
     person, task = holder.ids
     made = Hook(person_id=person, task_id=task, url=url, events=chosen, salt=secrets.token_hex(32))
     made.created_by = holder.by.id
@@ -107,7 +108,7 @@ def add(session: Session, settings: Settings, holder: Holder, url: str, wanted: 
 def _clean(settings: Settings, url: str) -> str:
     url = url.strip()
     if len(url) > URL:
-        raise errors.Invalid({"url": f"An address has at most {URL} characters."})
+        raise errors.Invalid({"url": _("An address has at most %(url)s characters.", url=URL)})
     checked(url, Allowed.read(settings.webhook_hosts, SETTING), query=True)
     return url
 
@@ -115,10 +116,14 @@ def _clean(settings: Settings, url: str) -> str:
 def _events(holder: Holder, wanted: Collection[str]) -> list[str]:
     if holder.task is None:
         if wanted:
-            raise errors.Invalid({"events": "Your own webhooks get your notices; choose their kinds in your settings."})
+            raise errors.Invalid(
+                {"events": _("Your own webhooks get your notices; choose their kinds in your settings.")}
+            )
         return []
     if not wanted or set(wanted) - set(events.TASK_EVENTS):
-        raise errors.Invalid({"events": f"Choose some of {', '.join(events.TASK_EVENTS)}."})
+        raise errors.Invalid(
+            {"events": _("Choose some of %(task_events)s.", task_events=", ".join(events.TASK_EVENTS))}
+        )
     return [each for each in events.TASK_EVENTS if each in wanted]
 
 
@@ -161,9 +166,9 @@ def again(session: Session, holder: Holder, id: int, delivery_id: int) -> Delive
     hook = _switched_on(session, holder, id)
     found = session.get(Delivery, delivery_id, with_for_update=True)
     if found is None or found.hook_id != hook.id:
-        raise errors.NotFound("There is no such message.")
+        raise errors.NotFound(_("There is no such message."))
     if found.state == "waiting" and found.due_at is None:
-        raise errors.Conflict("It is being sent already.")
+        raise errors.Conflict(_("It is being sent already."))
     found.state, found.tries, found.due_at = "waiting", 0, None
     enqueue(session, found)
     return found
@@ -172,7 +177,7 @@ def again(session: Session, holder: Holder, id: int, delivery_id: int) -> Delive
 def _switched_on(session: Session, holder: Holder, id: int) -> Hook:
     hook = one(session, holder, id)
     if hook.off_at is not None:
-        raise errors.Conflict("This webhook is off. Turn it on first.")
+        raise errors.Conflict(_("This webhook is off. Turn it on first."))
     return hook
 
 

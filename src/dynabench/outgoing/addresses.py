@@ -10,6 +10,7 @@ from dataclasses import field as member
 from urllib.parse import urlsplit
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.language import _
 
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -42,7 +43,9 @@ class Allowed:
                 networks.append(ipaddress.ip_network(part))
             except ValueError:
                 if not re.fullmatch(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?", part):
-                    raise Invalid({setting: f"{part!r} is neither a host nor a network such as 10.1.0.0/16."}) from None
+                    raise Invalid(
+                        {setting: _("%(part)s is neither a host nor a network such as 10.1.0.0/16.", part=repr(part))}
+                    ) from None
                 names.add(part)
         return cls(frozenset(names), tuple(networks), setting)
 
@@ -70,17 +73,24 @@ def checked(url: str, allowed: Allowed | None = None, name: str = "url", query: 
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise Invalid({name: f"This is no address: {error}."}) from error
+        raise Invalid({name: _("This is no address: %(error)s.", error=error)}) from error
     if parts.scheme not in ("https", "http") or not host or re.search(r"[^\x21-\x7e]|\\", url):
-        raise Invalid({name: "An address such as https://models.example.org/v1 is needed."})
+        raise Invalid({name: _("An address such as https://models.example.org/v1 is needed.")})
     if parts.username is not None or parts.password is not None:
-        raise Invalid({name: "An address holds no name or password: put the token into `token`."})
+        raise Invalid({name: _("An address holds no name or password: put the token into `token`.")})
     if parts.fragment or (parts.query and not query):
-        raise Invalid({name: "An address has no `?` and no `#` here."})
+        raise Invalid({name: _("An address has no `?` and no `#` here.")})
     port = port or (443 if parts.scheme == "https" else 80)
     if allowed is not None and not allowed.names_host(host, port):
         if parts.scheme == "http":
-            raise Invalid({name: f"Plain http is for hosts that the operator names in {allowed.setting}; use https."})
+            raise Invalid(
+                {
+                    name: _(
+                        "Plain http is for hosts that the operator names in %(setting)s; use https.",
+                        setting=allowed.setting,
+                    )
+                }
+            )
         if (address := _literal(host)) is not None and not public(address):
             raise Invalid({name: _private(host, allowed.setting)})
     return host, port
@@ -135,7 +145,9 @@ def _literal(host: str) -> IP | None:
 
 
 def _private(host: str, setting: str) -> str:
-    return (
-        f"{host} is no public address, and the platform calls no private ones. "
-        f"If it is meant to, the operator names it in {setting}."
+    return _(
+        "%(host)s is no public address, and the platform calls no private ones. If it is "
+        "meant to, the operator names it in %(setting)s.",
+        host=host,
+        setting=setting,
     )

@@ -12,6 +12,7 @@ import httpcore2
 
 from dynabench import __version__
 from dynabench.errors import Unavailable
+from dynabench.language import _
 from dynabench.outgoing.addresses import Allowed, Refused, checked, resolved
 
 MOST = 8 * 2**20
@@ -70,7 +71,7 @@ class Client:
 
         Raises `Refused`, `Unreached` or `Interrupted`, and `Invalid` for an address that is not called.
         """
-        host, _ = checked(url, self._allowed, query=True)
+        host, _address = checked(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
@@ -79,7 +80,13 @@ class Client:
             for part in self._parts(response, until, host):
                 read += part
                 if len(read) > most:
-                    raise Interrupted(f"{host} answered more than {most // 2**20} MiB; an answer is smaller.")
+                    raise Interrupted(
+                        _(
+                            "%(host)s answered more than %(most)s MiB; an answer is smaller.",
+                            host=host,
+                            most=most // 2**20,
+                        )
+                    )
             return Reply(host, response.status, named, bytes(read))
 
     @contextmanager
@@ -87,7 +94,7 @@ class Client:
         self, method: str, url: str, body: bytes, headers: Mapping[str, str], seconds: float, most: int = MOST
     ) -> Iterator[tuple[Reply, Iterator[bytes]]]:
         """An answer without its body, and its parts as they come; limits and errors as for `call`."""
-        host, _ = checked(url, self._allowed, query=True)
+        host, _address = checked(url, self._allowed, query=True)
         until = time.monotonic() + seconds
         with self._exchange(method, url, body, headers, until, host) as response:
             named = _headers(response)
@@ -106,7 +113,9 @@ class Client:
         for part in self._parts(response, until, host):
             size += len(part)
             if size > most:
-                raise Interrupted(f"{host} answered more than {most // 2**20} MiB; an answer is smaller.")
+                raise Interrupted(
+                    _("%(host)s answered more than %(most)s MiB; an answer is smaller.", host=host, most=most // 2**20)
+                )
             yield part
 
     def _parts(self, response: httpcore2.Response, until: float, host: str) -> Iterator[bytes]:
@@ -138,13 +147,17 @@ class Client:
         except (httpcore2.TimeoutException, TimeoutError) as error:
             raise _late(host) from error
         except httpcore2.ConnectError as error:
-            raise Unreached(f"{host} cannot be reached: {error}.") from error
+            raise Unreached(_("%(host)s cannot be reached: %(error)s.", host=host, error=error)) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             if begun:
-                raise Interrupted(f"{host} closed the connection in the middle of its answer.") from error
+                raise Interrupted(
+                    _("%(host)s closed the connection in the middle of its answer.", host=host)
+                ) from error
             if isinstance(error, httpcore2.ProtocolError) and "disconnected" not in str(error):
-                raise Refused(f"{host} does not answer in HTTP: check the port and the scheme in `url`.") from error
-            raise Unreached(f"{host} closed the connection without an answer.") from error
+                raise Refused(
+                    _("%(host)s does not answer in HTTP: check the port and the scheme in `url`.", host=host)
+                ) from error
+            raise Unreached(_("%(host)s closed the connection without an answer.", host=host)) from error
 
     def _opened(self) -> httpcore2.ConnectionPool:
         with self._making:
@@ -243,16 +256,33 @@ def _headers(response: httpcore2.Response) -> dict[str, str]:
 
 def _check(host: str, status: int, headers: Mapping[str, str], most: int) -> None:
     if 300 <= status < 400:
-        raise Refused(f"{host} answered with a redirect ({status}), and none is followed. Give the final address.")
+        raise Refused(
+            _(
+                "%(host)s answered with a redirect (%(status)s), and none is followed. Give the final address.",
+                host=host,
+                status=status,
+            )
+        )
     if headers.get("content-encoding", "identity") != "identity":
-        raise Refused(f"{host} packed its answer although it was asked not to. Turn compression off there.")
+        raise Refused(
+            _("%(host)s packed its answer although it was asked not to. Turn compression off there.", host=host)
+        )
     length = headers.get("content-length", "0")
     if length.isdigit() and int(length) > most:
-        raise Interrupted(f"{host} answered {int(length) // 2**20} MiB; up to {most // 2**20} MiB are read.")
+        raise Interrupted(
+            _(
+                "%(host)s answered %(length)s MiB; up to %(most)s MiB are read.",
+                host=host,
+                length=int(length) // 2**20,
+                most=most // 2**20,
+            )
+        )
 
 
 def _late(host: str) -> Interrupted:
-    return Interrupted(f"{host} has not answered in time. Try again in a moment, or allow it more `seconds`.")
+    return Interrupted(
+        _("%(host)s has not answered in time. Try again in a moment, or allow it more `seconds`.", host=host)
+    )
 
 
 def _no_number(name: str) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from dynabench.language import _
 from dynabench.models.checking.memory import resident
 
 LINES, LINE = 200, 500
@@ -78,16 +79,22 @@ def _watch(
     try:
         while process.poll() is None:
             if time.monotonic() > until:
-                return "timeout", f"The check took longer than {limits.seconds:g} s and was ended."
+                return "timeout", _(
+                    "The check took longer than %(seconds)s s and was ended.", seconds=f"{limits.seconds:g}"
+                )
             used = resident(process.pid) or 0
             if used > limits.memory:
-                told = f"It took {used / 2**20:,.0f} MiB of memory; {limits.memory / 2**20:,.0f} MiB are allowed."
+                told = _(
+                    "It took %(used)s MiB of memory; %(memory)s MiB are allowed.",
+                    used=f"{used / 2**20:,.0f}",
+                    memory=f"{limits.memory / 2**20:,.0f}",
+                )
                 return "out_of_memory", told
             if time.monotonic() - asked > 1:
                 asked = time.monotonic()
                 told_of()
                 if stopped():
-                    return "cancelled", "It was cancelled."
+                    return "cancelled", _("It was cancelled.")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(POLL)
         return "", ""
@@ -104,10 +111,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _died(status: int) -> tuple[str, str]:
     if status == -signal.SIGKILL:
-        return "out_of_memory", "The system ended the check, as it does when memory runs out."
+        return "out_of_memory", _("The system ended the check, as it does when memory runs out.")
     if status < 0:
-        return "crashed", f"The model's code crashed ({signal.Signals(-status).name}); the log says what came before."
-    return "crashed", f"The check ended early with status {status}; the log says what came before."
+        return "crashed", _(
+            "The model's code crashed (%(name)s); the log says what came before.", name=signal.Signals(-status).name
+        )
+    return "crashed", _("The check ended early with status %(status)s; the log says what came before.", status=status)
 
 
 def _listen(stream: IO[bytes], ended: Ended) -> None:

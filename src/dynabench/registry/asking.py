@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.models.client import Answer, Host
 from dynabench.models.protocol import Attribution, Card, explained
 from dynabench.registry.pictures import Picture
@@ -112,7 +113,7 @@ def may_ask(viewer: Person | None, card: Card) -> None:
     """Refuse visitors where inputs leave the platform: such calls may cost money, and somebody else reads them."""
     if viewer is None and not card.inside:
         raise errors.Unauthenticated(
-            f"Log in to ask {card.name}: it is served elsewhere, and inputs leave this platform."
+            _("Log in to ask %(name)s: it is served elsewhere, and inputs leave this platform.", name=card.name)
         )
 
 
@@ -121,7 +122,13 @@ async def ask(host: Host, card: Card, inputs: Asked, by: Field | None = None) ->
     try:
         answer = await host.answer(card.name, card.version, inputs.sent)
         if not _fits(card, answer.answer.get(card.answer)):
-            raise errors.Unavailable(f"{card.name} answered something that is no {_EXPECTED[card.returns]}.")
+            raise errors.Unavailable(
+                _(
+                    "%(name)s answered something that is no %(expected)s.",
+                    name=card.name,
+                    expected=_EXPECTED[card.returns],
+                )
+            )
     except errors.Unavailable as problem:
         return Said(card, None, problem.detail, by)
     return Said(card, answer, "", by)
@@ -151,11 +158,13 @@ async def explain(host: Host, card: Card, inputs: Asked, method: str = "", label
     """Which words, or parts of a picture, spoke for `label`, by default the answer; raises `Invalid`, `Unavailable`."""
     wrong = {}
     if method and method not in card.methods:
-        wrong["method"] = f"{card.name} can be explained by {', '.join(card.methods) or 'nothing'}."
+        wrong["method"] = _(
+            "%(name)s can be explained by %(value)s.", name=card.name, value=", ".join(card.methods) or "nothing"
+        )
     if label and label not in explained(card):
-        wrong["label"] = f"Choose one of {', '.join(explained(card))}."
+        wrong["label"] = _("Choose one of %(value)s.", value=", ".join(explained(card)))
     if wrong or not card.methods:
-        raise errors.Invalid(wrong or {"method": f"{card.name} cannot be explained."})
+        raise errors.Invalid(wrong or {"method": _("%(name)s cannot be explained.", name=card.name)})
     return await host.attribute(card.name, card.version, inputs.sent, label or None, method or None)
 
 
@@ -163,7 +172,13 @@ def alike(first: Model, second: Model) -> None:
     """Raise `Invalid` unless both take the same inputs for the same task."""
     one, other = first.ready(), second.ready()
     if (one.task, set(one.inputs), one.images) != (other.task, set(other.inputs), other.images):
-        told = f"{other.name} is a model of {other.task}, and {one.name} one of {one.task}: choose two of one task."
+        told = _(
+            "%(name)s is a model of %(task)s, and %(name2)s one of %(task2)s: choose two of one task.",
+            name=other.name,
+            task=other.task,
+            name2=one.name,
+            task2=one.task,
+        )
         raise errors.Invalid({"b": told})
 
 

@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.registry import submission_files, submission_queries
 from dynabench.registry.tables import Submission
 from dynabench.rounds import waiting
 from dynabench.settings import Settings
 
-LOST = "The check was begun many times and never ended. Try it again; the operator's log has more."
+LOST = _("The check was begun many times and never ended. Try it again; the operator's log has more.")
 
 
 def tidy(database: Database, settings: Settings) -> None:

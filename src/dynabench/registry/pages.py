@@ -11,6 +11,7 @@ from dynabench.accounts.auth import Member, Viewer
 from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.models.client import Host
 from dynabench.registry import asking, service, submissions, talking
 from dynabench.registry.api import Name, found
@@ -33,7 +34,7 @@ async def seen(request: Request, viewer: Person | None) -> tuple[list[Model], st
     try:
         states = await host.states()
     except errors.Unavailable:
-        return [], "The model host does not answer now, so no models can be shown. Try again in a moment."
+        return [], _("The model host does not answer now, so no models can be shown. Try again in a moment.")
     return await db.aread(service.models, viewer, states, host.health()), ""
 
 
@@ -94,7 +95,7 @@ async def _compared(request: Request, viewer: Person | None, a: str, b: str, giv
         chosen = [names[name] for name in (a, b) if name in names]
         for name in (a, b):
             if name and name not in names and not down:
-                raise errors.NotFound(f"There is no model {name!r}.")
+                raise errors.NotFound(_("There is no model %(name)s.", name=repr(name)))
         if len(chosen) == 2:
             asking.alike(*chosen)
             talk = await talking.talk(request, viewer, chosen, f"?a={a}&b={b}", {"a": a, "b": b}, given)
@@ -163,7 +164,7 @@ async def _page(
         "wrong": wrong or {},
         "silent": "",
         "talk": None,
-        "notice": "Saved: who may see this model." if "listed" in request.query_params else "",
+        "notice": _("Saved: who may see this model.") if "listed" in request.query_params else "",
     }
     try:
         base = f"?version={version}" if version else ""

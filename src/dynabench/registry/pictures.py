@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields import Field, FieldError, JsonSchema, Values
 
 LARGEST = 2 * 2**20
@@ -26,23 +27,23 @@ class Picture(Field):
 
     type: Literal["picture"] = "picture"
 
-    missing = "Choose a picture."
+    missing = _("Choose a picture.")
 
     def check(self, raw: object, beside: Values) -> str | None:
         """The same text, if it is a picture of a size that can be read."""
         if not isinstance(raw, str):
-            raise FieldError("This must be a picture as a data: address.")
+            raise FieldError(_("This must be a picture as a data: address."))
         if not raw:
             return None
         if len(raw) > LARGEST * 4 // 3 + 100:
-            raise FieldError(f"A picture may have {LARGEST // 2**20} MiB. Make it smaller.")
+            raise FieldError(_("A picture may have %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
         match = _DATA.fullmatch(raw)
         if match is None:
-            raise FieldError("Choose a PNG, JPEG or WebP picture.")
+            raise FieldError(_("Choose a PNG, JPEG or WebP picture."))
         try:
             size(base64.b64decode(match[2], validate=True))
         except binascii.Error:
-            raise FieldError("Choose a PNG, JPEG or WebP picture.") from None
+            raise FieldError(_("Choose a PNG, JPEG or WebP picture.")) from None
         return raw
 
     def json_schema(self) -> JsonSchema:
@@ -57,8 +58,8 @@ class Picture(Field):
 def address(content: bytes) -> str:
     """An uploaded picture as a data address, its kind read from its content; raises `FieldError`."""
     if len(content) > LARGEST:
-        raise FieldError(f"A picture may have {LARGEST // 2**20} MiB. Make it smaller.")
-    kind, _, _ = size(content)
+        raise FieldError(_("A picture may have %(largest)s MiB. Make it smaller.", largest=LARGEST // 2**20))
+    kind, _width, _height = size(content)
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
@@ -72,9 +73,15 @@ def size(content: bytes) -> tuple[str, int, int]:
             with Image.open(io.BytesIO(content), formats=tuple(FORMATS)) as picture:
                 kind, (width, height) = FORMATS[str(picture.format)], picture.size
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        raise FieldError("Choose a PNG, JPEG or WebP picture.") from None
+        raise FieldError(_("Choose a PNG, JPEG or WebP picture.")) from None
     if max(width, height) > LONGEST_SIDE or width * height > MOST_PIXELS:
-        raise FieldError(f"This picture has {width:,} x {height:,} points. Make it smaller.")
+        raise FieldError(
+            _(
+                "This picture has %(width)s x %(height)s points. Make it smaller.",
+                width=f"{width:,}",
+                height=f"{height:,}",
+            )
+        )
     return kind, width, height
 
 

@@ -21,6 +21,7 @@ from dynabench import errors
 from dynabench.datasets import stored
 from dynabench.datasets.imports import reading
 from dynabench.datasets.tables import DatasetVersion
+from dynabench.language import _
 from dynabench.models import validity
 from dynabench.models.protocol import Card, Inputs, Output, as_text
 from dynabench.models.starting import described
@@ -73,7 +74,7 @@ def answers(settings: Settings, submission: Submission, version: DatasetVersion)
     Raises `NotFound` where the submission has none for this version.
     """
     if not covers(settings, submission, version):
-        raise errors.NotFound(f"{submission.name} has no predictions for this version of the dataset.")
+        raise errors.NotFound(_("%(name)s has no predictions for this version of the dataset.", name=submission.name))
     with pq.ParquetFile(path(settings, submission.id, version.id)) as file:
         for group in range(file.num_row_groups):
             for row in file.read_row_group(group).to_pylist():
@@ -109,16 +110,19 @@ def _place(
 ) -> None:
     """Put a row where its uid stands in the dataset, as JSON: a million of them are held at once."""
     if row.error or not isinstance(row.values, dict):
-        made.note(row.number, row.error or "This is no object.")
+        made.note(row.number, row.error or _("This is no object."))
         return
     values = reading.values(row)
     uid = str(values.get("uid") if values.get("uid") is not None else "")
     if not uid:
-        made.note(row.number, "It has no `uid`: which row is it about?")
+        made.note(row.number, _("It has no `uid`: which row is it about?"))
     elif uid not in places:
-        made.note(row.number, f"The dataset has no row {_short(uid)}.")
+        made.note(row.number, _("The dataset has no row %(uid)s.", uid=_short(uid)))
     elif lines[places[uid]]:
-        made.note(row.number, f"Row {_short(uid)} was answered in line {lines[places[uid]]} already.")
+        made.note(
+            row.number,
+            _("Row %(uid)s was answered in line %(lines)s already.", uid=_short(uid), lines=lines[places[uid]]),
+        )
     else:
         lines[places[uid]] = row.number
         try:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.registry import submission_queries
 from dynabench.tasks import TaskConfig
 
@@ -19,13 +20,18 @@ def within_the_day(session: Session, person: Person, config: TaskConfig) -> None
     since, limits = now() - DAY, config.submissions
     when = list(session.scalars(submission_queries.counted(config.id, person.id, since)))
     if len(when) >= limits.per_day:
-        raise _later(f"You entered {limits.per_day} models for this task within a day.", when[-limits.per_day])
+        raise _later(
+            _("You entered %(per_day)s models for this task within a day.", per_day=limits.per_day),
+            when[-limits.per_day],
+        )
     tried, first = session.execute(submission_queries.attempts(config.id, person.id, since)).one()
     if tried is not None and first is not None and tried >= limits.attempts:
-        raise _later(f"You tried {limits.attempts} times for this task within a day.", first)
+        raise _later(_("You tried %(attempts)s times for this task within a day.", attempts=limits.attempts), first)
 
 
 def _later(what: str, oldest: datetime) -> errors.TooMany:
     at = oldest + DAY
     seconds = max(1, int((at - now()).total_seconds()) + 1)
-    return errors.TooMany(f"{what} Try again after {at:%Y-%m-%d %H:%M} UTC.", retry_after=seconds)
+    return errors.TooMany(
+        _("%(what)s Try again after %(at)s UTC.", what=what, at=f"{at:%Y-%m-%d %H:%M}"), retry_after=seconds
+    )

@@ -15,6 +15,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import statistics
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.models.client import Health, State
 from dynabench.models.protocol import Card
 from dynabench.registry import queries
@@ -80,14 +81,16 @@ class Model:
         for copy in self.copies:
             if wanted in ("", copy.version):
                 return copy
-        raise errors.NotFound(f"No host serves version {wanted} of {self.name}.")
+        raise errors.NotFound(_("No host serves version %(wanted)s of %(name)s.", wanted=wanted, name=self.name))
 
     def ready(self, wanted: str = "") -> Card:
         """The card of a version that can answer now; raises `Unavailable` with why it cannot."""
         copy = self.version(wanted)
         if not copy.available or copy.card is None:
             why = "it is being loaded" if copy.state == "LOADING" else copy.reason or "it is out of service"
-            raise errors.Unavailable(f"{self.name} cannot answer now: {why}. Try again later.")
+            raise errors.Unavailable(
+                _("%(name)s cannot answer now: %(why)s. Try again later.", name=self.name, why=why)
+            )
         return copy.card
 
 
@@ -141,7 +144,7 @@ def one(session: Session, viewer: Person | None, states: Sequence[State], health
     """The model of this name; raises `NotFound` where there is none that `viewer` may see."""
     found = models(session, viewer, [state for state in states if state.name == name], health)
     if not found:
-        raise errors.NotFound(f"There is no model {name!r}.")
+        raise errors.NotFound(_("There is no model %(name)s.", name=repr(name)))
     return found[0]
 
 
@@ -173,16 +176,16 @@ def change(
 ) -> None:
     """Say who may see a model (its keeper, admins) and who keeps it (admins; "" for nobody, None leaves it)."""
     if not model.may_change:
-        raise errors.Forbidden("Only the model's keeper and admins may change who sees it.")
+        raise errors.Forbidden(_("Only the model's keeper and admins may change who sees it."))
     wrong = _wrong(visibility, note)
     named = session.scalar(round_queries.person(keeper)) if keeper else None
     if keeper and named is None:
-        wrong["keeper"] = f"There is nobody called {keeper!r}."
+        wrong["keeper"] = _("There is nobody called %(keeper)s.", keeper=repr(keeper))
     if wrong:
         raise errors.Invalid(wrong)
     listing = _listing(session, model.name)
     if keeper is not None and (named.id if named else None) != listing.keeper_id and not model.may_name_keeper:
-        raise errors.Forbidden("Only admins may name a model's keeper.")
+        raise errors.Forbidden(_("Only admins may name a model's keeper."))
     was = listing.visibility
     listing.visibility, listing.changed_at = visibility, now()
     listing.note = listing.note if note is None else note.strip()
@@ -216,9 +219,9 @@ def forget(session: Session, person_id: int) -> None:
 def _wrong(visibility: str, note: str | None) -> dict[str, str]:
     wrong = {}
     if visibility not in VISIBILITIES:
-        wrong["visibility"] = f"Choose one of {', '.join(VISIBILITIES)}."
+        wrong["visibility"] = _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))
     if note is not None and len(note) > NOTE:
-        wrong["note"] = f"This has {len(note):,} characters; shorten it to {NOTE}."
+        wrong["note"] = _("This has %(n)s characters; shorten it to %(note)s.", n=f"{len(note):,}", note=NOTE)
     return wrong
 
 

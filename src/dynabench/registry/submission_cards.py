@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.models.protocol import Card
 
 SAID = ("licence", "languages", "parameters", "paper", "link")
@@ -27,14 +28,14 @@ def describe(given: dict[str, str]) -> dict[str, Any]:
     card["languages"] = [each.strip() for each in given.get("languages", "").split(",") if each.strip()][:50]
     wrong = {}
     if any(not re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}", each) for each in card["languages"]):
-        wrong["languages"] = "Give BCP 47 tags separated by commas, such as en, de-CH."
+        wrong["languages"] = _("Give BCP 47 tags separated by commas, such as en, de-CH.")
     parameters = given.get("parameters", "").strip().replace(",", "").replace("_", "")
     if parameters and not re.fullmatch(r"[0-9]{1,15}", parameters):
-        wrong["parameters"] = "Give a whole number, such as 22000000."
+        wrong["parameters"] = _("Give a whole number, such as 22000000.")
     for name in ("paper", "link"):
         card[name] = given.get(name, "").strip()
         if card[name] and not re.fullmatch(r"https?://[\x21-\x7e]{3,500}", card[name]):
-            wrong[name] = "Give an address that begins with https://."
+            wrong[name] = _("Give an address that begins with https://.")
     if wrong:
         raise errors.Invalid(wrong)
     card["parameters"] = int(parameters) if parameters else None

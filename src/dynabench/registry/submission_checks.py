@@ -11,6 +11,7 @@ from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
+from dynabench.language import _
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.sandbox import usage
@@ -176,7 +177,11 @@ def _note(
         submissions.ready(session, made, f"predictions-{made.id}", version, False, {"kind": "predictions"})
     elif session.scalar(submission_queries.twin(made.task_id, card.name, card.version)) is not None:
         made.state, made.code = "failed", "duplicate"
-        made.reason = f"{card.name} {card.version} was entered for this task already: nothing in it has changed."
+        made.reason = _(
+            "%(name)s %(version)s was entered for this task already: nothing in it has changed.",
+            name=card.name,
+            version=card.version,
+        )
     else:
         submissions.ready(session, made, card.name, card.version, card.inside, submission_cards.told(card))
     if made.state == "ready":
@@ -191,10 +196,10 @@ def _tell(session: Session, made: Submission) -> None:
         return
     link, outside = f"/submissions/{made.id}", ""
     if made.state == "ready":
-        text = f"{made.name} passed its check and is being evaluated."
+        text = _("%(name)s passed its check and is being evaluated.", name=made.name)
     else:
         text = f"{made.name} did not pass its check: {made.reason}"[:500]
-        outside = f"{made.name} did not pass its check ({made.code})."
+        outside = _("%(name)s did not pass its check (%(code)s).", name=made.name, code=made.code)
     notices.tell(session, made.person_id, "submission", text, link=link, outside=outside)
 
 

@@ -16,6 +16,7 @@ from anyio import to_thread
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
+from dynabench.language import _
 from dynabench.models import zips
 from dynabench.models.backends.served import tokens
 from dynabench.rounds import waiting
@@ -45,7 +46,7 @@ def _look(path: Path) -> None:
             zips.look_at_end(file)
     except ValueError as error:
         path.unlink(missing_ok=True)
-        told = f"This archive cannot be read: {error}. `dynabench model pack` makes one."
+        told = _("This archive cannot be read: %(error)s. `dynabench model pack` makes one.", error=error)
         raise errors.Invalid({"file": told}) from None
 
 
@@ -57,7 +58,7 @@ def find(settings: Settings, person: int, id: str, field: str = "file") -> Path:
     except ValueError:
         found = []
     if not found:
-        raise errors.Invalid({field: "This file is not here any more. Send it again."})
+        raise errors.Invalid({field: _("This file is not here any more. Send it again.")})
     return found[0]
 
 
@@ -80,7 +81,7 @@ def digest(path: Path) -> str:
 def keep_token(settings: Settings, host: str, secret: str) -> str:
     """Keep an endpoint's token for one host; the name by which a model finds it. Raises `Invalid` under `token`."""
     if not TOKEN.fullmatch(secret):
-        raise errors.Invalid({"token": "A token is up to 500 printable characters without a space."})
+        raise errors.Invalid({"token": _("A token is up to 500 printable characters without a space.")})
     name = f"SUBMITTED_{uuid.uuid4().hex.upper()}"
     tokens.keep(settings.folder, name, host, secret)
     return name

@@ -12,6 +12,7 @@ from dynabench.accounts.auth import Member, limited
 from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.registry import submission_cards, submission_files, submission_queries, submissions
 from dynabench.registry.api import Name, found
 from dynabench.registry.submission_api import LAST, Id
@@ -153,7 +154,7 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
         form = await request.form()
         await db.awrite(submissions.show, person, id, str(form.get("visibility", ""))[:20])
     else:
-        raise errors.NotFound("There is no such thing to do.")
+        raise errors.NotFound(_("There is no such thing to do."))
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)) + f"?done={act}", status_code=303)
 
 
@@ -162,7 +163,7 @@ async def enter(request: Request, name: Name, person: Member) -> Response:
     """Enter a model that the deployment serves for its task (the task's owners)."""
     model = await found(request, person, name)
     if model.card is None:
-        raise errors.Conflict(f"{name} is broken, so it cannot be entered.")
+        raise errors.Conflict(_("%(name)s is broken, so it cannot be entered.", name=name))
     card = model.card
 
     def write(session: Session) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors, outgoing
+from dynabench.language import _
 from dynabench.models import kinds
 from dynabench.models.references import HUB_ID
 from dynabench.registry import submission_files, submission_queries
@@ -28,7 +29,7 @@ def of(
     """
     made = {"hub": _hub, "endpoint": _endpoint, "archive": _archive, "adapter": _archive, "predictions": _predictions}
     if kind not in made:
-        raise errors.Invalid({"kind": f"Choose one of {', '.join(made)}."})
+        raise errors.Invalid({"kind": _("Choose one of %(made)s.", made=", ".join(made))})
     source: dict[str, Any] = made[kind](session, settings, person, config, given)
     return source
 
@@ -37,11 +38,11 @@ def _hub(session: Session, settings: Settings, person: int, config: TaskConfig, 
     name, revision = str(given.get("hub", "")).strip(), str(given.get("revision", "")).strip() or "main"
     wrong = {}
     if not HUB_ID.fullmatch(name) or ".." in name or len(name) > 200:
-        wrong["hub"] = "Give the model's id on the hub, owner/name."
+        wrong["hub"] = _("Give the model's id on the hub, owner/name.")
     elif not settings.hub_url:
-        wrong["hub"] = "This deployment calls no hub. Send the model's folder as a zip file."
+        wrong["hub"] = _("This deployment calls no hub. Send the model's folder as a zip file.")
     if not REVISION.fullmatch(revision) or ".." in revision:
-        wrong["revision"] = "Give a branch, tag or commit."
+        wrong["revision"] = _("Give a branch, tag or commit.")
     if wrong:
         raise errors.Invalid(wrong)
     return {"hub": name, "revision": revision}
@@ -52,19 +53,19 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
     wrong: dict[str, str] = {}
     host, options = "", dict[str, Any]()
     if protocol not in PROTOCOLS:
-        wrong["protocol"] = "Choose what the server speaks: oip, torchserve, huggingface or openai."
+        wrong["protocol"] = _("Choose what the server speaks: oip, torchserve, huggingface or openai.")
     try:
-        host, _ = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
+        host, _address = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
     except errors.Invalid as problem:
         wrong |= problem.fields
     if protocol != "huggingface" and not str(given.get("model", "")).strip():
-        wrong["model"] = "Say the model's name on that server."
+        wrong["model"] = _("Say the model's name on that server.")
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
         if text := str(given.get(name, "")).strip():
             options[name] = text[:most]
     options |= _prices(protocol, given, wrong)
     if options.get("pipeline") and options["pipeline"] not in PIPELINES:
-        wrong["pipeline"] = f"Choose one of {', '.join(PIPELINES)}."
+        wrong["pipeline"] = _("Choose one of %(pipelines)s.", pipelines=", ".join(PIPELINES))
     if wrong:
         raise errors.Invalid(wrong)
     try:
@@ -90,11 +91,11 @@ def _prices(protocol: str, given: dict[str, Any], wrong: dict[str, str]) -> dict
         except ValueError:
             found[name] = math.nan
         if not 0 <= found[name] <= 1e6:
-            wrong[name] = "Give an amount of money, such as 0.15."
+            wrong[name] = _("Give an amount of money, such as 0.15.")
         elif protocol in PROTOCOLS and name not in kinds.kind(protocol).schema().model_fields:
-            wrong[name] = "Only a chat model charges by tokens; say what a call costs."
+            wrong[name] = _("Only a chat model charges by tokens; say what a call costs.")
     if found.get("spend_per_day") is not None and not any(found.get(name) for name in PRICES[:3]):
-        wrong.setdefault("spend_per_day", "Without a price nothing is ever spent: say what calls cost.")
+        wrong.setdefault("spend_per_day", _("Without a price nothing is ever spent: say what calls cost."))
     return found
 
 
@@ -106,7 +107,7 @@ def _fitting(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
 def _archive(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
     path = submission_files.find(settings, person, str(given.get("file", "")))
     if path.suffix.lower() != ".zip":
-        raise errors.Invalid({"file": "A model is sent as a zip file; `dynabench model pack` makes one."})
+        raise errors.Invalid({"file": _("A model is sent as a zip file; `dynabench model pack` makes one.")})
     name = path.name.partition("--")[2]
     return {"file": submission_files.take(settings, path), "name": name}
 
@@ -116,14 +117,14 @@ def _predictions(session: Session, settings: Settings, person: int, config: Task
     wanted = {dataset.name for dataset, _ in session.execute(submission_queries.wanted(config.id))}
     if not wanted:
         raise errors.Invalid(
-            {"files": "This task has no datasets whose rows may be seen, so nothing can be predicted."}
+            {"files": _("This task has no datasets whose rows may be seen, so nothing can be predicted.")}
         )
     field = "files.{}".format
-    wrong = {field(name): "Send the predictions for this dataset too." for name in sorted(wanted - files.keys())}
-    wrong |= {field(name): "The task has no such dataset." for name in sorted(files.keys() - wanted)}
+    wrong = {field(name): _("Send the predictions for this dataset too.") for name in sorted(wanted - files.keys())}
+    wrong |= {field(name): _("The task has no such dataset.") for name in sorted(files.keys() - wanted)}
     if wrong:
         raise errors.Invalid(wrong)
     paths = {name: submission_files.find(settings, person, str(id), field(name)) for name, id in files.items()}
     if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
-        raise errors.Invalid({field(zips[0]): "Give JSONL, CSV or Parquet, not a zip file."})
+        raise errors.Invalid({field(zips[0]): _("Give JSONL, CSV or Parquet, not a zip file.")})
     return {"files": {name: submission_files.take(settings, path) for name, path in paths.items()}}

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.models import catalog, fit
 from dynabench.models.protocol import Card
 from dynabench.registry import quotas, submission_cards, submission_files, submission_queries, submission_sources
@@ -60,7 +61,7 @@ def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     if banned is not None:
         raise errors.Forbidden(f"You were banned from this task: {banned}")
     if config.annotators == "invited" and role is None and not person.admin:
-        raise errors.Forbidden("This task is for invited people. Ask its owner for an invitation.")
+        raise errors.Forbidden(_("This task is for invited people. Ask its owner for an invitation."))
     return config
 
 
@@ -106,7 +107,9 @@ def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> S
     if wrong := fit.problems(rounds.newest_config(session, task_id), card):
         raise errors.Invalid(wrong)
     if session.scalar(submission_queries.twin(task_id, card.name, card.version)) is not None:
-        raise errors.Conflict(f"{card.name} {card.version} is entered for this task already.")
+        raise errors.Conflict(
+            _("%(name)s %(version)s is entered for this task already.", name=card.name, version=card.version)
+        )
     made = Submission(task_id=task_id, kind="installed", name=card.name, person_id=actor.id if actor else None)
     session.add(made)
     session.flush()
@@ -139,13 +142,13 @@ def one(session: Session, viewer: Person, id: int, write: bool = False) -> Seen:
     """
     found = session.get(Submission, id, with_for_update=write)
     if found is None:
-        raise errors.NotFound("There is no such submission.")
+        raise errors.NotFound(_("There is no such submission."))
     mine = viewer.admin or found.person_id == viewer.id
     owning = found.visibility == "public" and rounds.role(session, viewer, found.task_id) == "owner"
     if not mine and (write or not owning):
         if owning:
-            raise errors.Forbidden("Only whoever sent it may do this.")
-        raise errors.NotFound("There is no such submission.")
+            raise errors.Forbidden(_("Only whoever sent it may do this."))
+        raise errors.NotFound(_("There is no such submission."))
     sender = session.get(Person, found.person_id) if found.person_id else None
     return Seen(found, sender.username if sender else "", mine)
 
@@ -173,8 +176,8 @@ def cancel(session: Session, person: Person, id: int) -> Submission:
     """End a check that waits or runs; it can be tried again."""
     made = one(session, person, id, write=True).submission
     if made.state not in submission_queries.GOING:
-        raise errors.Conflict("Its check has ended already.")
-    made.state, made.code, made.reason = "failed", "cancelled", "You cancelled the check."
+        raise errors.Conflict(_("Its check has ended already."))
+    made.state, made.code, made.reason = "failed", "cancelled", _("You cancelled the check.")
     act(session, person, "submission.cancelled", task=made.task_id, submission=id)
     return made
 
@@ -183,9 +186,9 @@ def retry(session: Session, settings: Settings, person: Person, id: int) -> Subm
     """Check again what failed; counts as an attempt. Raises `Conflict` where its files were thrown away by now."""
     made = one(session, person, id, write=True).submission
     if made.state != "failed":
-        raise errors.Conflict("Only a submission that failed can be tried again.")
+        raise errors.Conflict(_("Only a submission that failed can be tried again."))
     if not all(submission_files.taken(settings, name).is_file() for name in submission_files.names(made.source)):
-        raise errors.Conflict("Files that failed are kept for a day. Submit it again under the same name.")
+        raise errors.Conflict(_("Files that failed are kept for a day. Submit it again under the same name."))
     sender = session.get(Person, made.person_id) if made.person_id else person
     config = may_submit(session, sender or person, made.task_id)
     quotas.within_the_day(session, sender or person, config)
@@ -203,7 +206,7 @@ def withdraw(session: Session, settings: Settings, person: Person, id: int) -> S
     """
     made = one(session, person, id, write=True).submission
     if made.state == "withdrawn":
-        raise errors.Conflict("It is withdrawn already.")
+        raise errors.Conflict(_("It is withdrawn already."))
     made.state, made.withdrawn_at = "withdrawn", now()
     if made.kind not in ("predictions", "installed") and not _others(session, made):
         _list(session, made, "private")
@@ -217,9 +220,9 @@ def show(session: Session, person: Person, id: int, visibility: str) -> Submissi
     """Say who may see a submission; boards and ledgers follow, and the tries behind a number stay counted."""
     made = one(session, person, id, write=True).submission
     if visibility not in VISIBILITIES:
-        raise errors.Invalid({"visibility": f"Choose one of {', '.join(VISIBILITIES)}."})
+        raise errors.Invalid({"visibility": _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))})
     if made.state == "withdrawn" and visibility != made.visibility:
-        raise errors.Conflict("It is withdrawn: who sees that it was there stays as it was.")
+        raise errors.Conflict(_("It is withdrawn: who sees that it was there stays as it was."))
     was, made.visibility = made.visibility, visibility
     if made.kind not in ("predictions", "installed"):
         _list(session, made)
@@ -234,7 +237,11 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
     """
     for made in session.scalars(submission_queries.of(person_id)):
         if made.state in submission_queries.GOING:
-            made.state, made.code, made.reason = "failed", "cancelled", "Whoever sent it left before its check ended."
+            made.state, made.code, made.reason = (
+                "failed",
+                "cancelled",
+                _("Whoever sent it left before its check ended."),
+            )
         submission_files.drop(settings, made.source, token=True)
     submission_files.forget(settings, person_id)
     session.execute(submission_queries.forget(person_id))
@@ -243,15 +250,15 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
 def _wrong(session: Session, settings: Settings, person: Person, draft: Draft) -> dict[str, str]:
     wrong = {}
     if draft.kind not in KINDS[:-1]:
-        wrong["kind"] = f"Choose one of {', '.join(KINDS[:-1])}."
+        wrong["kind"] = _("Choose one of %(kinds)s.", kinds=", ".join(KINDS[:-1]))
     if draft.visibility not in VISIBILITIES:
-        wrong["visibility"] = f"Choose one of {', '.join(VISIBILITIES)}."
+        wrong["visibility"] = _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))
     if len(draft.readme.encode()) > README:
-        wrong["readme"] = f"Shorten it to {README // 1024} KiB."
+        wrong["readme"] = _("Shorten it to %(readme)s KiB.", readme=README // 1024)
     if not NAME.fullmatch(draft.name):
-        wrong["name"] = "Begin with a small letter or digit; then small letters, digits, dots and hyphens, up to 64."
+        wrong["name"] = _("Begin with a small letter or digit; then small letters, digits, dots and hyphens, up to 64.")
     elif _taken(session, settings, person, draft.name):
-        wrong["name"] = f"{draft.name} is another model's name. Choose one that nobody has."
+        wrong["name"] = _("%(name)s is another model's name. Choose one that nobody has.", name=draft.name)
     return wrong
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dynabench.errors import Invalid, Problem
+from dynabench.language import _
 from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
@@ -18,8 +19,8 @@ from dynabench.models.sandbox import usage
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
-OWN = {"archive": "Only what runs in the sandbox is sent as a handler archive; send this one as a model folder."}
-OUTSIDE = "A model that others serve is not sent as a folder. Submit its address instead, with its token."
+OWN = {"archive": _("Only what runs in the sandbox is sent as a handler archive; send this one as a model folder.")}
+OUTSIDE = _("A model that others serve is not sent as a folder. Submit its address instead, with its token.")
 
 
 def made(given: dict[str, Any], config: TaskConfig, into: Path) -> Path:
@@ -40,7 +41,7 @@ def made(given: dict[str, Any], config: TaskConfig, into: Path) -> Path:
         raise Invalid({"model.yaml": OUTSIDE})
     asked = [each.partition("@")[0] for each in kinds.kind(details.kind).asks(details.options)]
     if hidden := [each for each in asked if each in given["hidden"]]:
-        raise Invalid({"model.yaml": f"There is no model {hidden[0]!r} that it could ask."})
+        raise Invalid({"model.yaml": _("There is no model %(hidden)s that it could ask.", hidden=repr(hidden[0]))})
     if details.task != config.id or details.name != name:
         _rewrite(folder, name=name, task=config.id)
     return folder
@@ -99,7 +100,7 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
         if read.count:
             message = "\n".join([f"{read.count:,} things are wrong in {each['called']}", *read.told()])
             steps.append(
-                Step(each["name"], "failed", message, "Mend the lines that are named, and send all files again.")
+                Step(each["name"], "failed", message, _("Mend the lines that are named, and send all files again."))
             )
         else:
             steps.append(

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.models.client import Host
 from dynabench.rounds import (
     contexts,
@@ -91,7 +92,7 @@ async def _config(request: Request) -> str:
     except ValidationError as error:
         raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from None
     except UnicodeDecodeError:
-        raise errors.Invalid({"config": "This is not valid UTF-8."}) from None
+        raise errors.Invalid({"config": _("This is not valid UTF-8.")}) from None
 
 
 @router.get("/tasks/{task}")

@@ -14,6 +14,7 @@ from typing import Any
 
 from dynabench import errors
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.media import looking
 from dynabench.media import service as media
 from dynabench.media.facts import Facts, Kind, Limits, Refused
@@ -83,7 +84,7 @@ class _Reader:
         """The table's rows as JSON lines."""
         tables = [name for name in self.entries if name.lower().endswith(TABLES)]
         if len(tables) != 1:
-            told = f"There are {len(tables)} tables in this zip file; it needs one, in CSV or JSONL."
+            told = _("There are %(n)s tables in this zip file; it needs one, in CSV or JSONL.", n=len(tables))
             raise errors.Invalid({"file": told})
         read = files.reader(Path(tables[0]))
         with self.opened.open(self.entries[tables[0]]) as stream:
@@ -104,7 +105,7 @@ class _Reader:
             archives.refuse_others(entry)
             name = archives.checked_name(entry.orig_filename)
             if name in found:
-                raise errors.Invalid({"file": f"Two files of the zip file are called {name!r}."})
+                raise errors.Invalid({"file": _("Two files of the zip file are called %(name)s.", name=repr(name))})
             found[name] = entry
         return found
 
@@ -131,10 +132,10 @@ class _Reader:
             content = stream.read(min(most, self.left) + 1)
         self.left -= len(content)
         if self.left < 0:
-            raise errors.Invalid({"file": "This zip file is too large unpacked. Split it."})
+            raise errors.Invalid({"file": _("This zip file is too large unpacked. Split it.")})
         try:
             if len(content) > most:
-                raise Refused("It is too large.")
+                raise Refused(_("It is too large."))
             kept, facts = looking.taken(content, _kind(content), _limits(self.settings, content))
         except Refused as problem:
             self.refused.append(f"{name}: {problem.told}")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from dynabench.errors import Invalid
+from dynabench.language import _
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
 
@@ -34,15 +35,15 @@ def clean(raw: object, config: TaskConfig | None = None) -> list[Arm]:
     With a `config` a start must be one that the task knows; `blank` is one always.
     """
     if not isinstance(raw, list | tuple):
-        raise Invalid({"arms": "Give a list of arms."})
+        raise Invalid({"arms": _("Give a list of arms.")})
     if len(raw) > MOST:
-        raise Invalid({"arms": f"A round has at most {MOST} arms."})
+        raise Invalid({"arms": _("A round has at most %(most)s arms.", most=MOST)})
     problems: dict[str, str] = {}
     found = [_arm(f"arms.{index}", each, config, problems) for index, each in enumerate(raw)]
     names = [arm["name"] for arm in found]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problems.setdefault(f"arms.{index}.name", "Another arm has this name.")
+            problems.setdefault(f"arms.{index}.name", _("Another arm has this name."))
     if problems:
         raise Invalid(problems)
     return found
@@ -53,19 +54,21 @@ def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, 
     name, share, targets = given.get("name"), given.get("share", 1), given.get("targets", "round")
     start, assistant = given.get("start"), given.get("assistant", False)
     if not isinstance(raw, dict) or given.keys() - KEYS:
-        problems[path] = f"An arm is an object with some of {', '.join(sorted(KEYS))}."
+        problems[path] = _("An arm is an object with some of %(value)s.", value=", ".join(sorted(KEYS)))
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        problems[f"{path}.name"] = "Give up to 40 lower-case letters, digits, hyphens and underscores."
+        problems[f"{path}.name"] = _("Give up to 40 lower-case letters, digits, hyphens and underscores.")
     if not isinstance(share, int | float) or isinstance(share, bool) or not math.isfinite(share) or share <= 0:
-        problems[f"{path}.share"] = "Give a number above 0."
+        problems[f"{path}.share"] = _("Give a number above 0.")
     if targets not in ("round", "none") and not _models(targets):
-        problems[f"{path}.targets"] = "Choose round, the round's models, or none, or name other models."
+        problems[f"{path}.targets"] = _("Choose round, the round's models, or none, or name other models.")
     elif targets == "none" and config is not None and config.chat is not None:
-        problems[f"{path}.targets"] = "This task is a conversation, which needs models: choose round, or name others."
+        problems[f"{path}.targets"] = _(
+            "This task is a conversation, which needs models: choose round, or name others."
+        )
     if start is not None and start not in _starts(config):
-        problems[f"{path}.start"] = f"Choose one of {', '.join(_starts(config))}, or leave it out."
+        problems[f"{path}.start"] = _("Choose one of %(value)s, or leave it out.", value=", ".join(_starts(config)))
     if not isinstance(assistant, bool):
-        problems[f"{path}.assistant"] = "Choose true or false."
+        problems[f"{path}.assistant"] = _("Choose true or false.")
     arm = {"name": name, "share": share, "targets": targets}
     return arm | ({} if start is None else {"start": start}) | ({"assistant": True} if assistant else {})
 

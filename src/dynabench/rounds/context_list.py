@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import service
 from dynabench.rounds.listing import cursor
 from dynabench.rounds.samplers import weighted
@@ -49,7 +50,7 @@ def find(session: Session, task_id: str, sought: Sought, after: str, limit: int)
         items = [ContextOut.model_validate(each, from_attributes=True) for each in found[:limit]]
         return ContextPage(items=items, next=str(items[-1].id) if len(found) > limit else None)
     met: list[int] = []
-    for _ in range(LOOKED_AT // PIECE):
+    for _piece in range(LOOKED_AT // PIECE):
         piece = _range(task_id, sought, before, PIECE).with_only_columns(Context.id, Context.values)
         rows = session.execute(piece).all()
         met += [row.id for row in rows if _meets(row.values, sought.words)]
@@ -123,12 +124,12 @@ def change(session: Session, actor: Person | None, task_id: str, ids: Sequence[i
 def _check(ids: Sequence[int], wanted: Change) -> None:
     wrong = {}
     if not ids:
-        wrong["contexts"] = "Choose at least one context."
+        wrong["contexts"] = _("Choose at least one context.")
     if len(ids) > MOST:
-        wrong["contexts"] = f"Choose at most {MOST:,} contexts at once."
+        wrong["contexts"] = _("Choose at most %(most)s contexts at once.", most=f"{MOST:,}")
     if wanted.tag is not None and (len(wanted.tag) > 100 or not wanted.tag.isprintable()):
-        wrong["tag"] = "Give up to 100 printable characters."
+        wrong["tag"] = _("Give up to 100 printable characters.")
     if wanted.weight is not None and not 0 <= wanted.weight <= 1_000:
-        wrong["weight"] = "Give a number from 0 to 1,000."
+        wrong["weight"] = _("Give a number from 0 to 1,000.")
     if wrong:
         raise errors.Invalid(wrong)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.queries import KEYS
@@ -71,10 +72,10 @@ def _clean(session: Session, task_id: str, config: TaskConfig, row: Row) -> tupl
     if row.error:
         raise errors.Invalid({"row": row.error}, row.error)
     if not isinstance(row.values, dict):
-        raise errors.Invalid({"values": "Give an object."}, "The values of a context are an object.")
+        raise errors.Invalid({"values": _("Give an object.")}, _("The values of a context are an object."))
     tag = "" if row.tag is None else row.tag
     if not isinstance(tag, str) or len(tag) > 100 or not tag.isprintable():
-        raise errors.Invalid({"tag": "Give up to 100 printable characters."})
+        raise errors.Invalid({"tag": _("Give up to 100 printable characters.")})
     values = config.read_texts("context", row.values)
     return config.clean_context(media.fill(session, task_id, config.context, "context", values)), tag
 
@@ -136,9 +137,9 @@ def pick(
         found = session.scalar(replace(ask, but=0).live(Context.id == but))
     if found is None:
         raise errors.Conflict(
-            "This task has no contexts yet. Its owner can upload some."
+            _("This task has no contexts yet. Its owner can upload some.")
             if pool is None
-            else "None of this round's contexts can be handed out. Its owner can choose others."
+            else _("None of this round's contexts can be handed out. Its owner can choose others.")
         )
     return found
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.rounds import effects, queries, service
 from dynabench.tasks import TaskConfig
 
@@ -125,7 +126,7 @@ def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
     try:
         config = TaskConfig.parse(text)
         if task_id and config.id != task_id:
-            raise errors.Invalid({"id": f"This must stay {task_id}: another id is another task."})
+            raise errors.Invalid({"id": _("This must stay %(task_id)s: another id is another task.", task_id=task_id)})
     except errors.Invalid as problem:
         return {"problems": problems(problem.fields), "preview": None, "effects": []}
     does = effects.effects(session, task_id, service.newest_config(session, task_id), config) if task_id else []

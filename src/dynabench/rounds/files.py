@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dynabench import errors
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row, Upload
 
@@ -41,7 +42,7 @@ def reader(file: Path) -> Callable[[BinaryIO], Iterator[Row]]:
     """What reads files with this name; raises `Invalid` for a file of another kind."""
     read = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv_rows}.get(file.suffix.lower())
     if read is None:
-        raise errors.Invalid({"file": "Give a file that ends in .jsonl, .ndjson or .csv."})
+        raise errors.Invalid({"file": _("Give a file that ends in .jsonl, .ndjson or .csv.")})
     return read
 
 
@@ -65,7 +66,7 @@ def objects(stream: BinaryIO) -> Iterator[Row]:
     """One object per line, without its `tag`; empty lines are passed over."""
     for number, line in _lines(stream):
         if len(line) > LONGEST:
-            yield Row(number, None, error=f"The line is longer than {LONGEST:,} bytes.")
+            yield Row(number, None, error=_("The line is longer than %(longest)s bytes.", longest=f"{LONGEST:,}"))
         elif line.strip(b" \t\r\n\xef\xbb\xbf"):
             yield _parsed(number, line)
 
@@ -74,11 +75,11 @@ def _parsed(number: int, line: bytes) -> Row:
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return Row(number, None, error="The line is not valid UTF-8.")
+        return Row(number, None, error=_("The line is not valid UTF-8."))
     except (ValueError, RecursionError):
-        return Row(number, None, error="The line is not valid JSON.")
+        return Row(number, None, error=_("The line is not valid JSON."))
     if not isinstance(row, dict):
-        return Row(number, None, error="The line is not a JSON object.")
+        return Row(number, None, error=_("The line is not a JSON object."))
     tag = row.pop("tag", "")
     return Row(number, row, tag)
 
@@ -90,23 +91,25 @@ def csv_rows(stream: BinaryIO, **dialect: Any) -> Iterator[Row]:
     try:
         header = next(reader, [])
     except csv.Error as error:
-        raise errors.Invalid({"file": f"The header cannot be read: {error}."}) from None
+        raise errors.Invalid({"file": _("The header cannot be read: %(error)s.", error=error)}) from None
     if not all(map(_encoded, header)):
-        raise errors.Invalid({"file": "The header is not valid UTF-8. Save the file in UTF-8 and send it again."})
+        raise errors.Invalid({"file": _("The header is not valid UTF-8. Save the file in UTF-8 and send it again.")})
     if len(set(header)) < len(header) or "" in header:
-        raise errors.Invalid({"file": "Each column of the header needs a name of its own."})
+        raise errors.Invalid({"file": _("Each column of the header needs a name of its own.")})
     while True:
         try:
             record = next(reader, None)
         except csv.Error as error:
             cut.clear()
-            yield Row(reader.line_num, None, error=f"The record cannot be read: {error}.")
+            yield Row(reader.line_num, None, error=_("The record cannot be read: %(error)s.", error=error))
             continue
         if record is None:
             return
         if cut:
             cut.clear()
-            yield Row(reader.line_num, None, error=f"The line is longer than {LONGEST:,} bytes.")
+            yield Row(
+                reader.line_num, None, error=_("The line is longer than %(longest)s bytes.", longest=f"{LONGEST:,}")
+            )
         elif record:
             yield _record(reader.line_num, header, record)
 
@@ -131,8 +134,8 @@ def _encoded(text: str) -> bool:
 
 def _record(number: int, header: list[str], record: list[str]) -> Row:
     if len(record) != len(header):
-        return Row(number, None, error=f"{len(record)} columns where the header has {len(header)}.")
+        return Row(number, None, error=_("%(n)s columns where the header has %(n2)s.", n=len(record), n2=len(header)))
     if not all(map(_encoded, record)):
-        return Row(number, None, error="The record is not valid UTF-8.")
+        return Row(number, None, error=_("The record is not valid UTF-8."))
     values: dict[str, Any] = {name: _freed(text) for name, text in zip(header, record, strict=True)}
     return Row(number, values, values.pop("tag", ""))

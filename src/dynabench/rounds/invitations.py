@@ -10,29 +10,30 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import people, queries, service
 from dynabench.rounds.tables import Invitation, Role, Round, RoundPerson
 from dynabench.security import digest
 
 MOST_USES, MOST_DAYS, MOST_OPEN = 1000, 90, 100
 SINGLE = ("owner", "moderator")  # who gets power over the work of others is invited one by one
-GONE = "This invitation is unknown, used up, revoked or out of date. Ask whoever sent it for a new one."
+GONE = _("This invitation is unknown, used up, revoked or out of date. Ask whoever sent it for a new one.")
 
 
 def clean(role: str, note: str, uses: int, days: int) -> str:
     """The note of an invitation in its normal form; raises `Invalid` for what cannot be invited like this."""
     wrong = {}
     if role not in service.ROLES:
-        wrong["role"] = f"Choose one of {', '.join(service.ROLES)}."
+        wrong["role"] = _("Choose one of %(roles)s.", roles=", ".join(service.ROLES))
     elif role in SINGLE and uses != 1:
-        wrong["uses"] = "A link that makes somebody owner or moderator works once."
+        wrong["uses"] = _("A link that makes somebody owner or moderator works once.")
     elif not 1 <= uses <= MOST_USES:
-        wrong["uses"] = f"Choose 1 to {MOST_USES:,} uses."
+        wrong["uses"] = _("Choose 1 to %(most_uses)s uses.", most_uses=f"{MOST_USES:,}")
     if not 1 <= days <= MOST_DAYS:
-        wrong["days"] = f"Choose 1 to {MOST_DAYS} days."
+        wrong["days"] = _("Choose 1 to %(most_days)s days.", most_days=MOST_DAYS)
     note = " ".join(note.split())
     if len(note) > 100:
-        wrong["note"] = "Use at most 100 characters."
+        wrong["note"] = _("Use at most 100 characters.")
     if wrong:
         raise errors.Invalid(wrong)
     return note
@@ -59,7 +60,9 @@ def invite(
     note = clean(role, note, uses, days)
     service.task_locked(session, task_id)  # counted one at a time
     if len(session.scalars(queries.open_invitations(task_id, now())).all()) >= MOST_OPEN:
-        raise errors.Conflict(f"This task has {MOST_OPEN} open invitations. Revoke some first.")
+        raise errors.Conflict(
+            _("This task has %(most_open)s open invitations. Revoke some first.", most_open=MOST_OPEN)
+        )
     secret = secret or secrets.token_urlsafe(32)
     made = Invitation(
         task_id=task_id,
@@ -90,7 +93,7 @@ def revoke(session: Session, actor: Person | None, task_id: str, invitation_id: 
     service.require_owner(session, actor, task_id)
     found = session.get(Invitation, invitation_id, with_for_update=True)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound("This task has no such invitation.")
+        raise errors.NotFound(_("This task has no such invitation."))
     if found.revoked_at is None:
         found.revoked_at = now()
         service.act(session, actor, "task.uninvite", task=task_id, invitation=found.id)

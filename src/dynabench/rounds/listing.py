@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
+from dynabench.language import _
 from dynabench.rounds import queries, schemas, service, views
 from dynabench.rounds.tables import Context, TaskVersion
 
@@ -20,7 +21,7 @@ def cursor(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > 18:
-        raise errors.Invalid({"after": "Give the `next` of an earlier page."})
+        raise errors.Invalid({"after": _("Give the `next` of an earlier page.")})
     return int(text)
 
 
@@ -55,12 +56,12 @@ def delete_context(session: Session, actor: Person | None, task_id: str, context
     service.require_owner(session, actor, task_id)
     found = session.get(Context, context_id)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound("There is no such context of this task.")
+        raise errors.NotFound(_("There is no such context of this task."))
     try:
         with session.begin_nested():
             session.execute(delete(Context).where(Context.id == context_id))
     except IntegrityError:
-        raise errors.Conflict("Somebody was given this context already, so it stays.") from None
+        raise errors.Conflict(_("Somebody was given this context already, so it stays.")) from None
     service.act(session, actor, "context.deleted", task=task_id, context=context_id)
 
 
@@ -80,7 +81,7 @@ def version(session: Session, task_id: str, number: int) -> schemas.VersionOut:
     """One version of a task's config, with its text."""
     found = session.scalar(queries.versions(task_id).where(TaskVersion.number == number))
     if found is None:
-        raise errors.NotFound(f"Task {task_id!r} has no version {number}.")
+        raise errors.NotFound(_("Task %(task_id)s has no version %(number)s.", task_id=repr(task_id), number=number))
     return schemas.VersionOut(config=found.source, **_version(session, found))
 
 

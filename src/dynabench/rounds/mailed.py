@@ -9,6 +9,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.rules import clean_email, email_problem
 from dynabench.accounts.tables import Person
 from dynabench.db import Database, now
+from dynabench.language import _
 from dynabench.notices import letters, post
 from dynabench.rounds import invitations, service
 from dynabench.rounds.tables import Invitation
@@ -29,12 +30,12 @@ def invite(
     """Invite somebody by mail to a role (owners); the link works once. Raises `Conflict` where the site sends none."""
     service.require_owner(session, actor, task_id)
     if not settings.mails:
-        raise errors.Conflict("This site sends no mail. Make a link and send it yourself.")
+        raise errors.Conflict(_("This site sends no mail. Make a link and send it yourself."))
     if problem := email_problem(address.strip()):
         raise errors.Invalid({"address": problem})
     nonce = secrets.token_hex(16)
     how: dict[str, Any] = {"days": days, "secret": secret_of(settings, nonce)}
-    made, _ = invitations.invite(session, actor, task_id, role, "sent by mail", **how)
+    made, _secret = invitations.invite(session, actor, task_id, role, "sent by mail", **how)
     payload = {"invitation": made.id, "address": clean_email(address.strip()), "nonce": nonce}
     jobs.enqueue(session, KIND, payload, actor.id)
     return made

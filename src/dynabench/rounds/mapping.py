@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.rounds import files
 from dynabench.rounds.contexts import Row
 
@@ -71,7 +72,7 @@ def look(path: Path, shown: int = SHOWN) -> Sheet:
     with path.open("rb") as stream:
         rows = list(islice(read(stream), shown))
     if not rows:
-        raise errors.Invalid({"file": "There are no rows in this file."})
+        raise errors.Invalid({"file": _("There are no rows in this file.")})
     columns = _header(path) if path.suffix == ".csv" else list(dict.fromkeys(key for row in rows for key in raw(row)))
     if not columns:
         raise errors.Invalid({"file": "None of the first rows can be read: " + next(row.error for row in rows)})
@@ -127,16 +128,16 @@ def chosen(columns: Sequence[str], fields: Sequence[str], picked: Mapping[str, s
     for name in fields:
         column = picked.get(f"field.{name}", "")
         if column and column not in columns:
-            wrong[f"field.{name}"] = "There is no such column in the file."
+            wrong[f"field.{name}"] = _("There is no such column in the file.")
         elif column in found.values():
-            wrong[f"field.{name}"] = "This column is taken by another field."
+            wrong[f"field.{name}"] = _("This column is taken by another field.")
         elif column:
             found[name] = column
     tag, fixed = picked.get("tag", ""), picked.get("fixed_tag", "").strip()
     if tag and tag not in columns:
-        wrong["tag"] = "There is no such column in the file."
+        wrong["tag"] = _("There is no such column in the file.")
     if len(fixed) > 100 or not fixed.isprintable():
-        wrong["fixed_tag"] = "Give up to 100 printable characters."
+        wrong["fixed_tag"] = _("Give up to 100 printable characters.")
     if wrong:
         raise errors.Invalid(wrong)
     return Columns(found, tag, fixed)

@@ -12,6 +12,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import editing, proposals
 from dynabench.tasks import builtin
 from dynabench.tasks.rewriting import renamed
@@ -43,7 +44,7 @@ async def posted(form: FormData) -> str:
     try:
         return editing.text_of((await file.read(MOST)).decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise errors.Invalid({"file": "The file is not valid UTF-8."}) from None
+        raise errors.Invalid({"file": _("The file is not valid UTF-8.")}) from None
 
 
 async def _page(request: Request, person: Person, text: str, status: int = 200, **known: Any) -> Response:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Ban, Role
@@ -21,7 +22,7 @@ def require_moderator(session: Session, person: Person | None, task_id: str) -> 
     """Refuse everybody but the task's owners and moderators; None is the operator at the command line."""
     service.task(session, task_id)
     if person is not None and service.role(session, person, task_id) not in MODERATORS:
-        raise errors.Forbidden("Only the task's owners and moderators may do this.")
+        raise errors.Forbidden(_("Only the task's owners and moderators may do this."))
 
 
 def require_seat(session: Session, person: Person | None, task_id: str, *, checking: bool = False) -> None:
@@ -42,13 +43,15 @@ def admit(
     invited = config.annotators == "invited"
     if person is None:
         if invited:
-            raise errors.Unauthenticated("This task is for invited people. Log in if you are one of them.")
+            raise errors.Unauthenticated(_("This task is for invited people. Log in if you are one of them."))
         return
     _refuse(person, banned)
     if invited and role is None and not person.admin:
-        raise errors.Forbidden("This task is for invited people. Ask one of its owners for an invitation.")
+        raise errors.Forbidden(_("This task is for invited people. Ask one of its owners for an invitation."))
     if role == "validator" and not checking and not person.admin:
-        raise errors.Forbidden("You check the examples of others in this task; its owners may let you write some too.")
+        raise errors.Forbidden(
+            _("You check the examples of others in this task; its owners may let you write some too.")
+        )
 
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
@@ -67,7 +70,7 @@ def named(session: Session, username: str) -> Person:
     """Somebody by username; `NotFound` where there is nobody."""
     found = session.scalar(queries.person(username))
     if found is None:
-        raise errors.NotFound(f"There is nobody called {username!r}.")
+        raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
     return found
 
 
@@ -78,14 +81,14 @@ def _reached(session: Session, actor: Person | None, task_id: str, person_id: in
     require_moderator(session, actor, task_id)
     found = session.get(Person, person_id)
     if found is None or found.deleted_at is not None:
-        raise errors.NotFound("There is no such person.")
+        raise errors.NotFound(_("There is no such person."))
     role = service.role(session, found, task_id)
     if actor is not None and actor.id == person_id:
-        raise errors.Forbidden("Somebody else has to do this to you.")
+        raise errors.Forbidden(_("Somebody else has to do this to you."))
     if role == "owner":
-        raise errors.Forbidden("An owner cannot be warned or banned. Take the role away first.")
+        raise errors.Forbidden(_("An owner cannot be warned or banned. Take the role away first."))
     if role == "moderator" and actor is not None and service.role(session, actor, task_id) != "owner":
-        raise errors.Forbidden("Only the task's owners may warn or ban its moderators.")
+        raise errors.Forbidden(_("Only the task's owners may warn or ban its moderators."))
     return found, role
 
 
@@ -93,7 +96,7 @@ def clean_reason(text: str, name: str = "reason") -> str:
     """A reason on one line, which the person reads; raises `Invalid`."""
     reason = " ".join(text.split())
     if not reason or len(reason) > REASON:
-        raise errors.Invalid({name: f"Say why, in at most {REASON} characters; they will read it."})
+        raise errors.Invalid({name: _("Say why, in at most %(reason)s characters; they will read it.", reason=REASON)})
     return reason
 
 
@@ -132,10 +135,10 @@ def lift(session: Session, actor: Person | None, task_id: str, person_id: int) -
     if known is None:
         return
     if actor is not None and actor.id == person_id:
-        raise errors.Forbidden("Somebody else has to do this to you.")
+        raise errors.Forbidden(_("Somebody else has to do this to you."))
     session.delete(known)
     name = service.task_config(session, task_id).name
-    notices.tell(session, person_id, "lifted", f"You may write and check examples for {name} again.")
+    notices.tell(session, person_id, "lifted", _("You may write and check examples for %(name)s again.", name=name))
     service.act(session, actor, "task.lift", task=task_id, person=person_id)
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import plan_schemas, planning, queries, schemas, service, views
 from dynabench.rounds.plan import Plan
 from dynabench.rounds.schemas import Number
@@ -77,7 +78,7 @@ async def put_chosen(
 ) -> plan_schemas.ChosenOut:
     """Let a round work on these few contexts, on those of another round, or with an empty list on all (owners)."""
     if (body.contexts is None) == (body.from_round is None):
-        raise errors.Invalid({"contexts": "Give either `contexts` or `from_round`."})
+        raise errors.Invalid({"contexts": _("Give either `contexts` or `from_round`.")})
 
     def write(session: Session) -> plan_schemas.ChosenOut:
         if body.from_round is not None:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import plan as plans
 from dynabench.rounds import queries, service, timing
 from dynabench.rounds.plan import PARTS, Plan
@@ -38,7 +39,7 @@ def locked(session: Session, person: Person | None, task_id: str, number: int) -
     service.require_owner(session, person, task_id)
     found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
     if found is None:
-        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+        raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     return found
 
 
@@ -47,13 +48,13 @@ def check(of: Round, plan: Plan, at: datetime) -> None:
     wrong = {}
     before = plan_of(of)
     if plan.sampling is not None and plan.sampling not in samplers():
-        wrong["sampling"] = f"Choose one of {', '.join(samplers())}."
+        wrong["sampling"] = _("Choose one of %(value)s.", value=", ".join(samplers()))
     if of.state == "draft" and plan.opens_at and plan.opens_at != before.opens_at and plan.opens_at <= at:
-        wrong["opens_at"] = "Choose a moment that is still to come, or open the round yourself."
+        wrong["opens_at"] = _("Choose a moment that is still to come, or open the round yourself.")
     if of.state != "draft" and plan.opens_at != before.opens_at:
-        wrong["opens_at"] = "This round was opened already."
+        wrong["opens_at"] = _("This round was opened already.")
     if plan.closes_at and plan.closes_at != before.closes_at and plan.closes_at <= at:
-        wrong["closes_at"] = "Choose a moment that is still to come, or close the round yourself."
+        wrong["closes_at"] = _("Choose a moment that is still to come, or close the round yourself.")
     if wrong:
         raise errors.Invalid(wrong)
 
@@ -62,7 +63,9 @@ def change(session: Session, person: Person | None, task_id: str, number: int, p
     """Give a round another plan (owners); the log keeps the one that it had. Closed rounds keep theirs."""
     found = locked(session, person, task_id, number)
     if found.state not in ("draft", "open"):
-        raise errors.Conflict(f"Round {number} is {found.state}: its plan stays as it was.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s: its plan stays as it was.", number=number, state=found.state)
+        )
     check(found, plan, now())
     _put(session, person, found, plan)
     return found
@@ -74,7 +77,7 @@ def _put(session: Session, person: Person | None, of: Round, plan: Plan) -> None
     if not changed:
         return
     if plan.contexts == "chosen" and not session.scalar(queries.chosen(of.id).limit(1)):
-        raise errors.Invalid({"contexts": "Choose some contexts for this round first."})
+        raise errors.Invalid({"contexts": _("Choose some contexts for this round first.")})
     of.plan = plan.document()
     subject: dict[str, Any] = {"task": of.task_id, "round": of.number, "changed": ", ".join(changed)}
     service.act(session, person, PLANNED, **subject, was=before.document())
@@ -89,7 +92,7 @@ def undo(session: Session, person: Person | None, task_id: str, number: int) -> 
     found = locked(session, person, task_id, number)
     last = last_change(session, found)
     if last is None:
-        raise errors.Conflict("The plan of this round was never changed.")
+        raise errors.Conflict(_("The plan of this round was never changed."))
     was = plans.parse(last.subject["was"])
     if found.state != "draft":
         was = was.model_copy(update={"opens_at": plan_of(found).opens_at})
@@ -109,7 +112,15 @@ def clone(session: Session, person: Person | None, task_id: str, number: int, pa
     """
     service.require_owner(session, person, task_id)
     if unknown := set(parts) - set(PARTS):
-        raise errors.Invalid({"parts": f"Unknown: {', '.join(sorted(unknown))}. Choose among {', '.join(PARTS)}."})
+        raise errors.Invalid(
+            {
+                "parts": _(
+                    "Unknown: %(value)s. Choose among %(parts)s.",
+                    value=", ".join(sorted(unknown)),
+                    parts=", ".join(PARTS),
+                )
+            }
+        )
     of = service.round_of(session, task_id, number)
     arms = of.arms if "arms" in parts else []
     made = service.draft_round(session, person, task_id, [], of.fooled_when, arms)
@@ -140,7 +151,9 @@ def discard(session: Session, person: Person | None, task_id: str, number: int) 
     """Throw a draft away (owners); nothing was collected in it."""
     found = locked(session, person, task_id, number)
     if found.state != "draft":
-        raise errors.Conflict(f"Round {number} is {found.state}; only a draft can be thrown away.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s; only a draft can be thrown away.", number=number, state=found.state)
+        )
     session.execute(delete(Invitation).where(Invitation.round_id == found.id))
     for each in (RoundPerson, RoundContext, Target):
         session.execute(delete(each).where(each.round_id == found.id))
@@ -155,14 +168,18 @@ def choose(session: Session, person: Person | None, task_id: str, number: int, i
     """
     found = locked(session, person, task_id, number)
     if found.state not in ("draft", "open"):
-        raise errors.Conflict(f"Round {number} is {found.state}: its contexts stay as they were.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s: its contexts stay as they were.", number=number, state=found.state)
+        )
     wanted = sorted(set(ids))
     if len(wanted) > MOST_CHOSEN:
-        raise errors.Invalid({"contexts": f"Choose at most {MOST_CHOSEN} contexts."})
+        raise errors.Invalid({"contexts": _("Choose at most %(most_chosen)s contexts.", most_chosen=MOST_CHOSEN)})
     usable = (Context.task_id == task_id, Context.retired_at.is_(None), Context.id.in_(wanted))
     known = set(session.scalars(select(Context.id).where(*usable)))
     if missing := [id for id in wanted if id not in known]:
-        raise errors.Invalid({"contexts": f"Context {missing[0]} is not one of this task that can be handed out."})
+        raise errors.Invalid(
+            {"contexts": _("Context %(missing)s is not one of this task that can be handed out.", missing=missing[0])}
+        )
     before = list(session.scalars(queries.chosen(found.id)))
     plan = plan_of(found).model_copy(update={"contexts": "chosen" if wanted else "all"})
     if before == wanted and found.plan == plan.document():
@@ -197,10 +214,12 @@ def name(session: Session, person: Person | None, task_id: str, number: int, use
     found = locked(session, person, task_id, number)
     wanted = {each.strip().lower(): each.strip() for each in usernames if each.strip()}
     if len(wanted) > MOST_NAMED:
-        raise errors.Invalid({"people": f"Name at most {MOST_NAMED:,} people; a link takes more."})
+        raise errors.Invalid(
+            {"people": _("Name at most %(most_named)s people; a link takes more.", most_named=f"{MOST_NAMED:,}")}
+        )
     known = {each.username.lower(): each.id for name in wanted for each in session.scalars(queries.person(name))}
     if unknown := [each for key, each in wanted.items() if key not in known]:
-        raise errors.Invalid({"people": f"There is nobody called {', '.join(unknown[:5])}."})
+        raise errors.Invalid({"people": _("There is nobody called %(unknown)s.", unknown=", ".join(unknown[:5]))})
     session.execute(delete(RoundPerson).where(RoundPerson.round_id == found.id))
     if known:
         rows = [{"round_id": found.id, "person_id": id} for id in sorted(known.values())]

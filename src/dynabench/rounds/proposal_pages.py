@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from dynabench import errors
 from dynabench.accounts.auth import Admin, Member
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.rounds import editing, proposals
 from dynabench.rounds.proposal_api import row
 from dynabench.security import RowId
@@ -79,7 +80,7 @@ async def decide(
     db = request.app.state.db
     try:
         if act not in ("accept", "refuse"):
-            raise errors.Invalid({"act": "Accept it or refuse it."})
+            raise errors.Invalid({"act": _("Accept it or refuse it.")})
         made = await db.awrite(proposals.decide, admin, id, act == "accept", reason)
     except (errors.Invalid, errors.Conflict) as problem:
         wrong = problem.fields if isinstance(problem, errors.Invalid) else {"act": problem.detail}

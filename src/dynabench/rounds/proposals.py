@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.rounds import people, service
 from dynabench.rounds.owner_tables import Proposal
@@ -37,9 +38,13 @@ def check_new(session: Session, source: str) -> TaskConfig:
     """The config of a task that is not there yet; raises `Invalid`."""
     config = TaskConfig.parse(source)
     if config.id in service.RESERVED:
-        raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
+        raise errors.Invalid(
+            {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}
+        )
     if session.get(Task, config.id) is not None:
-        raise errors.Invalid({"id": f"There is a task {config.id} already. Its console can give it a new version."})
+        raise errors.Invalid(
+            {"id": _("There is a task %(id)s already. Its console can give it a new version.", id=config.id)}
+        )
     return config
 
 
@@ -48,14 +53,14 @@ def creates(person: Person, mode: Mode) -> bool:
     if person.admin or mode == "free":
         return True
     if mode == "admins":
-        raise errors.Forbidden("Only admins make tasks here. Ask one to make it and to make you its owner.")
+        raise errors.Forbidden(_("Only admins make tasks here. Ask one to make it and to make you its owner."))
     return False
 
 
 def create(session: Session, person: Person, mode: Mode, source: str) -> str:
     """Make a task at once, with its owner; its id. `Forbidden` where an admin has to accept it."""
     if not creates(person, mode):
-        raise errors.Forbidden("An admin has to accept new tasks here. Propose it.")
+        raise errors.Forbidden(_("An admin has to accept new tasks here. Propose it."))
     check_new(session, source)
     return service.save_task(session, person, source, new_by_anyone=True).task_id
 
@@ -63,20 +68,25 @@ def create(session: Session, person: Person, mode: Mode, source: str) -> str:
 def propose(session: Session, person: Person, mode: Mode, source: str, note: str = "") -> Proposal:
     """Ask the admins for a task; they are told. Raises `Invalid`, and `Conflict` where enough wait."""
     if creates(person, mode) and not person.admin:
-        raise errors.Conflict("Nobody has to accept tasks here: create it.")
+        raise errors.Conflict(_("Nobody has to accept tasks here: create it."))
     config = check_new(session, source)
     note = note.strip()
     if len(note) > NOTE:
-        raise errors.Invalid({"note": f"Use at most {NOTE:,} characters."})
+        raise errors.Invalid({"note": _("Use at most %(note)s characters.", note=f"{NOTE:,}")})
     session.get(Person, person.id, with_for_update=True)  # counted one at a time
     if (session.scalar(waiting(person.id)) or 0) >= MOST_WAITING:
-        raise errors.Conflict(f"{MOST_WAITING} of your tasks wait already. Withdraw one, or wait for an answer.")
+        raise errors.Conflict(
+            _(
+                "%(most_waiting)s of your tasks wait already. Withdraw one, or wait for an answer.",
+                most_waiting=MOST_WAITING,
+            )
+        )
     made = Proposal(task_id=config.id, source=source, note=note, person_id=person.id)
     session.add(made)
     session.flush()
     service.act(session, person, "proposal.sent", proposal=made.id, of=config.id)
     for admin in session.scalars(admins()):
-        text = f"{person.public_name} proposes a task: {config.name}."
+        text = _("%(public_name)s proposes a task: %(name)s.", public_name=person.public_name, name=config.name)
         notices.tell(session, admin, "proposal", text, link=f"/admin/proposals/{made.id}")
     return made
 
@@ -85,7 +95,7 @@ def one(session: Session, person: Person | None, id: int) -> Proposal:
     """A proposal, for who wrote it and for admins; None is the operator."""
     found = session.get(Proposal, id)
     if found is None or (person is not None and not person.admin and found.person_id != person.id):
-        raise errors.NotFound("There is no such proposal.")
+        raise errors.NotFound(_("There is no such proposal."))
     return found
 
 
@@ -109,7 +119,7 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
     For admins; None is the operator. Raises `Conflict` where it does not wait any more.
     """
     if actor is not None and not actor.admin:
-        raise errors.Forbidden("This is for the deployment's administrators.")
+        raise errors.Forbidden(_("This is for the deployment's administrators."))
     found = _waiting(session, actor, id)
     if not accept or reason.strip():
         reason = people.clean_reason(reason)
@@ -121,7 +131,10 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
         proposer = session.get_one(Person, found.person_id)
         service.save_task(session, proposer, found.source, new_by_anyone=True)
         service.act(session, actor, "proposal.accepted", task=found.task_id, proposal=id)
-        text, link = f"Your task {found.task_id} was accepted; you own it.", f"/tasks/{found.task_id}/manage"
+        text, link = (
+            _("Your task %(task_id)s was accepted; you own it.", task_id=found.task_id),
+            f"/tasks/{found.task_id}/manage",
+        )
     else:
         service.act(session, actor, "proposal.refused", proposal=id, of=found.task_id, reason=found.reason)
         text = f"Your task {found.task_id} was not accepted: {found.reason}"
@@ -133,7 +146,7 @@ def decide(session: Session, actor: Person | None, id: int, accept: bool, reason
 def withdraw(session: Session, person: Person, id: int) -> Proposal:
     """Take a proposal back that waits."""
     if one(session, person, id).person_id != person.id:
-        raise errors.Forbidden("Only who proposed a task takes it back. You can refuse it.")
+        raise errors.Forbidden(_("Only who proposed a task takes it back. You can refuse it."))
     found = _waiting(session, person, id)
     found.state, found.decided_at = "withdrawn", now()
     service.act(session, person, "proposal.withdrawn", proposal=id, of=found.task_id)
@@ -144,5 +157,5 @@ def _waiting(session: Session, person: Person | None, id: int) -> Proposal:
     one(session, person, id)
     found = session.get_one(Proposal, id, with_for_update=True, populate_existing=True)
     if found.state != "waiting":
-        raise errors.Conflict(f"This proposal is {found.state} already.")
+        raise errors.Conflict(_("This proposal is %(state)s already.", state=found.state))
     return found

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.models import fit
 from dynabench.models.protocol import Card
 from dynabench.tasks import TaskConfig
@@ -20,18 +21,24 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     """
     if [*names] == [NOBODY]:
         if config.chat is not None:
-            raise errors.Invalid({"targets": "This task is a conversation: name at least one model to talk with."})
+            raise errors.Invalid({"targets": _("This task is a conversation: name at least one model to talk with.")})
         return []
     if not names:
         raise errors.Invalid(
-            {"targets": "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."}
+            {
+                "targets": _(
+                    "Name at least one model, such as those that `dynabench model list` shows; none asks nobody."
+                )
+            }
         )
     if len(set(names)) < len(names):
-        raise errors.Invalid({"targets": "Name each model once."})
+        raise errors.Invalid({"targets": _("Name each model once.")})
     known = {key: card for card in cards for key in (card.name, f"{card.name}@{card.version}")}
     if missing := [name for name in names if name not in known]:
         some = ", ".join(sorted({card.name for card in cards})) or "none"
-        raise errors.Invalid({"targets": f"Unknown: {', '.join(missing)}. The model host has: {some}."})
+        raise errors.Invalid(
+            {"targets": _("Unknown: %(missing)s. The model host has: %(some)s.", missing=", ".join(missing), some=some)}
+        )
     chosen = [known[name] for name in names]
     for card in chosen:
         if told := fit.problems(config, card):
@@ -64,8 +71,12 @@ def judge(config: TaskConfig, cards: Sequence[Card]) -> Card | None:
         return None
     found = next((card for card in cards if rule.judge in (card.name, f"{card.name}@{card.version}")), None)
     if found is None:
-        raise errors.Invalid({"judge": f"The judge {rule.judge} is not served by the model host."})
+        raise errors.Invalid({"judge": _("The judge %(judge)s is not served by the model host.", judge=rule.judge)})
     if lacking := [name for name in found.inputs if name not in rule.ask]:
-        told = f"The judge {found.name} needs {', '.join(lacking)}; say under fooled.ask what it is given."
+        told = _(
+            "The judge %(name)s needs %(lacking)s; say under fooled.ask what it is given.",
+            name=found.name,
+            lacking=", ".join(lacking),
+        )
         raise errors.Invalid({"judge": told})
     return found

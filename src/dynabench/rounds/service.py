@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
@@ -34,7 +35,7 @@ def config_of(session: Session, version_id: int) -> TaskConfig:
     if version_id not in known:
         version = session.get(TaskVersion, version_id)
         if version is None:
-            raise errors.NotFound("There is no such version of the task.")
+            raise errors.NotFound(_("There is no such version of the task."))
         known[version_id] = TaskConfig.parse(version.source)
     return known[version_id]
 
@@ -57,7 +58,7 @@ def task(session: Session, task_id: str) -> Task:
     """The task, or `NotFound`."""
     found = session.get(Task, task_id)
     if found is None:
-        raise errors.NotFound(f"There is no task {task_id!r}.")
+        raise errors.NotFound(_("There is no task %(task_id)s.", task_id=repr(task_id)))
     return found
 
 
@@ -66,7 +67,7 @@ def task_config(session: Session, task_id: str) -> TaskConfig:
     current = session.scalar(queries.open_round(task_id))
     version_id = current.version_id if current else task(session, task_id).version_id
     if version_id is None:
-        raise errors.NotFound(f"Task {task_id!r} has no config.")
+        raise errors.NotFound(_("Task %(task_id)s has no config.", task_id=repr(task_id)))
     return config_of(session, version_id)
 
 
@@ -79,7 +80,7 @@ def round_of(session: Session, task_id: str, number: int) -> Round:
     """Round `number` of the task, or `NotFound`."""
     found = session.scalar(queries.round_numbered(task_id, number))
     if found is None:
-        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+        raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     return found
 
 
@@ -88,7 +89,9 @@ def open_round_of(session: Session, task_id: str) -> Round:
     found = session.scalar(queries.open_round(task_id))
     if found is None:
         task(session, task_id)  # says so where there is no such task
-        raise errors.Conflict("No round of this task is open now, so nothing can be written. Its owner can open one.")
+        raise errors.Conflict(
+            _("No round of this task is open now, so nothing can be written. Its owner can open one.")
+        )
     return found
 
 
@@ -105,7 +108,7 @@ def require_owner(session: Session, person: Person | None, task_id: str) -> None
     """Refuse everybody but the task's owners; None is the operator at the command line."""
     task(session, task_id)
     if person is not None and role(session, person, task_id) != "owner":
-        raise errors.Forbidden("Only the task's owners may do this.")
+        raise errors.Forbidden(_("Only the task's owners may do this."))
 
 
 def act(session: Session, /, actor: Person | None, kind: str, **subject: object) -> None:
@@ -133,11 +136,13 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     """
     config = TaskConfig.parse(source)
     if config.id in RESERVED:
-        raise errors.Invalid({"id": f"No task may be called {config.id!r}: it would stand in the way of a page."})
+        raise errors.Invalid(
+            {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}
+        )
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
         if person is not None and not person.admin and not new_by_anyone:
-            raise errors.Forbidden("Only admins may create tasks. Propose it with POST /proposals.")
+            raise errors.Forbidden(_("Only admins may create tasks. Propose it with POST /proposals."))
         found = Task(id=config.id)
         session.add(found)
         session.flush()
@@ -167,8 +172,12 @@ def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
     names = {field.name for field in config.context}
     if some is not None and set(some.values) != names:
         raise errors.Conflict(
-            f"The task's contexts have the fields {', '.join(sorted(some.values))}; this version wants "
-            f"{', '.join(sorted(names)) or 'none'}. Create a task with another id."
+            _(
+                "The task's contexts have the fields %(value)s; this version wants %(value2)s. "
+                "Create a task with another id.",
+                value=", ".join(sorted(some.values)),
+                value2=", ".join(sorted(names)) or "none",
+            )
         )
 
 
@@ -184,17 +193,19 @@ def set_role(session: Session, actor: Person | None, task_id: str, username: str
     """
     require_owner(session, actor, task_id)
     if name is not None and name not in ROLES:
-        raise errors.Invalid({"role": f"Choose one of {', '.join(ROLES)}."})
+        raise errors.Invalid({"role": _("Choose one of %(roles)s.", roles=", ".join(ROLES))})
     person = session.scalar(queries.person(username))
     if person is None:
-        raise errors.NotFound(f"There is nobody called {username!r}.")
+        raise errors.NotFound(_("There is nobody called %(username)s.", username=repr(username)))
     task_locked(session, task_id)  # two owners who leave at once do so one after the other
     found = session.get(Role, (task_id, person.id), with_for_update=True)
     was = found.role if found else None
     if was == name:
         return
     if was == "owner" and session.scalar(queries.other_owner(task_id, person.id)) is None:
-        raise errors.Conflict(f"{person.username} is the task's last owner. Make somebody else an owner first.")
+        raise errors.Conflict(
+            _("%(username)s is the task's last owner. Make somebody else an owner first.", username=person.username)
+        )
     if name is None:
         session.delete(found)
     elif found:
@@ -222,14 +233,14 @@ def draft_round(
     """
     require_owner(session, person, task_id)
     if assign not in conditions.ASSIGN:
-        raise errors.Invalid({"assign": f"Choose one of {', '.join(conditions.ASSIGN)}."})
+        raise errors.Invalid({"assign": _("Choose one of %(assign)s.", assign=", ".join(conditions.ASSIGN))})
     if ensemble not in ENSEMBLES:
-        raise errors.Invalid({"ensemble": f"Choose one of {', '.join(ENSEMBLES)}."})
+        raise errors.Invalid({"ensemble": _("Choose one of %(ensembles)s.", ensembles=", ".join(ENSEMBLES))})
     owner = task_locked(session, task_id)  # numbers are given one at a time
     config = newest_config(session, task_id)
     chosen = conditions.clean(arms, config)
     if judge is None and config.fooled.judged_by == "model":
-        raise errors.Invalid({"judge": "This task's answers are judged by a model: name it with the round."})
+        raise errors.Invalid({"judge": _("This task's answers are judged by a model: name it with the round.")})
     number = (session.scalar(queries.last_number(task_id)) or 0) + 1
     made = Round(task_id=task_id, number=number, version_id=owner.version_id, state="draft", fooled_when=ensemble)
     made.arms, made.assign = chosen, assign
@@ -249,9 +260,11 @@ def open_round(session: Session, person: Person | None, task_id: str, number: in
     session.get_one(Task, task_id, with_for_update=True)  # of two openings at once the second waits, then is refused
     found = round_of(session, task_id, number)
     if found.state != "draft":
-        raise errors.Conflict(f"Round {number} is {found.state}; only a draft can be opened.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s; only a draft can be opened.", number=number, state=found.state)
+        )
     if other := session.scalar(queries.open_round(task_id)):
-        raise errors.Conflict(f"Round {other.number} is open. Close it first.")
+        raise errors.Conflict(_("Round %(number)s is open. Close it first.", number=other.number))
     config = config_of(session, found.version_id)
     if not config.context:  # a task without context has one all the same, an empty one, that examples hang on
         contexts.add(session, task_id, config, [contexts.Row(1, {})])
@@ -266,9 +279,9 @@ def close_round(session: Session, person: Person | None, task_id: str, number: i
     require_owner(session, person, task_id)
     found = session.scalar(queries.round_numbered(task_id, number).with_for_update())
     if found is None:
-        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+        raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     if found.state == "draft":
-        raise errors.Conflict(f"Round {number} was never opened.")
+        raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
     if found.state == "open":
         found.state, found.closed_at = "closed", now()
         act(session, person, "round.closed", task=task_id, round=number)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.auth import Member
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import archives, files, listing, schemas, service, waiting
 from dynabench.rounds.mapping import Columns
 from dynabench.rounds.owning import After, Limit
@@ -50,7 +51,7 @@ def _columns(pairs: list[str], tag: str) -> Columns | None:
         return None
     split = [pair.partition("=") for pair in pairs]
     if wrong := [field for field, equals, column in split if not (field and equals and column)]:
-        raise errors.Invalid({"column": f"Give FIELD=COLUMN, not {printable(wrong[0])!r}."})
+        raise errors.Invalid({"column": _("Give FIELD=COLUMN, not %(wrong)s.", wrong=repr(printable(wrong[0])))})
     return Columns({field: column for field, _, column in split}, tag)
 
 
@@ -109,5 +110,5 @@ def job_of(session: Session, person: Member, task: str, job: str) -> jobs.Job:
     service.require_owner(session, person, task)
     found = session.get(jobs.Job, job)
     if found is None or found.kind != "import_contexts" or found.payload.get("task") != task:
-        raise errors.NotFound(f"There is no import {job!r} of this task.")
+        raise errors.NotFound(_("There is no import %(job)s of this task.", job=repr(job)))
     return found

@@ -4,6 +4,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.rounds import queries, schemas, service
 from dynabench.rounds.tables import Round, TaskVersion
 
@@ -33,7 +34,7 @@ def visible_round(session: Session, viewer: Person | None, task_id: str, number:
     """A round; drafts are there for the task's owners alone."""
     found = service.round_of(session, task_id, number)
     if found.state == "draft" and service.role(session, viewer, task_id) != "owner":
-        raise errors.NotFound(f"Task {task_id!r} has no round {number}.")
+        raise errors.NotFound(_("Task %(task_id)s has no round %(number)s.", task_id=repr(task_id), number=number))
     return round_out(session, found)
 
 

@@ -17,6 +17,7 @@ from uuid import UUID
 from anyio import open_file
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.rounds import files
 from dynabench.settings import Settings
 
@@ -98,7 +99,7 @@ def find(settings: Settings, task: str, id: UUID) -> Path:
     """The waiting file; `NotFound` where it was thrown away or never was."""
     found = list((settings.folder / "uploads" / task).glob(f"{id}.*"))
     if not found:
-        raise errors.NotFound("This file is not here any more. Send it again.")
+        raise errors.NotFound(_("This file is not here any more. Send it again."))
     return found[0]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from dynabench.language import _
 from dynabench.models.protocol import Inputs, Output, as_text
 from dynabench.models.sandbox import usage
 from dynabench.models.sandbox.usage import family, resident
@@ -135,7 +136,7 @@ class Asked:
             answer = self._answer(process, until)
         except TimeoutError:
             self.close()
-            raise Stopped("time", f"There was no answer within {seconds:.0f} s.") from None
+            raise Stopped("time", _("There was no answer within %(seconds)s s.", seconds=f"{seconds:.0f}")) from None
         except (OSError, EOFError):
             with suppress(subprocess.TimeoutExpired):
                 process.wait(5)
@@ -152,7 +153,9 @@ class Asked:
         head = self._receive(process, 4, until)
         size = int.from_bytes(head, "big")
         if size > MOST:
-            raise Stopped("wrong_output", f"It answered with {size} bytes, of {MOST} at most.")
+            raise Stopped(
+                "wrong_output", _("It answered with %(size)s bytes, of %(most)s at most.", size=size, most=MOST)
+            )
         return orjson.loads(self._receive(process, size, until))
 
     def _receive(self, process: subprocess.Popen[bytes], size: int, until: float) -> bytes:
@@ -175,10 +178,10 @@ class Asked:
         if self._why:
             return Stopped("out_of_memory", self._why)
         if code == -signal.SIGKILL:
-            return Stopped("out_of_memory", "The system killed the process, most likely because memory ran out.")
+            return Stopped("out_of_memory", _("The system killed the process, most likely because memory ran out."))
         if code == -signal.SIGABRT and usage.starved(self.log()):
-            return Stopped("out_of_memory", "It asked for more memory than it may have.")
-        return Stopped("crashed", f"The process ended with status {code}.")
+            return Stopped("out_of_memory", _("It asked for more memory than it may have."))
+        return Stopped("crashed", _("The process ended with status %(code)s.", code=code))
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         """Measure the memory of the process and its children until it ends, and kill it where that is too much."""
@@ -186,7 +189,11 @@ class Asked:
             used = sum(map(resident, family(process.pid)))
             self._peak = max(self._peak, used)
             if used > self._limits.memory_mb * 2**20:
-                self._why = f"It took {used >> 20} MiB of memory, of {self._limits.memory_mb} allowed."
+                self._why = _(
+                    "It took %(used)s MiB of memory, of %(memory_mb)s allowed.",
+                    used=used >> 20,
+                    memory_mb=self._limits.memory_mb,
+                )
                 _kill(process)
                 return
             time.sleep(EVERY)

@@ -11,6 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
+from dynabench.language import _
 from dynabench.rounds import service as rounds
 from dynabench.scoring import answers, queries, row_scores, service
 from dynabench.scoring.asking import Stopped
@@ -64,18 +65,18 @@ def page(
     """
     seen = service.one(session, viewer, id)
     if seen.dataset.visibility == "hidden" or (seen.evaluation.state == "done" and not seen.shows):
-        raise errors.Forbidden("Of this dataset nothing is shown but its scores as a whole.")
+        raise errors.Forbidden(_("Of this dataset nothing is shown but its scores as a whole."))
     if not seen.shows:
-        raise errors.Conflict("There are no results before the evaluation is done.")
+        raise errors.Conflict(_("There are no results before the evaluation is done."))
     if tag and seen.shows != "rows":
-        raise errors.Forbidden("The tags of this dataset's rows are not shown.")
+        raise errors.Forbidden(_("The tags of this dataset's rows are not shown."))
     shards = [each for each in session.scalars(queries.shards(id)) if each.part == ROWS]
     config = rounds.newest_config(session, seen.dataset.task_id)
     try:
         field = answer_field(config, settings, shards[0])
         return _page(settings, seen, shards, field, after + 1, limit, wrong, tag)
     except (Stopped, FileNotFoundError):
-        raise errors.Unavailable("The stored answers cannot be read now. Tell the operator.") from None
+        raise errors.Unavailable(_("The stored answers cannot be read now. Tell the operator.")) from None
 
 
 def _page(

@@ -14,6 +14,7 @@ from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.db import now
 from dynabench.errors import NotFound
+from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Output
 from dynabench.registry import predictions
@@ -111,7 +112,9 @@ class Running:
                 raise Stopped("missing_predictions") from None
         outputs = list(islice(source, piece.rows))
         if len(outputs) != piece.rows:
-            raise Stopped("missing_predictions", f"The file ends {piece.rows - len(outputs)} rows too early.")
+            raise Stopped(
+                "missing_predictions", _("The file ends %(rows)s rows too early.", rows=piece.rows - len(outputs))
+            )
         self._file = (piece.first + piece.rows, source)
         return outputs
 

@@ -14,6 +14,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion, slice_told
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.registry.tables import Submission
@@ -23,22 +24,25 @@ from dynabench.scoring.measures import measure
 from dynabench.scoring.tables import Evaluation, Record, Score
 
 CODES = {
-    "out_of_memory": "The model needed more memory than an evaluation may take. Make it smaller: int8, ONNX, or "
-    "shorter inputs.",
-    "time": "The model took too long. Try it with `dynabench model check`, which tells its speed.",
-    "wrong_output": "The model returned something that is no answer. `dynabench model check` says what is wrong.",
-    "unreachable": "The endpoint did not answer. See that it is up, then run the evaluation again.",
-    "refused": "The model refused an input, or cannot be opened here. `dynabench model check` says why.",
-    "cluster": "The cluster that models run on does not answer. The operator has to see to it; then run it again.",
-    "spending": "The limit on what the endpoint may cost a day is reached. It goes on tomorrow (UTC) with "
-    "what is left; no row is paid for twice.",
-    "crashed": "The model's process ended without a word. The end of the log may say why.",
-    "cancelled": "Somebody cancelled it. It can be run again.",
-    "dataset_changed": "The dataset's file is not what was recorded of it. The operator has to restore it.",
-    "answers_gone": "Stored answers are missing. The operator has to restore them.",
-    "model_gone": "This version of the model is not installed any more. Submit it again.",
-    "missing_predictions": "The file lacks predictions for some rows. Each row needs one, by its uid.",
-    "failed": "Something went wrong on our side. The operator's log has more; it can be run again.",
+    "out_of_memory": _(
+        "The model needed more memory than an evaluation may take. Make it smaller: int8, ONNX, or shorter inputs."
+    ),
+    "time": _("The model took too long. Try it with `dynabench model check`, which tells its speed."),
+    "wrong_output": _("The model returned something that is no answer. `dynabench model check` says what is wrong."),
+    "unreachable": _("The endpoint did not answer. See that it is up, then run the evaluation again."),
+    "refused": _("The model refused an input, or cannot be opened here. `dynabench model check` says why."),
+    "cluster": _("The cluster that models run on does not answer. The operator has to see to it; then run it again."),
+    "spending": _(
+        "The limit on what the endpoint may cost a day is reached. It goes on tomorrow (UTC) "
+        "with what is left; no row is paid for twice."
+    ),
+    "crashed": _("The model's process ended without a word. The end of the log may say why."),
+    "cancelled": _("Somebody cancelled it. It can be run again."),
+    "dataset_changed": _("The dataset's file is not what was recorded of it. The operator has to restore it."),
+    "answers_gone": _("Stored answers are missing. The operator has to restore them."),
+    "model_gone": _("This version of the model is not installed any more. Submit it again."),
+    "missing_predictions": _("The file lacks predictions for some rows. Each row needs one, by its uid."),
+    "failed": _("Something went wrong on our side. The operator's log has more; it can be run again."),
 }
 """Why an evaluation may end without scores, and what to do about it."""
 
@@ -91,7 +95,7 @@ def one(session: Session, viewer: Person | None, id: int) -> Seen:
     """The evaluation as `viewer` sees it; `NotFound` where there is none for them."""
     row = session.execute(queries.whole(id)).one_or_none()
     if row is None or not sees(session, viewer, row[1]):
-        raise errors.NotFound("There is no such evaluation.")
+        raise errors.NotFound(_("There is no such evaluation."))
     seen = _seen(viewer, row[0], row[1], row[2], row[3])
     seen = replace(seen, held=_held(session, seen))
     if not seen.going:
@@ -140,12 +144,15 @@ def record(session: Session, viewer: Person | None, id: int) -> Record:
     seen = one(session, viewer, id)
     found = session.get(Record, id)
     if found is None or (seen.submission.visibility == "anonymous" and not seen.mine):
-        raise errors.NotFound("There is no record of this evaluation to be shown.")
+        raise errors.NotFound(_("There is no record of this evaluation to be shown."))
     if seen.dataset.visibility == "hidden" and found.document["dataset"]["visibility"] != "hidden":
-        raise errors.Forbidden("This record was signed before the dataset was hidden, and says too much of its rows.")
+        raise errors.Forbidden(
+            _("This record was signed before the dataset was hidden, and says too much of its rows.")
+        )
     if seen.held:
-        raise errors.Forbidden("The scores in this record are held back: the dataset is hidden, and an earlier try is "
-                               "as good.")  # fmt: skip
+        raise errors.Forbidden(
+            _("The scores in this record are held back: the dataset is hidden, and an earlier try is as good.")
+        )
     return found
 
 
@@ -153,7 +160,7 @@ def cancel(session: Session, person: Person, id: int) -> None:
     """End an evaluation (its submitter, admins); what was answered stays for another run."""
     evaluation = _own(session, person, id)
     if evaluation.state not in queries.OPEN:
-        raise errors.Conflict(f"It is over already: {evaluation.state}.")
+        raise errors.Conflict(_("It is over already: %(state)s.", state=evaluation.state))
     evaluation.state, evaluation.code, evaluation.ended_at = "cancelled", "cancelled", now()
     rounds.act(session, person, "evaluation.cancelled", evaluation=id)
     announce(session, evaluation, person.id)
@@ -163,10 +170,12 @@ def retry(session: Session, person: Person, id: int) -> None:
     """Run an evaluation again that failed or was cancelled (its submitter, admins), from the first shard that lacks."""
     evaluation = _own(session, person, id)
     if evaluation.state not in ("failed", "cancelled"):
-        raise errors.Conflict(f"Only what failed or was cancelled is run again; this is {evaluation.state}.")
+        raise errors.Conflict(
+            _("Only what failed or was cancelled is run again; this is %(state)s.", state=evaluation.state)
+        )
     submission = session.get_one(Submission, evaluation.submission_id)
     if submission.state != "ready" or submission.withdrawn_at:
-        raise errors.Conflict("The submission was withdrawn, so it is not evaluated any more.")
+        raise errors.Conflict(_("The submission was withdrawn, so it is not evaluated any more."))
     queueing.reopen(session, evaluation)
     rounds.act(session, person, "evaluation.retried", evaluation=id, attempt=evaluation.attempt)
 
@@ -175,7 +184,7 @@ def ended_text(evaluation: Evaluation, submission: Submission, dataset: Dataset)
     """What the submitter is told when it is over."""
     of = f"{submission.name} on {dataset.title or dataset.name}"
     if evaluation.state == "done":
-        return f"The evaluation of {of} is done."
+        return _("The evaluation of %(of)s is done.", of=of)
     return f"The evaluation of {of} ended: {CODES.get(evaluation.code, evaluation.code)}"
 
 
@@ -199,7 +208,7 @@ def announce(session: Session, evaluation: Evaluation, by: int | None = None) ->
 def _own(session: Session, person: Person, id: int) -> Evaluation:
     seen = one(session, person, id)
     if not seen.mine:
-        raise errors.Forbidden("Only the submitter and admins may do this.")
+        raise errors.Forbidden(_("Only the submitter and admins may do this."))
     return session.get_one(Evaluation, id, with_for_update=True, populate_existing=True)
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from dynabench.accounts.auth import Member
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.registry import submission_queries as registry_queries
 from dynabench.registry import submissions
 from dynabench.registry.submission_api import Id
@@ -19,10 +20,10 @@ from dynabench.web import render
 router = APIRouter(include_in_schema=False)
 QUEUED_WITHIN = timedelta(minutes=2)
 DONE = {
-    "cancel": "The check was cancelled.",
-    "retry": "It is checked once more.",
-    "withdraw": "It is withdrawn. The ledger keeps that it was there.",
-    "visibility": "Saved: who may see it.",
+    "cancel": _("The check was cancelled."),
+    "retry": _("It is checked once more."),
+    "withdraw": _("It is withdrawn. The ledger keeps that it was there."),
+    "visibility": _("Saved: who may see it."),
 }
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench.datasets import stored
 from dynabench.db import Database
 from dynabench.errors import Invalid, NotFound
+from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
 from dynabench.scoring import columns, queries, records
@@ -55,9 +56,11 @@ def read(path: Path) -> Signed:
         told = json.loads(path.read_text(encoding="utf-8"))
         document, signature, key = told["document"], str(told["signature"]), str(told.get("key", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Invalid({"record": f"{path} is no record ({error!r})."}) from None
+        raise Invalid({"record": _("%(path)s is no record (%(error)s).", path=path, error=repr(error))}) from None
     if not isinstance(document, dict) or document.get("format") != records.FORMAT:
-        raise Invalid({"record": f"{path} holds no document of the format {records.FORMAT}."})
+        raise Invalid(
+            {"record": _("%(path)s holds no document of the format %(format)s.", path=path, format=records.FORMAT)}
+        )
     return Signed(document, signature, key)
 
 
@@ -69,7 +72,7 @@ def own(settings: Settings, evaluation: int) -> Signed:
     finally:
         database.close()
     if found is None:
-        raise NotFound(f"There is no record of an evaluation {evaluation} here.")
+        raise NotFound(_("There is no record of an evaluation %(evaluation)s here.", evaluation=evaluation))
     return trusted(found.document, found.signature, records.public_keys(settings))
 
 
@@ -139,7 +142,7 @@ def _rows(settings: Settings, task: str, of: dict[str, Any]) -> str:
             database.close()
         digest = version.digest if version and version.told_digest("hidden") == digest else ""
     if not digest or not stored.path(settings, digest).is_file():
-        raise NotFound(f"The rows of {of['name']} ({of['digest'][:16]}) are not here.")
+        raise NotFound(_("The rows of %(name)s (%(value)s) are not here.", name=of["name"], value=of["digest"][:16]))
     return str(digest)
 
 

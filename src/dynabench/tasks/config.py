@@ -8,6 +8,7 @@ from pydantic import StringConstraints, ValidationError, model_validator
 from rapidfuzz.distance import Levenshtein
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Image, MediaField, Text, Values
@@ -131,7 +132,7 @@ class TaskConfig(Section):
         answer = groups.clean("answer", self.answer, values, around, Facts(values=around))
         labels = {field.name: field.label_of(field_goal) for field, field_goal in self._goals(goal or {})}
         missed = {
-            f"answer.{name}": f"Your goal is “{label}”, so that must be the answer."
+            f"answer.{name}": _("Your goal is “%(label)s”, so that must be the answer.", label=label)
             for name, label in labels.items()
             if answer.get(name) != (goal or {})[name]
         }
@@ -248,11 +249,21 @@ class TaskConfig(Section):
         counting = self.fooled.counting(self.answer)
         for field in counting:
             if not isinstance(prediction, Mapping) or field.name not in prediction:
-                raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
+                raise Unavailable(
+                    _("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name)
+                )
             if not field.is_answer(prediction[field.name]):
-                raise Unavailable(f"The model's “{field.name}” {field.no_answer}. Tell the owner of the task.")
+                raise Unavailable(
+                    _(
+                        "The model's “%(name)s” %(no_answer)s. Tell the owner of the task.",
+                        name=field.name,
+                        no_answer=field.no_answer,
+                    )
+                )
             if prediction[field.name] is None and field.required:
-                raise Unavailable(f"The model's answer has no “{field.name}”. Tell the owner of the task.")
+                raise Unavailable(
+                    _("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name)
+                )
         return self.fooled.fooled(prediction, claimed, counting, given or {}, probabilities)
 
     def agrees(self, blind: Values, claimed: Values, given: Values | None = None) -> bool:

@@ -6,6 +6,7 @@ import yaml
 from pydantic import ValidationError
 
 from dynabench.errors import Invalid
+from dynabench.language import _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
@@ -19,9 +20,15 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     Aliases are refused, so a text cannot unfold into more than it says. Raises Invalid under the key `config`.
     """
     if not isinstance(text, str):
-        raise _invalid("A config is YAML text.")
+        raise _invalid(_("A config is YAML text."))
     if len(text) > MAX_CHARACTERS:
-        raise _invalid(f"This has {len(text):,} characters; a config has at most {MAX_CHARACTERS:,}.")
+        raise _invalid(
+            _(
+                "This has %(n)s characters; a config has at most %(max_characters)s.",
+                n=f"{len(text):,}",
+                max_characters=f"{MAX_CHARACTERS:,}",
+            )
+        )
     try:
         loader = yaml.SafeLoader(text)
         try:
@@ -33,13 +40,15 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         where = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        raise _invalid(f"This is not YAML: {error.problem or error.context}{where}.") from None
+        raise _invalid(
+            _("This is not YAML: %(value)s%(where)s.", value=error.problem or error.context, where=where)
+        ) from None
     except yaml.YAMLError:
-        raise _invalid("This is not YAML text: it contains control characters or broken characters.") from None
+        raise _invalid(_("This is not YAML text: it contains control characters or broken characters.")) from None
     except (ValueError, RecursionError, OverflowError, TypeError):
-        raise _invalid("This YAML has values or nesting that no config needs.") from None
+        raise _invalid(_("This YAML has values or nesting that no config needs.")) from None
     if node is None or not isinstance(values, dict):
-        raise _invalid("A config is a mapping that starts with id and name.")
+        raise _invalid(_("A config is a mapping that starts with id and name."))
     lines: dict[Path, int] = {}
     _mark(node, (), lines)
     return values, lines
@@ -53,18 +62,24 @@ def _bounded(root: yaml.Node) -> None:
         node, depth = todo.pop()
         line = node.start_mark.line + 1
         if id(node) in seen:
-            raise _invalid(f"Aliases (*name) are not read here: write it out (line {line}).")
+            raise _invalid(_("Aliases (*name) are not read here: write it out (line %(line)s).", line=line))
         if depth > _DEPTH:
-            raise _invalid(f"This is nested too deeply (line {line}).")
+            raise _invalid(_("This is nested too deeply (line %(line)s).", line=line))
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             keys = [key.value for key, _ in node.value]
             if not all(isinstance(key, str) for key in keys):
-                raise _invalid(f"Keys are plain words (line {line}).")
+                raise _invalid(_("Keys are plain words (line %(line)s).", line=line))
             if len(set(keys)) < len(keys):
                 at = next(at for at, key in enumerate(keys) if key in keys[:at])
                 line = node.value[at][0].start_mark.line + 1
-                raise _invalid(f"The key “{printable(keys[at])}” stands twice in one mapping (line {line}).")
+                raise _invalid(
+                    _(
+                        "The key “%(keys)s” stands twice in one mapping (line %(line)s).",
+                        keys=printable(keys[at]),
+                        line=line,
+                    )
+                )
             todo += [(child, depth + 1) for pair in node.value for child in pair]
         elif isinstance(node, yaml.SequenceNode):
             todo += [(child, depth + 1) for child in node.value]
@@ -94,15 +109,15 @@ def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
 
 
 _MESSAGES = {
-    "missing": "This is missing.",
-    "unexpected_keyword_argument": "There is no such key.",
-    "string_type": "This must be text; put it in quotes if YAML takes it for something else.",
-    "list_type": "This must be a list.",
-    "model_type": "This must be a mapping of keys to values.",
-    "model_attributes_type": "This must be a mapping of keys to values.",
-    "int_type": "This must be a whole number.",
-    "bool_type": "This must be true or false.",
-    "string_pattern_mismatch": "This must be lower-case letters, digits and _ and begin with a letter.",
+    "missing": _("This is missing."),
+    "unexpected_keyword_argument": _("There is no such key."),
+    "string_type": _("This must be text; put it in quotes if YAML takes it for something else."),
+    "list_type": _("This must be a list."),
+    "model_type": _("This must be a mapping of keys to values."),
+    "model_attributes_type": _("This must be a mapping of keys to values."),
+    "int_type": _("This must be a whole number."),
+    "bool_type": _("This must be true or false."),
+    "string_pattern_mismatch": _("This must be lower-case letters, digits and _ and begin with a letter."),
 }
 
 

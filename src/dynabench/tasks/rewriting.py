@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from dynabench.errors import Invalid
+from dynabench.language import _
 
 SIMPLE = re.compile(r"\w[\w .-]*", re.ASCII)
 Path = tuple[str | int, ...]
@@ -32,7 +33,7 @@ def rewritten(text: str, changes: Mapping[Path, Any]) -> str:
 def _set(text: str, path: Path, value: Any) -> str:
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode):
-        raise Invalid({"config": "A config is a mapping that starts with id and name."})
+        raise Invalid({"config": _("A config is a mapping that starts with id and name.")})
     node: yaml.Node = root
     for depth, part in enumerate(path):
         found = _child(node, part)
@@ -42,7 +43,13 @@ def _set(text: str, path: Path, value: Any) -> str:
     if value is None:
         return _without(text, parent, node)
     if not isinstance(node, yaml.ScalarNode):
-        raise Invalid({"config": f"{'.'.join(map(str, path))} is no plain value in this config; change it there."})
+        raise Invalid(
+            {
+                "config": _(
+                    "%(value)s is no plain value in this config; change it there.", value=".".join(map(str, path))
+                )
+            }
+        )
     if node.value == "" and node.start_mark.index == node.end_mark.index:  # a key with nothing after it
         return text[: node.start_mark.index] + " " + _written(value) + text[node.end_mark.index :]
     after = "\n" if node.style in ("|", ">") else ""  # a block ends where the next key begins
@@ -56,7 +63,7 @@ def _child(node: yaml.Node, part: str | int) -> yaml.Node | None:
         return node.value[part] if part < len(node.value) else None
     if isinstance(node, yaml.MappingNode) and part == 0:  # one field may stand without a list
         return node
-    raise Invalid({"config": "This config is written in a way that has no place for it; change it there."})
+    raise Invalid({"config": _("This config is written in a way that has no place for it; change it there.")})
 
 
 def _written(value: Any) -> str:
@@ -74,7 +81,7 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
         written = f"{{{part}: {written}}}"
     entry = f"{path[0]}: {written}"
     if not isinstance(to, yaml.MappingNode) or not isinstance(path[0], str):
-        raise Invalid({"config": "This config is written in a way that has no place for it; change it there."})
+        raise Invalid({"config": _("This config is written in a way that has no place for it; change it there.")})
     if to.flow_style:
         place = to.end_mark.index - 1
         comma = ", " if to.value else ""
@@ -90,7 +97,7 @@ def _add(text: str, to: yaml.Node, path: Path, value: Any) -> str:
 
 def _without(text: str, parent: yaml.Node, node: yaml.Node) -> str:
     if not isinstance(parent, yaml.MappingNode):
-        raise Invalid({"config": "This is an item of a list; take it away there."})
+        raise Invalid({"config": _("This is an item of a list; take it away there.")})
     key = next(key for key, value in parent.value if value is node)
     start, end = key.start_mark.index, node.end_mark.index
     if parent.flow_style:

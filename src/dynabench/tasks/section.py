@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, 
 from pydantic import Field as Setting
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from dynabench.language import _
+
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 Line = Annotated[str, StringConstraints(max_length=300)]
 Markdown = Annotated[str, StringConstraints(max_length=20_000)]
@@ -28,7 +30,7 @@ class Section(BaseModel):
         known = [field.alias or name for name, field in cls.model_fields.items()]
         unknown = [key for key in raw if key not in known]
         if unknown:
-            refuse({printable(key): "There is no such key." + did_you_mean(key, known) for key in unknown[:20]})
+            refuse({printable(key): _("There is no such key.") + did_you_mean(key, known) for key in unknown[:20]})
         return raw
 
 

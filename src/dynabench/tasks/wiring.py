@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dynabench.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
@@ -84,12 +85,12 @@ def _names(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     for path, field in _all(config):
         key = (path.startswith("validate"), field.name)
         if key in taken:
-            yield f"{path}.name", f"The name “{field.name}” is taken by another field."
+            yield f"{path}.name", _("The name “%(name)s” is taken by another field.", name=field.name)
         taken.add(key)
     hidden = [field.name for field in config.link]
     for index, name in enumerate(hidden):
         if name in hidden[:index]:
-            yield f"link.{index}.name", f"The name “{name}” is taken by another field."
+            yield f"link.{index}.name", _("The name “%(name)s” is taken by another field.", name=name)
 
 
 def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -97,18 +98,22 @@ def _starts(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     contexts = [field.name for field in config.context if isinstance(field, Text)]
     for target, source in config.start.prompt.items():
         if target not in inputs:
-            yield f"start.prompt.{target}", "There is no such text field in the input." + did_you_mean(target, inputs)
+            yield (
+                f"start.prompt.{target}",
+                _("There is no such text field in the input.") + did_you_mean(target, inputs),
+            )
         if source not in contexts:
             yield (
                 f"start.prompt.{target}",
-                f"There is no text field “{source}” in the context." + did_you_mean(source, contexts),
+                _("There is no text field “%(source)s” in the context.", source=source)
+                + did_you_mean(source, contexts),
             )
 
 
 def _perturb(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     choices = [field.name for field in config.answer if isinstance(field, Choice)]
     if config.perturb is not None and config.perturb.flip not in choices:
-        yield "perturb.flip", "There is no such choice in the answer." + did_you_mean(config.perturb.flip, choices)
+        yield "perturb.flip", _("There is no such choice in the answer.") + did_you_mean(config.perturb.flip, choices)
 
 
 def _rule(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -123,20 +128,23 @@ def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
             known = texts if text else [each.name for each in given if each is not field]
             if name not in known:
                 what = "text field" if text else "field"
-                yield f"{path}.{key}", f"There is no such {what} in context or input." + did_you_mean(name, known)
+                yield (
+                    f"{path}.{key}",
+                    _("There is no such %(what)s in context or input.", what=what) + did_you_mean(name, known),
+                )
         if isinstance(field, Edit):
             yield from _edited(config, path, field.of)
 
 
 def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str]]:
     """What is edited must be there before the form is: where the input is written that is the context alone."""
-    group, _, place = path.rpartition(".")
+    group, _dot, place = path.rpartition(".")
     before = config.context[: int(place)] if group == "context" else config.context
     after = config.input if group in ("ask", "validate.ask") else []
     shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
     if of not in shown:
         where = "context or input" if after else "the context before it"
-        yield f"{path}.of", f"There is no such text field in {where}." + did_you_mean(of, shown)
+        yield f"{path}.of", _("There is no such text field in %(where)s.", where=where) + did_you_mean(of, shown)
 
 
 def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
@@ -144,10 +152,10 @@ def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     given = context + [field.name for field in config.input if isinstance(field, Image)]
     for path, field in _all(config):
         if isinstance(field, ImageRegion) and field.of not in given:
-            yield f"{path}.of", "There is no such image field in context or input." + did_you_mean(field.of, given)
+            yield f"{path}.of", _("There is no such image field in context or input.") + did_you_mean(field.of, given)
         for name in field.choose_from if isinstance(field, Image) else ():
             if name not in context or path.startswith("context"):
-                told = "There is no such image field in the context." + did_you_mean(name, context)
+                told = _("There is no such image field in the context.") + did_you_mean(name, context)
                 yield f"{path}.choose_from", told
 
 
@@ -165,36 +173,39 @@ def _never(config: "TaskConfig", path: str, condition: str) -> str:
         named = {f.name: f for p, f in _all(config) if p.startswith("validate") <= path.startswith("validate")}
         return together.never(condition, named)
     if condition in conditions.VOTES and not path.startswith("validate"):
-        return "Votes are known only under validate."
+        return _("Votes are known only under validate.")
     if condition in conditions.OUTCOMES and not path.startswith(("ask", "validate")):
-        return "Whether a model was fooled is known only under ask and validate."
+        return _("Whether a model was fooled is known only under ask and validate.")
     return ""
 
 
 def _goals(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     for path, field in _all(config):
         if isinstance(field, Choice) and field.goal == "assigned" and not path.startswith("answer"):
-            yield f"{path}.goal", "Only an answer can be a goal."
+            yield f"{path}.goal", _("Only an answer can be a goal.")
         if field.when and path.startswith("answer"):
-            yield f"{path}.when", "An answer is always asked for."
+            yield f"{path}.when", _("An answer is always asked for.")
 
 
 def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     chats = [(path, field) for path, field in _all(config) if isinstance(field, Chat)]
-    for path, _ in chats:
+    for path, _field in chats:
         if not path.startswith(("context", "input")):
-            yield f"{path}.type", "A conversation stands in the input, or a finished one in the context."
+            yield f"{path}.type", _("A conversation stands in the input, or a finished one in the context.")
     for path, field in _all(config):
         for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
             if isinstance(inner, Chat):
-                yield f"{path}.fields.{index}.type", "A conversation stands in no group."
+                yield f"{path}.fields.{index}.type", _("A conversation stands in no group.")
     for number, (path, field) in enumerate(each for each in chats if each[0].startswith("input")):
         if number:
-            yield f"{path}.type", "A task has one conversation."
+            yield f"{path}.type", _("A task has one conversation.")
         if config.start.kinds != ["blank"] or config.perturb is not None:
-            yield f"{path}.type", "A conversation begins blank: leave start and perturb out."
+            yield f"{path}.type", _("A conversation begins blank: leave start and perturb out.")
         if config.fooled.judged_by is not None:
-            yield "fooled.rule", "Models that converse are fooled by their claims: choose a rule that needs no judge."
+            yield (
+                "fooled.rule",
+                _("Models that converse are fooled by their claims: choose a rule that needs no judge."),
+            )
         yield from _claims(config, path, field)
 
 
@@ -203,10 +214,12 @@ def _claims(config: "TaskConfig", path: str, chat: Chat) -> Iterator[tuple[str, 
     for name, value in chat.claims.items():
         field = answers.get(name)
         if field is None:
-            yield f"{path}.claims.{name}", "There is no such answer field." + did_you_mean(name, answers)
+            yield f"{path}.claims.{name}", _("There is no such answer field.") + did_you_mean(name, answers)
         elif not isinstance(field, Choice) or value not in field.values:
-            yield f"{path}.claims.{name}", "Name one of the options of a choice."
+            yield f"{path}.claims.{name}", _("Name one of the options of a choice.")
     counting = [field.name for field in config.fooled.counting(config.answer)]
     if chat.claims and (unsaid := [name for name in counting if name not in chat.claims]):
-        told = f"Say what models claim for {', '.join(unsaid)} too, or leave that out under fooled.fields."
+        told = _(
+            "Say what models claim for %(unsaid)s too, or leave that out under fooled.fields.", unsaid=", ".join(unsaid)
+        )
         yield f"{path}.claims", told

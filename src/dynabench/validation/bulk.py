@@ -12,6 +12,7 @@ from dynabench.collection import hiding, notes, projections
 from dynabench.collection.note_tables import BulkAct, BulkMember, Note
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -32,10 +33,12 @@ def act(session: Session, person: Person | None, task_id: str, kind: Kind, value
     people.require_moderator(session, person, task_id)
     wanted = sorted(set(ids))
     if not 0 < len(wanted) <= MOST:
-        raise errors.Invalid({"ids": f"Choose 1 to {MOST:,} examples."})
+        raise errors.Invalid({"ids": _("Choose 1 to %(most)s examples.", most=f"{MOST:,}")})
     value = _clean(kind, value)
     if len(found := _of_task(session, task_id, wanted)) < len(wanted):
-        raise errors.NotFound(f"Task {task_id!r} has no example {min(set(wanted) - found)}.")
+        raise errors.NotFound(
+            _("Task %(task_id)s has no example %(wanted)s.", task_id=repr(task_id), wanted=min(set(wanted) - found))
+        )
     made = BulkAct(task_id=task_id, kind=kind, value=value, by=person.id if person else None, at=now())
     session.add(made)
     session.flush()
@@ -92,7 +95,7 @@ def one(session: Session, person: Person | None, task_id: str, id: int) -> tuple
     people.require_moderator(session, person, task_id)
     found = session.get(BulkAct, id)
     if found is None or found.task_id != task_id:
-        raise errors.NotFound("There is no such act.")
+        raise errors.NotFound(_("There is no such act."))
     members = select(BulkMember.example_id).where(BulkMember.bulk_id == id).order_by(BulkMember.example_id)
     return found, list(session.scalars(members))
 

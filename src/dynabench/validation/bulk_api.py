@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import notes, search
 from dynabench.collection.schemas import ExampleQuery, Strict
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.security import RowId
 from dynabench.validation import bulk
 from dynabench.validation.bulk import Kind
@@ -143,7 +144,7 @@ async def act_on_many(request: Request, task: str, body: BulkIn, person: Member)
             filters = body.matching.filters()
             ids = search.ids(session, person, task, filters, before=before, most=bulk.MOST + 1)
             if not ids:
-                raise errors.Invalid({"matching": "No example holds to all of this."})
+                raise errors.Invalid({"matching": _("No example holds to all of this.")})
         made = bulk.act(session, person, task, body.kind, body.value, ids)
         return _told(session, person, task, made.id)
 

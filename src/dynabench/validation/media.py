@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Standing
+from dynabench.language import _
 from dynabench.media import queries
 from dynabench.media.tables import Media, MediaUse
 from dynabench.rounds import people
@@ -16,7 +17,7 @@ from dynabench.stats.verdict import Verdict
 from dynabench.validation.queries import votes
 from dynabench.validation.tables import Reservation
 
-NONE = "There is no file here that you may see."
+NONE = _("There is no file here that you may see.")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def find(session: Session, viewer: Person | None, digest: str) -> Seen:
         if any(_shows(session, viewer, use) for use in uses) or (not uses and name is not None):
             return Seen(digest, media.kind, media.type, name or "")
     if viewer is None:  # whether there is such a file or not
-        raise errors.Unauthenticated("Log in to see this file, if it is one that you may see.")
+        raise errors.Unauthenticated(_("Log in to see this file, if it is one that you may see."))
     raise errors.NotFound(NONE)
 
 

@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import projections, search
 from dynabench.collection.search import Filters, Seen
 from dynabench.collection.tables import Example
+from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -68,7 +69,7 @@ def queue(
 ) -> tuple[list[Case], int | None]:
     """A page of the queue `which` (`QUEUES`), newest examples first, with the cursor of the next."""
     if which not in QUEUES:
-        raise errors.Invalid({"which": f"Choose one of {', '.join(QUEUES)}."})
+        raise errors.Invalid({"which": _("Choose one of %(queues)s.", queues=", ".join(QUEUES))})
     page = search.find(session, person, task_id, QUEUES[which], before=before, limit=limit)
     return cases(session, task_id, page.items), page.next
 
@@ -110,7 +111,9 @@ def case(session: Session, person: Person | None, task_id: str, example_id: int)
     people.require_moderator(session, person, task_id)
     found = [each for each in search.seen(session, [example_id]) if each.round.task_id == task_id]
     if not found:
-        raise errors.NotFound(f"Task {task_id!r} has no example {example_id}.")
+        raise errors.NotFound(
+            _("Task %(task_id)s has no example %(example_id)s.", task_id=repr(task_id), example_id=example_id)
+        )
     return cases(session, task_id, found)[0]
 
 
@@ -128,14 +131,14 @@ def _set(session: Session, actor: Person | None, example_id: int, reason: str, *
     found = session.get(Example, example_id)
     of = session.get_one(Round, found.round_id) if found else None
     if found is None or of is None or (actor is not None and rounds.role(session, actor, of.task_id) is None):
-        raise errors.NotFound(f"There is no example {example_id} that you may see.")
+        raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
     people.require_moderator(session, actor, of.task_id)
     said = people.clean_reason(reason)
     projections.locked(session, example_id)
     votes = session.scalars(queries.votes(example_id)).all()
     before = review(session, example_id, votes)
     if dismissed and before == "none":
-        raise errors.Conflict("Nobody has flagged this example.")
+        raise errors.Conflict(_("Nobody has flagged this example."))
     if before == ("dismissed" if dismissed else "waiting"):
         return
     session.add(Dismissal(example_id=example_id, dismissed=dismissed, reason=said, by=actor.id if actor else None))

@@ -14,6 +14,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import projections
 from dynabench.collection.tables import Standing
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.stats.verdict import Vote, places
@@ -228,5 +229,5 @@ def standing_of(session: Session, example_id: int) -> Standing:
     """The standing of an example, locked until the transaction ends, or `NotFound`."""
     standing = projections.locked(session, example_id)
     if standing is None:
-        raise errors.NotFound("There is no such example.")
+        raise errors.NotFound(_("There is no such example."))
     return standing

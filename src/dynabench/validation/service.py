@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import attributions, projections
 from dynabench.collection.tables import Example, Judgement, Prediction, Standing, VerdictEvent
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
@@ -94,15 +95,15 @@ def undo(session: Session, person: Person, example_id: int, *, seconds: int) -> 
     case = _case(session, example_id)
     mine = [cast for cast in case.votes if cast.person_id == person.id]
     if not mine:
-        raise errors.Conflict("You have no vote on this example that could be undone.")
+        raise errors.Conflict(_("You have no vote on this example that could be undone."))
     cast, at = mine[-1], now()
     latest = session.scalars(queries.latest_vote(person.id)).first()
     if latest is None or latest.id != cast.id:
-        raise errors.Conflict("Only your last vote can be undone.")
+        raise errors.Conflict(_("Only your last vote can be undone."))
     if at - cast.at > UNDO_WITHIN:
-        raise errors.Conflict("A vote can be undone for one minute. It counts now.")
+        raise errors.Conflict(_("A vote can be undone for one minute. It counts now."))
     if case.votes[-1] is not cast:
-        raise errors.Conflict("Somebody has voted after you, so your vote counts now.")
+        raise errors.Conflict(_("Somebody has voted after you, so your vote counts now."))
     first = next(iter(session.scalars(queries.votes_ever(example_id, person.id).limit(1))))
     session.add(Undo(validation_id=cast.id))
     if cast.blind_answer is not None and first.id == cast.id:
@@ -119,7 +120,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
     """Pass an example on: no vote, its place is free again, and it is not handed to this person any more."""
     standing = places.standing_of(session, example_id)
     if standing.author_id == person.id:
-        raise errors.Forbidden("This example is yours; others check it.")
+        raise errors.Forbidden(_("This example is yours; others check it."))
     people.require_seat(session, person, session.get_one(Round, standing.round_id).task_id, checking=True)
     if reservation := session.get(Reservation, (example_id, person.id)):
         session.delete(reservation)
@@ -145,7 +146,7 @@ def question(
     outcome = my_outcome(session, person, example_id)
     if outcome is None:
         places.standing_of(session, example_id)  # says so where there is no such example
-        raise errors.Conflict("What the models said is shown once you have voted.")
+        raise errors.Conflict(_("What the models said is shown once you have voted."))
     return attributions.about(session, outcome.example, outcome.predictions, model, method, label)
 
 
@@ -158,12 +159,18 @@ def voted_today(session: Session, person: Person) -> int:
 def _case(session: Session, example_id: int) -> _Case:
     standing = places.standing_of(session, example_id)
     if standing.retracted:
-        raise errors.Conflict("Its author has retracted this example.")
+        raise errors.Conflict(_("Its author has retracted this example."))
     if standing.hidden:
-        raise errors.Conflict("A moderator has hidden this example.")
+        raise errors.Conflict(_("A moderator has hidden this example."))
     found = session.get_one(Round, standing.round_id)
     if found.state not in queries.VALIDATED:
-        raise errors.Conflict(f"Round {found.number} is {found.state}; its examples are not voted on any more.")
+        raise errors.Conflict(
+            _(
+                "Round %(number)s is %(state)s; its examples are not voted on any more.",
+                number=found.number,
+                state=found.state,
+            )
+        )
     example = session.get_one(Example, example_id)
     config = rounds.config_of(session, found.version_id)
     return _Case(standing, example, found, config, list(session.scalars(queries.votes(example_id))))
@@ -172,24 +179,24 @@ def _case(session: Session, example_id: int) -> _Case:
 def _admit(session: Session, person: Person, case: _Case, as_owner: bool) -> None:
     """Refuse a vote that this person may not cast, or that nobody asked for."""
     if case.standing.author_id == person.id:
-        raise errors.Forbidden("This example is yours; others check it.")
+        raise errors.Forbidden(_("This example is yours; others check it."))
     people.require_seat(session, person, case.round.task_id, checking=True)
     if as_owner and rounds.role(session, person, case.round.task_id) != "owner":
-        raise errors.Forbidden("Only the task's owners decide alone.")
+        raise errors.Forbidden(_("Only the task's owners decide alone."))
     if as_owner:  # again too: the latest owner's vote stands, also where it corrects their own
         return
     if any(cast.person_id == person.id for cast in case.votes):
-        raise errors.Conflict("You have voted on this example already.")
+        raise errors.Conflict(_("You have voted on this example already."))
     if case.standing.verdict != Verdict.PENDING:
-        raise errors.Conflict(f"This example is decided already: {case.standing.verdict}.")
+        raise errors.Conflict(_("This example is decided already: %(verdict)s.", verdict=case.standing.verdict))
     if not case.standing.open:
         reason = "it fooled no model" if case.standing.fooled is False else "its author has yet to judge the answer"
-        raise errors.Conflict(f"No votes are wanted on this example: {reason}.")
+        raise errors.Conflict(_("No votes are wanted on this example: %(reason)s.", reason=reason))
     reservation = session.get(Reservation, (case.example.id, person.id))
     if reservation is not None and reservation.expires_at > now():
         return
     if places.free_places(session, case.config, person.id, case.example.id, places.ballots(case.votes)) < 1:
-        raise errors.Conflict("Others hold the places on this example. Ask for the next one instead.")
+        raise errors.Conflict(_("Others hold the places on this example. Ask for the next one instead."))
 
 
 def _read(
@@ -197,15 +204,15 @@ def _read(
 ) -> tuple[str, dict[str, Any] | None, dict[str, Any]]:
     """The label that a ballot stands for, its blind answer if it is one, and the values asked besides."""
     if (ballot.vote is None) == (ballot.answer is None):
-        raise errors.Invalid({"vote": "Send either a vote or, where the task asks for it, an answer."})
+        raise errors.Invalid({"vote": _("Send either a vote or, where the task asks for it, an answer.")})
     if ballot.vote is not None and ballot.vote not in LABELS:
-        raise errors.Invalid({"vote": f"Choose one of {', '.join(sorted(LABELS))}."})
+        raise errors.Invalid({"vote": _("Choose one of %(value)s.", value=", ".join(sorted(LABELS)))})
     mode = None if ballot.as_owner else places.mode_for(session, case.config, person.id, case.example.id)
     if ballot.answer is not None:
         return _read_blind(session, person, case, ballot, blind=mode == "answer")
     label = str(ballot.vote)
     if mode == "answer" and label != Verdict.FLAGGED:
-        raise errors.Invalid({"answer": "Answer this item yourself, without its author's answer, or flag it."})
+        raise errors.Invalid({"answer": _("Answer this item yourself, without its author's answer, or flag it.")})
     context = session.get_one(Context, case.example.context_id)
     claim = case.example.answer
     asked, task_id = case.config.validation.ask, case.round.task_id
@@ -221,9 +228,11 @@ def _read_blind(
     session: Session, person: Person, case: _Case, ballot: Ballot, *, blind: bool
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     if not blind:  # also in mixed tasks where nobody handed the item out: who knows whether the claim was seen
-        raise errors.Invalid({"answer": "Judge the answer that this item shows: vote correct, incorrect or flagged."})
+        raise errors.Invalid(
+            {"answer": _("Judge the answer that this item shows: vote correct, incorrect or flagged.")}
+        )
     if ballot.values:
-        raise errors.Invalid(dict.fromkeys(ballot.values, "A blind answer takes no further fields."))
+        raise errors.Invalid(dict.fromkeys(ballot.values, _("A blind answer takes no further fields.")))
     context = session.get_one(Context, case.example.context_id)
     task_id = case.round.task_id
     given = media.fill(session, task_id, case.config.answer, "answer", ballot.answer, person_id=person.id)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dynabench.language import _
 from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
@@ -48,7 +49,7 @@ def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
         return None
     return Chart(
         title=_change("vMER", [rate for _, rate in known], "round", known[0][0], known[-1][0]),
-        note="Share of examples that fooled the models and were verified by people, with 95% intervals.",
+        note=_("Share of examples that fooled the models and were verified by people, with 95% intervals."),
         spec=_dots([_point(name, rate) for name, rate in known], "Round"),
         columns=["Round", *_RATE_COLUMNS],
         rows=[[name, *_cells(rate)] for name, rate in known],
@@ -69,8 +70,10 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
     title = _change("vMER", [vmer for _, _, vmer in known], "", first, last)
     return Chart(
         title=title,
-        note="MER counts every example that fooled the models, vMER those that people verified. Newest days lag: votes "
-        "come later. Days are UTC; intervals are 95%.",
+        note=_(
+            "MER counts every example that fooled the models, vMER those that people verified. "
+            "Newest days lag: votes come later. Days are UTC; intervals are 95%."
+        ),
         spec=_lines(points) if len(known) > 1 else _rows([_point("MER", known[0][1]), _point("vMER", known[0][2])]),
         columns=["Day", "MER", ("MER: 95% interval", "num"), "vMER", ("vMER: 95% interval", "num"), ("n", "num")],
         rows=[

@@ -16,8 +16,8 @@ def render(
     """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
 
     A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None), `notices`
-    (what they have not seen yet), `url(route, **params)`, `here()`, `csrf_token` and `csrf_field()`. A variable that nobody
-    passed is an error.
+    (what they have not seen yet), `url(route, **params)`, `here()`, `csrf_token` and `csrf_field()`. A variable that
+    nobody passed is an error.
     """
     partial = fragment is not None and wants_fragment(request)
     template = environment().get_template(fragment if fragment is not None and partial else name)

@@ -15,6 +15,7 @@ from dynabench.collection import content_warning, overview
 from dynabench.collection.chat import preferences
 from dynabench.collection.chat.preferences import Judged
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
+from dynabench.language import _
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.stats.bradley_terry import FEWEST
@@ -73,5 +74,5 @@ async def _told(request: Request, task: str, number: int | None) -> PreferencesO
 
 def _judged(session: Session, task: str, number: int | None) -> Judged:
     if rounds.task_config(session, task).chat is None:
-        raise errors.Conflict("This task has no conversations, so there are no preferences among them.")
+        raise errors.Conflict(_("This task has no conversations, so there are no preferences among them."))
     return preferences.judged(session, task, number)

@@ -18,6 +18,7 @@ from dynabench.collection.chat.service import Asking
 from dynabench.collection.chat.tables import Turn
 from dynabench.db import Database
 from dynabench.errors import Problem, Unavailable
+from dynabench.language import _
 from dynabench.models.client import Host
 
 log = logging.getLogger("dynabench.chat")
@@ -106,7 +107,7 @@ class Chats:
     def room(self) -> None:
         """Raise `Unavailable` while too many turns are under way."""
         if len(self._live) >= AT_ONCE:
-            raise Unavailable("Too many conversations are under way. Try again in a moment.", retry_after=5)
+            raise Unavailable(_("Too many conversations are under way. Try again in a moment."), retry_after=5)
 
     def start(self, asking: Asking) -> None:
         """Have the models reply."""
@@ -120,7 +121,7 @@ class Chats:
 
     async def ended(self, turn_id: int) -> None:
         """Wait until a turn is over, whoever writes it down."""
-        async for _ in self.states(turn_id):
+        async for _state in self.states(turn_id):
             pass
 
     async def states(self, turn_id: int) -> AsyncGenerator[Seen, None]:
@@ -172,7 +173,7 @@ class Chats:
                 reply.text += piece
                 live.tell()
             if not reply.text.strip():
-                state, reason = "failed", "It wrote nothing."
+                state, reason = "failed", _("It wrote nothing.")
         except Problem as problem:
             state, reason = "failed", problem.detail[:500]
         except Exception as error:

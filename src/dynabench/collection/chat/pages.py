@@ -17,6 +17,7 @@ from dynabench.collection.chat.api import chats, started
 from dynabench.collection.chat.service import Begun
 from dynabench.collection.chat.views import ChatView
 from dynabench.collection.tables import Handout
+from dynabench.language import _
 from dynabench.rounds import arms
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -41,7 +42,7 @@ async def converse(request: Request, task: str, person: Member) -> Response:
     """`do` is `say`, `again`, `stop`, or `choose:` with a side, tie or bad."""
     form = await request.form()
     handout = _number(form, "handout")
-    act, _, choice = str(form.get("do", "")).partition(":")
+    act, _colon, choice = str(form.get("do", "")).partition(":")
     db = request.app.state.db
     try:
         if act in ("say", "again"):
@@ -60,7 +61,7 @@ async def converse(request: Request, task: str, person: Member) -> Response:
             which = person, _number(form, "conversation"), _number(form, "turn")
             await db.awrite(service.choose, *which, choice, _ratings(form), random.Random())
         else:
-            raise errors.Invalid({"do": "Reload the page."})
+            raise errors.Invalid({"do": _("Reload the page.")})
     except (errors.Invalid, errors.Conflict) as problem:
         if not wants_fragment(request):
             raise
@@ -98,17 +99,17 @@ def _view(session: Session, task: str, person: Person, handout_id: int) -> tuple
     handout = session.get(Handout, handout_id)
     of = session.get(Round, handout.round_id) if handout else None
     if handout is None or of is None or handout.person_id != person.id or of.task_id != task:
-        raise errors.NotFound(f"Nothing was given to you under {handout_id}.")
+        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
     config = rounds.config_of(session, of.version_id)
     if config.chat is None:
-        raise errors.Conflict("This task has no conversations.")
+        raise errors.Conflict(_("This task has no conversations."))
     return config, views.view(session, handout_id, len(arms.targets_of(of, handout.arm)))
 
 
 def _number(form: FormData, name: str) -> int:
     text = str(form.get(name, ""))
     if not _WHICH.fullmatch(text):
-        raise errors.Invalid({name: "Reload the page."})
+        raise errors.Invalid({name: _("Reload the page.")})
     return int(text)
 
 

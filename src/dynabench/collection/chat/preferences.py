@@ -15,6 +15,7 @@ from dynabench import errors
 from dynabench.collection.chat.schemas import PreferenceOut, PreferencesOut
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Standing
+from dynabench.language import _
 from dynabench.rounds.tables import Round
 from dynabench.stats.bradley_terry import Board, Comparison, board
 from dynabench.tasks.fields.chat import BAD, SIDES, TIE
@@ -48,7 +49,7 @@ def judged(session: Session, task: str, number: int | None) -> Judged:
     wanted = of if number is None else of.where(Round.number == number)
     rounds = {row.id: row.number for row in session.execute(wanted)}
     if number is not None and not rounds:
-        raise errors.NotFound(f"Task {task!r} has no round {number}.")
+        raise errors.NotFound(_("Task %(task)s has no round %(number)s.", task=repr(task), number=number))
     rows = session.execute(
         select(Conversation.id, Conversation.person_id, Conversation.sides, Turn.id, Turn.choice)
         .join(Turn, Turn.conversation_id == Conversation.id)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.collection.chat import views
 from dynabench.collection.chat.tables import Conversation
+from dynabench.language import _
 from dynabench.models.client import Answer
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields.chat import SIDES, Chat
@@ -39,12 +40,14 @@ def taken(
         session.get(Conversation, int(number)) if number.isascii() and number.isdecimal() and len(number) < 16 else None
     )
     if found is None or (found.person_id, found.handout_id) != (person_id, handout_id):
-        raise errors.Invalid({name: f"{chat.missing} The value is the number of a conversation of yours."})
+        raise errors.Invalid(
+            {name: _("%(missing)s The value is the number of a conversation of yours.", missing=chat.missing)}
+        )
     if found.example_id is not None:
-        raise errors.Conflict("This conversation was sent in already. Begin a new one.", example=found.example_id)
+        raise errors.Conflict(_("This conversation was sent in already. Begin a new one."), example=found.example_id)
     value = views.transcript(found)
     if len(value["turns"]) < len(found.turns):
-        raise errors.Invalid({name: "Finish the last turn first: wait for the replies, and say which was best."})
+        raise errors.Invalid({name: _("Finish the last turn first: wait for the replies, and say which was best.")})
     return {**input, chat.name: value}, _conversed(found, chat, value)
 
 
@@ -68,4 +71,4 @@ def finish(session: Session, conversation_id: int, example_id: int) -> None:
         update(Conversation).where(*open_one).values(example_id=example_id).returning(Conversation.id)
     )
     if made.scalar_one_or_none() is None:
-        raise errors.Conflict("This conversation was sent in already. Begin a new one.")
+        raise errors.Conflict(_("This conversation was sent in already. Begin a new one."))

@@ -13,6 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.chat.tables import Conversation, Reply, Turn
 from dynabench.collection.tables import Handout
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.models.protocol import Message
 from dynabench.rounds import arms, people
 from dynabench.rounds import service as rounds
@@ -57,15 +58,21 @@ def begin(session: Session, person: Person, task_id: str, handout_id: int, rng: 
     current = rounds.open_round_of(session, task_id)
     handout = session.get(Handout, handout_id, with_for_update=True)
     if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
-        raise errors.NotFound(f"Nothing was given to you in round {current.number} under {handout_id}.")
+        raise errors.NotFound(
+            _(
+                "Nothing was given to you in round %(number)s under %(handout_id)s.",
+                number=current.number,
+                handout_id=handout_id,
+            )
+        )
     if known := open_on(session, handout.id):
         return known
     _chat(session, current)
     targets = list(arms.targets_of(current, handout.arm))
     if not targets:
-        raise errors.Conflict("No model is asked in this condition, so there is nobody to talk with.")
+        raise errors.Conflict(_("No model is asked in this condition, so there is nobody to talk with."))
     if len(targets) > len(SIDES):
-        raise errors.Conflict(f"A conversation has {len(SIDES)} models at most. Tell the owner of the task.")
+        raise errors.Conflict(_("A conversation has %(n)s models at most. Tell the owner of the task.", n=len(SIDES)))
     rng.shuffle(targets)
     made = Conversation(
         handout_id=handout.id, round_id=current.id, person_id=person.id, sides=[list(each) for each in targets]
@@ -86,7 +93,9 @@ def own(session: Session, person: Person, conversation_id: int, *, lock: bool = 
     """Somebody's own conversation; for everybody else there is none."""
     found = session.get(Conversation, conversation_id, with_for_update=lock)
     if found is None or found.person_id != person.id:
-        raise errors.NotFound(f"There is no conversation {conversation_id} that you may see.")
+        raise errors.NotFound(
+            _("There is no conversation %(conversation_id)s that you may see.", conversation_id=conversation_id)
+        )
     return found
 
 
@@ -95,7 +104,7 @@ def turn_of(found: Conversation, number: int) -> Turn:
     for turn in found.turns:
         if turn.number == number:
             return turn
-    raise errors.NotFound(f"Conversation {found.id} has no turn {number}.")
+    raise errors.NotFound(_("Conversation %(id)s has no turn %(number)s.", id=found.id, number=number))
 
 
 def say(session: Session, person: Person, conversation_id: int, said: str, key: str) -> Begun:
@@ -105,17 +114,25 @@ def say(session: Session, person: Person, conversation_id: int, said: str, key: 
     for turn in found.turns:
         if turn.key == key:
             if turn.request != request:
-                raise errors.Conflict("This key was used for another turn. Use a new key for each turn.")
+                raise errors.Conflict(_("This key was used for another turn. Use a new key for each turn."))
             return Begun(found.id, turn.id, turn.number, None)
     chat = _live(session, person, found)
     if found.turns:
         _settled(found.turns[-1])
     if len(found.turns) >= chat.max_turns:
-        raise errors.Conflict(f"This conversation has had its {chat.max_turns} turns. Send it in.")
+        raise errors.Conflict(
+            _("This conversation has had its %(max_turns)s turns. Send it in.", max_turns=chat.max_turns)
+        )
     if not said.strip():
-        raise errors.Invalid({"said": "Write something."})
+        raise errors.Invalid({"said": _("Write something.")})
     if len(said) > chat.max_length:
-        raise errors.Invalid({"said": f"This has {len(said)} characters; up to {chat.max_length} are read."})
+        raise errors.Invalid(
+            {
+                "said": _(
+                    "This has %(n)s characters; up to %(max_length)s are read.", n=len(said), max_length=chat.max_length
+                )
+            }
+        )
     number = len(found.turns) + 1
     turn = Turn(conversation_id=found.id, number=number, said=said, key=key, request=request)
     turn.replies = [Reply(side=side) for side in range(len(found.sides))]
@@ -130,11 +147,11 @@ def again(session: Session, person: Person, conversation_id: int, number: int) -
     chat = _live(session, person, found)
     turn = turn_of(found, number)
     if turn is not found.turns[-1] or turn.state == "chosen":
-        raise errors.Conflict("The conversation has gone on since. Only its last turn can be asked again.")
+        raise errors.Conflict(_("The conversation has gone on since. Only its last turn can be asked again."))
     if writing(turn):
         return Begun(found.id, turn.id, number, None)
     if all(reply.state == "done" for reply in turn.replies):
-        raise errors.Conflict("All replies to this turn are complete.")
+        raise errors.Conflict(_("All replies to this turn are complete."))
     for reply in turn.replies:
         if reply.state != "done":
             reply.text, reply.state, reply.reason, reply.first_ms, reply.whole_ms = "", "writing", "", None, None
@@ -164,16 +181,16 @@ def choose(
     if turn.state == "chosen":
         if turn.choice == choice:
             return found
-        raise errors.Conflict("You have chosen for this turn already. Reload the page to see the conversation.")
+        raise errors.Conflict(_("You have chosen for this turn already. Reload the page to see the conversation."))
     if writing(turn):
-        raise errors.Conflict("Replies are still being written. Wait for them, or stop them.")
+        raise errors.Conflict(_("Replies are still being written. Wait for them, or stop them."))
     if choice not in offered:
-        raise errors.Invalid({"choice": f"Choose one of {', '.join(offered)}."})
+        raise errors.Invalid({"choice": _("Choose one of %(offered)s.", offered=", ".join(offered))})
     readable = [side for side, reply in enumerate(turn.replies) if reply.text.strip()]
     if choice in names and names.index(choice) not in readable:
-        raise errors.Invalid({"choice": "This reply is empty. Ask again, or choose another one."})
+        raise errors.Invalid({"choice": _("This reply is empty. Ask again, or choose another one.")})
     if choice == TIE and len(readable) < 2:
-        raise errors.Invalid({"choice": "A tie needs two replies. Ask again, or choose the one that there is."})
+        raise errors.Invalid({"choice": _("A tie needs two replies. Ask again, or choose the one that there is.")})
     _rate(turn, chat, names, ratings)
     turn.choice, turn.state, turn.chosen_at = choice, "chosen", now()
     turn.continued = names.index(choice) if choice in names else rng.choice(readable) if choice == TIE else None
@@ -183,13 +200,13 @@ def choose(
 
 def _rate(turn: Turn, chat: Chat, names: list[str], ratings: dict[str, int]) -> None:
     if strangers := sorted(set(ratings) - set(names)):
-        raise errors.Invalid({f"ratings.{strangers[0][:20]}": "There is no such side."})
+        raise errors.Invalid({f"ratings.{strangers[0][:20]}": _("There is no such side.")})
     for side, reply in enumerate(turn.replies):
         rating = ratings.get(names[side])
         if not chat.rate or not reply.text.strip():
             continue
         if rating is None or not 1 <= rating <= chat.rate:
-            raise errors.Invalid({f"ratings.{names[side]}": f"Rate this reply from 1 to {chat.rate}."})
+            raise errors.Invalid({f"ratings.{names[side]}": _("Rate this reply from 1 to %(rate)s.", rate=chat.rate)})
         reply.rating = rating
 
 
@@ -239,16 +256,18 @@ def _live(session: Session, person: Person, found: Conversation) -> Chat:
     of = session.get_one(Round, found.round_id)
     people.require_seat(session, person, of.task_id)
     if of.state != "open":
-        raise errors.Conflict(f"Round {of.number} is {of.state}, so its conversations are over.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s, so its conversations are over.", number=of.number, state=of.state)
+        )
     if found.example_id is not None:
-        raise errors.Conflict("This conversation was sent in. Begin a new one.")
+        raise errors.Conflict(_("This conversation was sent in. Begin a new one."))
     return _chat(session, of)
 
 
 def _chat(session: Session, of: Round) -> Chat:
     chat = rounds.config_of(session, of.version_id).chat
     if chat is None:
-        raise errors.Conflict("This task has no conversations.")
+        raise errors.Conflict(_("This task has no conversations."))
     return chat
 
 
@@ -257,8 +276,8 @@ def _settled(last: Turn) -> None:
     if last.state == "chosen":
         return
     if writing(last):
-        raise errors.Conflict("The models are still replying. Wait for them, or stop them.")
-    raise errors.Conflict("Say first which reply was best, or ask again where one broke off.")
+        raise errors.Conflict(_("The models are still replying. Wait for them, or stop them."))
+    raise errors.Conflict(_("Say first which reply was best, or ask again where one broke off."))
 
 
 def _asking(found: Conversation, turn: Turn, chat: Chat) -> Asking:

@@ -13,6 +13,7 @@ from dynabench.collection import seeds
 from dynabench.datasets.imports import finished, reading
 from dynabench.datasets.imports.plan import Plan, Refused, brief, make
 from dynabench.datasets.imports.state import Numbered, State
+from dynabench.language import _
 from dynabench.rounds import contexts
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Row, Upload
@@ -44,7 +45,7 @@ def first(rows: Iterable[Row]) -> dict[str, Any]:
         if isinstance(row.values, dict):
             return reading.values(row)
         why = why or f" Row {row.number}: {row.error}"
-    raise errors.Invalid({"file": f"There is no row in this file that can be read.{why}"})
+    raise errors.Invalid({"file": _("There is no row in this file that can be read.") + why})
 
 
 def cut(

@@ -11,6 +11,7 @@ from dynabench.datasets.imports import places
 from dynabench.datasets.imports.state import State
 from dynabench.datasets.rows import Row, ValidationPart
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.tasks import TaskConfig
@@ -65,16 +66,16 @@ def _known_fields(config: TaskConfig, row: Row) -> None:
     """Refuse what pages could not show: values of no field, and predictions that answer something else."""
     for member, values, group in (("initial", row.initial, "input"), ("goal", row.goal or {}, "answer")):
         if extra := values.keys() - {one.name for one in config.fields(group)}:
-            raise errors.Invalid({f"{member}.{sorted(extra)[0][:60]}": "The task has no such field."})
+            raise errors.Invalid({f"{member}.{sorted(extra)[0][:60]}": _("The task has no such field.")})
     asked = [(one.model, one.method, one.label) for one in row.attributions]
     if len(set(asked)) < len(asked):
-        raise errors.Invalid({"attributions": "The same model, method and label come twice."})
+        raise errors.Invalid({"attributions": _("The same model, method and label come twice.")})
     inputs = config.model_inputs(row.context.values, row.input)
     for place, said in enumerate(row.predictions):
         try:
             config.fooled_by(said.answer, row.answer, inputs, said.probabilities)
         except (errors.Unavailable, TypeError, ValueError, AttributeError, KeyError):
-            raise errors.Invalid({f"predictions.{place}.answer": "This is no answer to the task."}) from None
+            raise errors.Invalid({f"predictions.{place}.answer": _("This is no answer to the task.")}) from None
 
 
 def _vote(
@@ -101,7 +102,7 @@ def _vote(
 def _lenient(clean: Any, group: str, values: dict[str, Any], state: State, what: str) -> dict[str, Any]:
     """The values that the task takes; the others are noted. What is wanted and missing is missing."""
     kept = dict(values)
-    for _ in range(3):
+    for _try in range(3):
         try:
             return dict(clean(kept))
         except errors.Invalid as problem:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from dynabench import errors
+from dynabench.language import _
 
 PIECE = 1024**2  # characters
 MOST = 64 * 1024**2  # of one member, such as an article with all its questions
@@ -26,7 +27,9 @@ class _Text:
         """Read on, as much again as is here, so that a long member is not tried too often; False at the end."""
         rest, wanted = [self.text[self.at :]], max(len(self.text) - self.at, 1)
         if wanted > MOST:
-            raise errors.TooLarge(f"A member of this JSON document is longer than {MOST:,} characters.")
+            raise errors.TooLarge(
+                _("A member of this JSON document is longer than %(most)s characters.", most=f"{MOST:,}")
+            )
         while wanted > 0 and (some := next(self.decoded, "")):
             rest.append(some)
             wanted -= len(some)

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from dynabench import errors
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.media import looking, queries
 from dynabench.media import service as media
 from dynabench.media.facts import Facts, Kind, Limits, Refused
@@ -65,7 +66,7 @@ def _stored(
         with opened.open(entry) as stream:
             content = stream.read(most + 1)
         if len(content) > most:
-            raise errors.Invalid({"file": f"{entry.filename[:80]} is too large."})
+            raise errors.Invalid({"file": _("%(value)s is too large.", value=entry.filename[:80])})
         try:
             yield named, _kept(db, settings, task, person_id, named, content)
         except Refused as problem:
@@ -96,6 +97,6 @@ def _write(opened: zipfile.ZipFile, target: Path, kept: dict[str, str]) -> None:
         for line in stream:
             left -= len(line)
             if left < 0:
-                raise errors.TooLarge("This zip file is too large unpacked. Split it.")
+                raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
             text = line.decode("utf-8")
             out.write(REFERENCE.sub(lambda found: f"{found[1]}{kept.get(found[2], found[2])}{found[3]}", text))

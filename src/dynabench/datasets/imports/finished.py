@@ -18,6 +18,7 @@ from dynabench.datasets.imports.checks import Ready, check
 from dynabench.datasets.imports.origins import Origins
 from dynabench.datasets.imports.state import Numbered, State
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round, Task
@@ -68,7 +69,7 @@ def _fresh(
     for one in rows:
         uid = one.row.uid
         if uid in known and known[uid].task_id != task_id:
-            named.append((one.number, f"Another task has an example with the uid {uid}."))
+            named.append((one.number, _("Another task has an example with the uid %(uid)s.", uid=uid)))
         elif uid in known or uid in fresh:
             state.duplicates += 1
             if uid in known and known[uid].made_from is None and known[uid].request == IMPORTED:

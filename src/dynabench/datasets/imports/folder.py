@@ -13,6 +13,7 @@ import yaml
 
 from dynabench import errors
 from dynabench.datasets.imports import reading
+from dynabench.language import _
 
 CARD = "README.md"
 SPLITS = {
@@ -32,18 +33,26 @@ def choose(names: Sequence[str], card: str = "", config: str = "", split: str = 
     data = sorted(name for name in names if _is_data(name))
     if not data:
         scripts = any(name.endswith(".py") for name in names)
-        why = "Its rows come from a script, which is never run here." if scripts else "It has no data files."
-        raise errors.Invalid({"dataset": f"{why} Files that are read: {', '.join(reading.KINDS)}."})
+        why = _("Its rows come from a script, which is never run here.") if scripts else _("It has no data files.")
+        raise errors.Invalid(
+            {"dataset": _("%(why)s Files that are read: %(kinds)s.", why=why, kinds=", ".join(reading.KINDS))}
+        )
     by_split = _from_card(data, card, config)
     if by_split is None:
         if config:
             data = [name for name in data if config in PurePosixPath(name).parts]
             if not data:
-                raise errors.Invalid({"config": f"The dataset has no folder {config!r} and its card no such config."})
+                raise errors.Invalid(
+                    {
+                        "config": _(
+                            "The dataset has no folder %(config)s and its card no such config.", config=repr(config)
+                        )
+                    }
+                )
         by_split = _by_name(data)
     wanted = split or next((one for one in ("train", "") if one in by_split), "")
     if wanted not in by_split and (split or len(by_split) > 1):
-        raise errors.Invalid({"split": f"Choose one of {', '.join(sorted(filter(None, by_split)))}."})
+        raise errors.Invalid({"split": _("Choose one of %(value)s.", value=", ".join(sorted(filter(None, by_split))))})
     return by_split.get(wanted) or next(iter(by_split.values()))
 
 
@@ -85,7 +94,7 @@ def _from_card(data: list[str], card: str, config: str) -> dict[str, list[str]] 
     fallback = next((name for name, one in named.items() if one.get("default")), next(iter(named)))
     chosen = named.get(config or ("default" if "default" in named else fallback))
     if chosen is None:
-        raise errors.Invalid({"config": f"Choose one of {', '.join(sorted(named))}."})
+        raise errors.Invalid({"config": _("Choose one of %(value)s.", value=", ".join(sorted(named)))})
     files = chosen.get("data_files", [])
     files = [files] if isinstance(files, str | dict) else files
     found: dict[str, list[str]] = {}

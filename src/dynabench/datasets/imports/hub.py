@@ -13,6 +13,7 @@ from typing import Any
 
 from dynabench import errors
 from dynabench.datasets.imports import folder
+from dynabench.language import _
 from dynabench.settings import Settings
 
 MOST = 1024**3  # bytes of all files of a split
@@ -32,16 +33,16 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if not DATASET.fullmatch(self.dataset) or ".." in self.dataset:
-            raise errors.Invalid({"dataset": "Give the dataset's id, such as squad or owner/name."})
+            raise errors.Invalid({"dataset": _("Give the dataset's id, such as squad or owner/name.")})
         if not REVISION.fullmatch(self.revision) or ".." in self.revision:
-            raise errors.Invalid({"revision": "Give a branch, tag or commit."})
+            raise errors.Invalid({"revision": _("Give a branch, tag or commit.")})
 
 
 def download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
     """Fetch the files of a split into a folder of their own. Raises `Unavailable` where the hub does not answer,
     `NotFound` for an unknown dataset, `Invalid` for one without such files, `TooLarge`."""
     if not settings.hub_url:
-        raise errors.Unavailable("This deployment calls no hub. Download the dataset and import its files.")
+        raise errors.Unavailable(_("This deployment calls no hub. Download the dataset and import its files."))
     try:
         return _download(settings, wanted, into)
     except errors.Problem:
@@ -63,7 +64,7 @@ def _download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
         if isinstance(entry, RepoFile):
             sizes[entry.path] = entry.size
         if len(sizes) > 100_000:
-            raise errors.TooLarge("This dataset has more than 100,000 files.")
+            raise errors.TooLarge(_("This dataset has more than 100,000 files."))
     into.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def fetch(name: str) -> Path:
@@ -73,10 +74,14 @@ def _download(settings: Settings, wanted: Wanted, into: Path) -> list[Path]:
     card = fetch(folder.CARD).read_text(encoding="utf-8", errors="replace") if small else ""
     chosen = folder.choose(list(sizes), card, wanted.config, wanted.split)
     if len(chosen) > MOST_FILES or sum(sizes[name] for name in chosen) > MOST:
-        raise errors.TooLarge(f"The split has more than {MOST_FILES} files or 1 GiB. Choose a smaller one.")
+        raise errors.TooLarge(
+            _("The split has more than %(most_files)s files or 1 GiB. Choose a smaller one.", most_files=MOST_FILES)
+        )
     found = [fetch(name) for name in chosen]
     if strays := [path for path in found if not path.resolve().is_relative_to(into.resolve())]:
-        raise errors.Invalid({"dataset": f"The hub names a file outside of the dataset: {strays[0].name}."})
+        raise errors.Invalid(
+            {"dataset": _("The hub names a file outside of the dataset: %(name)s.", name=strays[0].name)}
+        )
     return found
 
 
@@ -84,13 +89,25 @@ def _told(settings: Settings, wanted: Wanted, problem: Exception) -> errors.Prob
     from huggingface_hub import errors as hub
 
     if isinstance(problem, hub.GatedRepoError):
-        return errors.Forbidden(f"{wanted.dataset} asks for an agreement. Download it yourself and import its files.")
+        return errors.Forbidden(
+            _("%(dataset)s asks for an agreement. Download it yourself and import its files.", dataset=wanted.dataset)
+        )
     unknown = hub.RepositoryNotFoundError | hub.RevisionNotFoundError | hub.EntryNotFoundError
     if isinstance(problem, unknown) and not isinstance(problem, hub.LocalEntryNotFoundError):
-        return errors.NotFound(f"{settings.hub_url} has no dataset {wanted.dataset} in this revision.")
+        return errors.NotFound(
+            _(
+                "%(hub_url)s has no dataset %(dataset)s in this revision.",
+                hub_url=settings.hub_url,
+                dataset=wanted.dataset,
+            )
+        )
     return errors.Unavailable(
-        f"{settings.hub_url} does not answer ({type(problem).__name__}). Without it, download the dataset elsewhere "
-        "and import its files or its folder.",
+        _(
+            "%(hub_url)s does not answer (%(name)s). Without it, download the dataset elsewhere "
+            "and import its files or its folder.",
+            hub_url=settings.hub_url,
+            name=type(problem).__name__,
+        ),
         retry_after=60,
     )
 

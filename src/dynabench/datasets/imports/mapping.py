@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from dynabench import errors
+from dynabench.language import _
 
 PRESETS = ("anli", "dynasent", "dynahate", "hatemoji")
 SINGLE = ("uid", "tag", "author", "round", "made_from", "source", "at", "edit_distance", "seconds", "attempt")
@@ -97,9 +98,9 @@ class Mapping(Strict):
             where = ".".join(str(part) for part in first["loc"])
             raise errors.Invalid({"mapping": f"{where}: {first['msg']}"[:500]}) from None
         for name in made.fields:
-            group, _, field = name.partition(".")
+            group, _dot, field = name.partition(".")
             if name not in SINGLE and not (group in GROUPS and field):
-                raise errors.Invalid({"mapping": f"{name[:60]!r} is no field of a row."})
+                raise errors.Invalid({"mapping": _("%(name)s is no field of a row.", name=repr(name[:60]))})
         return made
 
 
@@ -107,7 +108,9 @@ class Mapping(Strict):
 def preset(name: str) -> Mapping:
     """A mapping that is shipped, by name. Raises `Invalid`."""
     if name not in PRESETS:
-        raise errors.Invalid({"format": f"Choose one of {', '.join(('own', 'squad', *PRESETS))}, or give a mapping."})
+        raise errors.Invalid(
+            {"format": _("Choose one of %(value)s, or give a mapping.", value=", ".join(("own", "squad", *PRESETS)))}
+        )
     text = (files(__package__) / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
     return Mapping.parse(text)
 

@@ -9,6 +9,7 @@ from dynabench import errors
 from dynabench.collection import search
 from dynabench.collection.tables import Example
 from dynabench.datasets.imports.state import State
+from dynabench.language import _
 from dynabench.rounds.tables import Round
 
 EXAMPLES = cast(Table, Example.__table__)
@@ -30,7 +31,9 @@ class Origins:
             return
         known = stored or uid in self.wanted  # nothing can have been made from others
         if origin == uid or (known and self._leads(origin, uid)):
-            raise errors.Invalid({"made_from": f"{origin} was made from this very example: a circle. Leave one out."})
+            raise errors.Invalid(
+                {"made_from": _("%(origin)s was made from this very example: a circle. Leave one out.", origin=origin)}
+            )
         self.pending[uid] = origin
         self.wanted.add(origin)
 

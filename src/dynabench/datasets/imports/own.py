@@ -10,6 +10,7 @@ from dynabench import errors
 from dynabench.datasets import rows
 from dynabench.datasets.rows import MOMENT, Row
 from dynabench.datasets.shapes import GROUPS, JSON, unguarded, without_nothing
+from dynabench.language import _
 
 JSON_CELLS = ("predictions", "validations", "attributions")
 NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "latency_ms")
@@ -29,11 +30,13 @@ def row(values: dict[str, Any]) -> Row:
     except ValidationError as problem:
         raise errors.Invalid({".".join(map(str, one["loc"])): one["msg"] for one in problem.errors()[:5]}) from None
     except orjson.JSONDecodeError as problem:
-        raise errors.Invalid({"row": f"A cell that holds JSON cannot be read: {problem}."}) from None
+        raise errors.Invalid(
+            {"row": _("A cell that holds JSON cannot be read: %(problem)s.", problem=problem)}
+        ) from None
     except KeyError as problem:
-        raise errors.Invalid({"row": f"The column {problem} is missing."}) from None
+        raise errors.Invalid({"row": _("The column %(problem)s is missing.", problem=problem)}) from None
     except (AttributeError, TypeError, ValueError):
-        raise errors.Invalid({"row": "This is no row of an export: a column holds something else."}) from None
+        raise errors.Invalid({"row": _("This is no row of an export: a column holds something else.")}) from None
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dynabench import errors
+from dynabench.language import _
 
 MOST = 8 * 1024**3  # bytes unpacked
 SUSPECT, TIMES = 64 * 1024**2, 200  # beyond so many bytes, no text packs 200 times smaller
@@ -23,11 +24,11 @@ class _Limited(gzip.GzipFile):
         try:
             data = self.read(len(buffer))
         except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise errors.Invalid({"file": "This gzip file is damaged or cut off. Send it again."}) from None
+            raise errors.Invalid({"file": _("This gzip file is damaged or cut off. Send it again.")}) from None
         buffer[: len(data)] = data
         self.seen += len(data)
         if self.seen > MOST or (self.seen > SUSPECT and self.seen > TIMES * self.packed.tell()):
-            raise errors.TooLarge("This file is too large unpacked. Split it.")
+            raise errors.TooLarge(_("This file is too large unpacked. Split it."))
         return len(data)
 
 

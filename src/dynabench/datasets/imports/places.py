@@ -11,6 +11,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets import rows
 from dynabench.datasets.rows import Row
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.media import service as media
 from dynabench.rounds import queries
 from dynabench.rounds.arms import Arm
@@ -41,7 +42,9 @@ def round_of(session: Session, task_id: str, row: Row, of: TaskVersion, known: d
         found = session.get_one(Round, known[key])
     else:
         if len(known) >= MOST_ROUNDS:
-            raise errors.Invalid({"round": f"A file may have up to {MOST_ROUNDS:,} rounds."})
+            raise errors.Invalid(
+                {"round": _("A file may have up to %(most_rounds)s rounds.", most_rounds=f"{MOST_ROUNDS:,}")}
+            )
         taken = set(session.scalars(select(Round.number).where(Round.task_id == task_id)))
         number = row.round if row.round and row.round not in taken else max(taken, default=0) + 1
         ensemble = row.condition.ensemble
@@ -65,9 +68,9 @@ def _condition(session: Session, found: Round, row: Row) -> None:
         ]
     others = bool(asked) and [(target.model, target.version) for target in found.targets] != asked
     if others and not condition.arm:
-        raise errors.Invalid({"condition.targets": "Other examples of this round have other targets."})
+        raise errors.Invalid({"condition.targets": _("Other examples of this round have other targets.")})
     if condition.ensemble != found.fooled_when:
-        raise errors.Invalid({"condition.ensemble": "Other examples of this round have another rule."})
+        raise errors.Invalid({"condition.ensemble": _("Other examples of this round have another rule.")})
     if condition.arm:
         own = [{"model": model, "version": version} for model, version in asked]
         arm: Arm = {"name": condition.arm, "share": condition.share or 1}
@@ -75,9 +78,11 @@ def _condition(session: Session, found: Round, row: Row) -> None:
         arm |= {"assistant": True} if condition.assistant else {}
         known = {one["name"]: one for one in found.arms}
         if known.get(condition.arm, arm)["targets"] != arm["targets"]:
-            raise errors.Invalid({"condition.targets": "Other examples of this arm were told otherwise."})
+            raise errors.Invalid({"condition.targets": _("Other examples of this arm were told otherwise.")})
         if condition.arm not in known and len(known) >= MOST_ARMS:
-            raise errors.Invalid({"condition.arm": f"A round may have up to {MOST_ARMS} arms."})
+            raise errors.Invalid(
+                {"condition.arm": _("A round may have up to %(most_arms)s arms.", most_arms=MOST_ARMS)}
+            )
         if condition.arm not in known:
             found.arms = [*found.arms, arm]
 

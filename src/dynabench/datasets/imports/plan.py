@@ -12,6 +12,7 @@ from dynabench.datasets.imports import mapping, own, reading, squad, translating
 from dynabench.datasets.imports.mapping import Mapping
 from dynabench.datasets.imports.state import Numbered
 from dynabench.datasets.rows import Row
+from dynabench.language import _
 from dynabench.rounds import contexts
 from dynabench.tasks import TaskConfig
 
@@ -83,7 +84,7 @@ class Plan:
         elif self.mapping is not None:
             made = translating.translate(document, self.mapping, config, self.source)
         else:
-            raise errors.Invalid({"mapping": "Nothing says which column is which field."})
+            raise errors.Invalid({"mapping": _("Nothing says which column is which field.")})
         rows.check_storable(made)
         return Row.model_validate(made)
 
@@ -141,14 +142,14 @@ def recognise(first: dict[str, Any]) -> str:
 def make(into: str, form: str, source: str, document: object = None, first: dict[str, Any] | None = None) -> Plan:
     """The plan for a file whose first row is `first`. Raises `Invalid` under `into`, `format` or `mapping`."""
     if into not in INTO:
-        raise errors.Invalid({"into": f"Choose one of {', '.join(INTO)}."})
+        raise errors.Invalid({"into": _("Choose one of %(into)s.", into=", ".join(INTO))})
     if form not in FORMATS:
-        raise errors.Invalid({"format": f"Choose one of {', '.join(FORMATS)}."})
+        raise errors.Invalid({"format": _("Choose one of %(formats)s.", formats=", ".join(FORMATS))})
     if document:
         return Plan(into, "mapping", source, Mapping.parse(document))  # type: ignore[arg-type]
     if form == "auto":
         form = recognise(first or {})
     if form == "mapping":
-        raise errors.Invalid({"mapping": "This file is of no kind that is known. Say which column is which field."})
+        raise errors.Invalid({"mapping": _("This file is of no kind that is known. Say which column is which field.")})
     chosen = mapping.preset(form) if form in mapping.PRESETS else None
     return Plan(into, form, source, chosen)  # type: ignore[arg-type]

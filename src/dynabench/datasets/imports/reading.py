@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from dynabench import errors
 from dynabench.datasets.imports import documents, packed
+from dynabench.language import _
 from dynabench.rounds import files
 from dynabench.rounds.contexts import Row
 
@@ -25,7 +26,9 @@ def kind(name: str) -> str:
     for ending in KINDS:
         if plain.endswith(ending):
             return ending
-    raise errors.Invalid({"file": f"Give a file that ends in {', '.join(KINDS)}, or one of them with .gz."})
+    raise errors.Invalid(
+        {"file": _("Give a file that ends in %(kinds)s, or one of them with .gz.", kinds=", ".join(KINDS))}
+    )
 
 
 def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) -> Iterator[Row]:
@@ -48,7 +51,7 @@ def rows(path: Path, name: str = "", at: Callable[[int], object] | None = None) 
 def refuse_utf16(stream: Any) -> None:
     """Raises `Invalid` for a file that begins as UTF-16 does."""
     if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise errors.Invalid({"file": "This file is in UTF-16. Save it in UTF-8 and send it again."})
+        raise errors.Invalid({"file": _("This file is in UTF-16. Save it in UTF-8 and send it again.")})
 
 
 def values(row: Row) -> dict[str, Any]:
@@ -67,9 +70,13 @@ def _json(stream: BinaryIO) -> Iterator[Row]:
         for one in documents.members(stream):
             number += 1
             tag = one.pop("tag", "") if isinstance(one, dict) else ""
-            yield Row(number, one, tag) if isinstance(one, dict) else Row(number, None, error="This is no JSON object.")
+            yield (
+                Row(number, one, tag)
+                if isinstance(one, dict)
+                else Row(number, None, error=_("This is no JSON object."))
+            )
     except (ValueError, RecursionError):
-        yield Row(number + 1, None, error="From here on this is not valid JSON in UTF-8.")
+        yield Row(number + 1, None, error=_("From here on this is not valid JSON in UTF-8."))
 
 
 def _parquet(stream: BinaryIO) -> Iterator[Row]:
@@ -81,7 +88,7 @@ def _parquet(stream: BinaryIO) -> Iterator[Row]:
         number = 0
         for batch in file.iter_batches(batch_size=250):
             if batch.nbytes > MOST_ROWS:
-                raise errors.TooLarge(f"Rows from {number + 1} on are too large to be read.")
+                raise errors.TooLarge(_("Rows from %(number)s on are too large to be read.", number=number + 1))
             for record in batch.to_pylist():
                 number += 1
                 yield Row(number, record)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field, Spans, Text
 
@@ -31,7 +32,7 @@ def names(config: TaskConfig) -> tuple[str, str, str]:
     passage = getattr(answer, "of", None)
     question = next((field.name for field in config.input if isinstance(field, Text)), None)
     if answer is None or question is None or passage not in {field.name for field in config.context}:
-        raise errors.Invalid({"format": "SQuAD's examples need a task whose answer is marked in its context."})
+        raise errors.Invalid({"format": _("SQuAD's examples need a task whose answer is marked in its context.")})
     return str(passage), question, answer.name
 
 
@@ -57,12 +58,12 @@ def asked(article: Mapping[str, Any]) -> Iterator[Asked | str]:
         text = paragraph.get("context") if isinstance(paragraph, dict) else None
         for said in paragraph.get("qas", [paragraph]) if isinstance(paragraph, dict) else []:
             if not isinstance(text, str) or not isinstance(said, dict):
-                yield "A paragraph has no context, or a question is no object."
+                yield _("A paragraph has no context, or a question is no object.")
                 continue
             found = dict.fromkeys(golds(said))
             if said.get("is_impossible") or not found:
                 number = str(said.get("id", "?"))[:60]
-                yield f"Question {number}: the passage has no answer, so there is no span to claim."
+                yield _("Question %(number)s: the passage has no answer, so there is no span to claim.", number=number)
                 continue
             yield Asked(text, said, [[{"start": at, "end": at + len(span), "text": span}] for at, span in found])
 

@@ -8,6 +8,7 @@ from typing import Any
 from dynabench import errors
 from dynabench.datasets.imports.mapping import Mapping, Said, Source, Votes, meant
 from dynabench.datasets.imports.squad import spans_field
+from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import ensemble_fooled
 from dynabench.tasks.fields import Choice, Field, Text
@@ -26,7 +27,13 @@ def translate(values: dict[str, Any], mapping: Mapping, config: TaskConfig, sour
     """
     for column, some in mapping.skip.items():
         if str(values.get(column, "")) in some:
-            raise Passed(f"Left out by the mapping: {column} is {values.get(column)!r}.")
+            raise Passed(
+                _(
+                    "Left out by the mapping: %(column)s is %(column2)s.",
+                    column=column,
+                    column2=repr(values.get(column)),
+                )
+            )
     made = _fields(values, mapping, config)
     made["predictions"] = [said for each in mapping.predictions if (said := _said(values, each, config))]
     made["validations"] = [vote for each in mapping.votes for vote in _votes(values, each, config, source)]
@@ -99,7 +106,9 @@ def _single(made: dict[str, Any], name: str, value: Any, source: Source) -> None
         try:
             made[name] = float(value) if name == "seconds" else int(value)
         except (TypeError, ValueError):
-            raise errors.Invalid({name: f"{str(value)[:60]!r} is no number; map its values."}) from None
+            raise errors.Invalid(
+                {name: _("%(value)s is no number; map its values.", value=repr(str(value)[:60]))}
+            ) from None
     else:
         made[name] = f"{source.prefix}{value}"
 
@@ -112,7 +121,9 @@ def field_of(config: TaskConfig, group: str, name: str) -> Field | None:
             return field
     if group == "explanation":
         return None
-    raise errors.Invalid({f"{group}.{name}": f"The task has no such field under {group}. Map to another."})
+    raise errors.Invalid(
+        {f"{group}.{name}": _("The task has no such field under %(group)s. Map to another.", group=group)}
+    )
 
 
 def cleaned(value: Any, field: Field) -> Any:

@@ -18,6 +18,7 @@ from dynabench.datasets.intake.cases import Note
 from dynabench.datasets.intake.layout import Layout, guess
 from dynabench.datasets.intake.rows import Found, Translator
 from dynabench.datasets.stored import Stored, Written
+from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
@@ -76,7 +77,7 @@ def guessed(lines: Sequence[sources.Line], path: Path, name: str, config: TaskCo
     good = [line.values for line in lines if line.values is not None]
     if not good:
         why = f" Row {lines[0].number}: {lines[0].error}" if lines else ""
-        raise errors.Invalid({"file": f"There is no row in this file that can be read.{why}"})
+        raise errors.Invalid({"file": _("There is no row in this file that can be read.") + why})
     found = guess(good, config, sources.class_names(path, name))
     return found.model_copy(update={"values": checklist.guess(config, good)}) if found.form == "checklist" else found
 
@@ -156,7 +157,14 @@ def _kept(
         progress(told)
         _check_tags(tags)
         if told.refused > MOST_REFUSED:
-            raise errors.Invalid({"rows": f"More than {MOST_REFUSED:,} rows were refused. Look at the first of them."})
+            raise errors.Invalid(
+                {
+                    "rows": _(
+                        "More than %(most_refused)s rows were refused. Look at the first of them.",
+                        most_refused=f"{MOST_REFUSED:,}",
+                    )
+                }
+            )
         yield from good
     judge(told, tolerance)
 
@@ -171,15 +179,31 @@ def _brief(inputs: Any) -> dict[str, Any]:
 
 def _check_tags(tags: set[str]) -> None:
     if len(tags) > MOST_TAGS:
-        raise errors.Invalid({"tags": f"There are more than {MOST_TAGS:,} different tags. Choose a coarser column."})
+        raise errors.Invalid(
+            {
+                "tags": _(
+                    "There are more than %(most_tags)s different tags. Choose a coarser column.",
+                    most_tags=f"{MOST_TAGS:,}",
+                )
+            }
+        )
 
 
 def judge(told: Told, tolerance: Tolerance) -> None:
     """Raises `Invalid` where a version may not stand on what was read."""
     total = told.rows + told.refused
     if not told.rows:
-        raise errors.Invalid({"rows": "No row of the file can be used." if total else "The file has no rows."})
+        raise errors.Invalid({"rows": _("No row of the file can be used.") if total else _("The file has no rows.")})
     most = {"none": 0.0, "few": FEW, "any": 1.0}[tolerance]
     if told.refused > most * total:
         allowed = "none may be" if tolerance == "none" else "1% may be"
-        raise errors.Invalid({"rows": f"{told.refused:,} of {total:,} rows were refused, and {allowed}."})
+        raise errors.Invalid(
+            {
+                "rows": _(
+                    "%(refused)s of %(total)s rows were refused, and %(allowed)s.",
+                    refused=f"{told.refused:,}",
+                    total=f"{total:,}",
+                    allowed=allowed,
+                )
+            }
+        )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dynabench import errors
+from dynabench.language import _
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 UID = re.compile(r"[^\x00-\x20\x7f\ud800-\udfff](?:[^\x00-\x1f\x7f\ud800-\udfff]{0,198}[^\x00-\x20\x7f\ud800-\udfff])?")
@@ -53,7 +54,7 @@ def uid(raw: Any) -> str:
     """An id from a column. Raises `Invalid` under `uid`."""
     text = raw if isinstance(raw, str) else str(raw) if isinstance(raw, int) else ""
     if not UID.fullmatch(text):
-        raise errors.Invalid({"uid": "An id has 1 to 200 characters, none of them invisible."})
+        raise errors.Invalid({"uid": _("An id has 1 to 200 characters, none of them invisible.")})
     return text
 
 
@@ -70,10 +71,16 @@ def tags(raw: Any, more: Iterable[tuple[str, Any]] = ()) -> tuple[str, ...]:
     found += [f"{name}={key(each).strip()}" for name, each in more if each not in (None, "")]
     found = list(dict.fromkeys(each for each in found if each))
     if len(found) > TAGS:
-        raise errors.Invalid({"tags": f"A row has at most {TAGS} tags."})
+        raise errors.Invalid({"tags": _("A row has at most %(tags)s tags.", tags=TAGS)})
     for each in found:
         if len(each) > TAG or _UNSEEN.search(each):
-            raise errors.Invalid({"tags": f"A tag has at most {TAG} characters on one line: {each[:40]!r}."})
+            raise errors.Invalid(
+                {
+                    "tags": _(
+                        "A tag has at most %(tag)s characters on one line: %(each)s.", tag=TAG, each=repr(each[:40])
+                    )
+                }
+            )
     return tuple(found)
 
 
@@ -94,7 +101,9 @@ def several(raw: Any, field: Field) -> list[Any]:
     if not isinstance(raw, list):
         return [raw]
     if len(raw) > ACCEPTED:
-        raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
+        raise errors.Invalid(
+            {f"answer.{field.name}": _("A row has at most %(accepted)s acceptable answers.", accepted=ACCEPTED)}
+        )
     if isinstance(field, Spans):
         one = bool(raw) and all(isinstance(each, dict) and "start" in each for each in raw)
     else:
@@ -104,7 +113,7 @@ def several(raw: Any, field: Field) -> list[Any]:
 
 def _span(text: str, start: Any) -> Any:
     if type(start) is not int:
-        raise errors.Invalid({"answer": "Where an answer starts is a whole number."})
+        raise errors.Invalid({"answer": _("Where an answer starts is a whole number.")})
     return [{"start": start, "end": start + len(text), "text": text}]
 
 
@@ -116,4 +125,4 @@ def spans_of(text: str, passage: Any) -> list[dict[str, Any]]:
         start = whole.start() if whole else passage.find(words)
         if start >= 0:
             return [{"start": start, "end": start + len(words), "text": words}]
-    raise errors.Invalid({"answer": f"{words[:60]!r} does not stand in the passage."})
+    raise errors.Invalid({"answer": _("%(words)s does not stand in the passage.", words=repr(words[:60]))})

@@ -11,6 +11,7 @@ from typing import Any
 from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import TAG, Case, Note
+from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans
 
@@ -37,14 +38,17 @@ def tests(values: Mapping[str, Any], config: TaskConfig, meanings: Meanings) -> 
     """The cases of a test; a text says why one is none."""
     name, kind, data = str(values.get("test") or ""), str(values.get("type") or ""), values.get("data")
     if not isinstance(data, list) or not name:
-        yield "A test has a name under test and a list of cases under data."
+        yield _("A test has a name under test and a list of cases under data.")
         return
     if kind != "MFT":
         yield Note(f"Cases of {kind[:10] or 'unnamed'} tests, which have no right answer", len(data))
         return
     labels = values.get("labels")
     if labels is None and name not in meanings:
-        yield f"The test {name[:60]!r} says nothing of its answers. Name those that are right under values."
+        yield _(
+            "The test %(name)s says nothing of its answers. Name those that are right under values.",
+            name=repr(name[:60]),
+        )
         return
     capability = str(values.get("capability") or "")[:80]
     tags = cases.tags([name[:TAG]], [("capability", capability)])

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.errors import Invalid
+from dynabench.language import _
 from dynabench.tasks import TaskConfig, groups
 from dynabench.tasks.fields import Choice, FieldError, Text
 
@@ -72,7 +73,7 @@ class Cleaner:
         self, answers: Sequence[Mapping[str, Any]], context: Mapping[str, Any], written: Mapping[str, Any]
     ) -> Answers:
         if not answers:
-            raise Invalid({f"answer.{self.config.fields('answer')[0].name}": "There is no answer."})
+            raise Invalid({f"answer.{self.config.fields('answer')[0].name}": _("There is no answer.")})
         if self.alone and (found := self.known.get(id(answers))) is not None and found[0] is answers:
             return found[1]
         made: list[Mapping[str, Any]] = []

@@ -7,6 +7,7 @@ from dynabench import errors
 from dynabench.datasets.intake import cases
 from dynabench.datasets.intake.cases import ACCEPTED, Case
 from dynabench.datasets.intake.layout import Layout, take
+from dynabench.language import _
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
@@ -77,7 +78,9 @@ class Columns:
             every = meant if isinstance(meant, list) and meant is not one else [meant]
             found += [{field.name: self._one(field, each, given)} for each in every]
         if len(found) > ACCEPTED:
-            raise errors.Invalid({f"answer.{field.name}": f"A row has at most {ACCEPTED} acceptable answers."})
+            raise errors.Invalid(
+                {f"answer.{field.name}": _("A row has at most %(accepted)s acceptable answers.", accepted=ACCEPTED)}
+            )
         return found
 
     def _one(self, field: Field, raw: Any, given: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from dynabench.datasets.intake import building, sources
 from dynabench.datasets.intake.building import Told
 from dynabench.datasets.intake.layout import Layout
 from dynabench.datasets.stored import Written
+from dynabench.language import _
 from dynabench.rounds import imports as refusals
 from dynabench.rounds import service as rounds
 from dynabench.rounds.contexts import Row
@@ -96,7 +97,10 @@ def read_dataset(payload: dict[str, Any]) -> dict[str, Any]:
     try:
         found = read(job_id, payload)
     except Exception as problem:
-        end(payload["version"], {"reason": f"The file could not be read to its end ({type(problem).__name__})."})
+        end(
+            payload["version"],
+            {"reason": _("The file could not be read to its end (%(name)s).", name=type(problem).__name__)},
+        )
         raise
     result = end(payload["version"], found)
     if payload.get("file"):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dynabench import errors
 from dynabench.datasets.imports.squad import is_squad, spans_field
+from dynabench.language import _
 from dynabench.storable import printable
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -66,15 +67,15 @@ class Layout(BaseModel):
         if self.form != "columns":
             return
         wanted = wanted_fields(config)
-        wrong = {f"field.{name}": "The task has no such field." for name in self.fields if name not in wanted}
+        wrong = {f"field.{name}": _("The task has no such field.") for name in self.fields if name not in wanted}
         for name, field in wanted.items():
             if field.required and not self.fields.get(name):
-                wrong[f"field.{name}"] = "Say which column this is."
+                wrong[f"field.{name}"] = _("Say which column this is.")
         options = answer_options(config)
         for raw, meant in self.values.items() if options else ():
             for one in [meant] if isinstance(meant, str) else meant:
                 if one not in options:
-                    wrong[f"value.{printable(raw)}"] = f"Choose among {', '.join(options)}."
+                    wrong[f"value.{printable(raw)}"] = _("Choose among %(options)s.", options=", ".join(options))
         if wrong:
             raise errors.Invalid(wrong)
 

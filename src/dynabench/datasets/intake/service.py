@@ -15,6 +15,7 @@ from dynabench.datasets.intake.rows import Translator
 from dynabench.datasets.library_schemas import DatasetIn, Row, SampleOut, SampleRow, Settled, VersionIn
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.storable import UNSTORABLE
 from dynabench.tasks import TaskConfig
@@ -29,7 +30,7 @@ def sample(path: Path, config: TaskConfig, layout: Layout | None = None) -> Samp
     name = waiting.named(path)
     with sources.opened(path, name, first=True) as files:
         if not files:
-            raise errors.Invalid({"file": "There are no data files in it."})
+            raise errors.Invalid({"file": _("There are no data files in it.")})
         lines = building.first_rows(*files[0])
         chosen = layout or building.guessed(lines, *files[0], config)
     good = [line.values for line in lines if line.values is not None]

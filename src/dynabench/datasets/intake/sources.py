@@ -11,6 +11,7 @@ import orjson
 from dynabench import errors
 from dynabench.datasets.imports import folder, packed, reading
 from dynabench.datasets.intake import zipped
+from dynabench.language import _
 from dynabench.rounds.files import LONGEST
 
 AT_ONCE = 250  # rows of Parquet in memory
@@ -81,7 +82,7 @@ def _objects(stream: BinaryIO) -> Iterator[Line]:
         if len(text) > LONGEST:
             while text and not text.endswith(b"\n"):  # the rest of an endless line is thrown away
                 text = read(LONGEST + 1)
-            yield Line(number, None, f"The line is longer than {LONGEST:,} bytes.")
+            yield Line(number, None, _("The line is longer than %(longest)s bytes.", longest=f"{LONGEST:,}"))
             continue
         try:
             values = parse(text)
@@ -90,7 +91,7 @@ def _objects(stream: BinaryIO) -> Iterator[Line]:
             if plain:
                 yield _again(number, plain)
             continue
-        yield Line(number, values) if type(values) is dict else Line(number, None, "The line is not a JSON object.")
+        yield Line(number, values) if type(values) is dict else Line(number, None, _("The line is not a JSON object."))
 
 
 def _again(number: int, text: bytes) -> Line:
@@ -101,9 +102,9 @@ def _again(number: int, text: bytes) -> Line:
         try:
             text.decode()
         except UnicodeDecodeError:
-            return Line(number, None, "The line is not valid UTF-8.")
-        return Line(number, None, "The line is not valid JSON.")
-    return Line(number, values) if isinstance(values, dict) else Line(number, None, "The line is not a JSON object.")
+            return Line(number, None, _("The line is not valid UTF-8."))
+        return Line(number, None, _("The line is not valid JSON."))
+    return Line(number, values) if isinstance(values, dict) else Line(number, None, _("The line is not a JSON object."))
 
 
 def _parquet(path: Path, name: str, at: Callable[[int], object] | None) -> Iterator[Line]:
@@ -111,7 +112,7 @@ def _parquet(path: Path, name: str, at: Callable[[int], object] | None) -> Itera
     import pyarrow.parquet as pq
 
     if name.lower().endswith(".gz"):
-        raise errors.Invalid({"file": "Parquet is compressed already: send it without .gz."})
+        raise errors.Invalid({"file": _("Parquet is compressed already: send it without .gz.")})
     size = path.stat().st_size
     try:
         with pq.ParquetFile(
@@ -119,11 +120,11 @@ def _parquet(path: Path, name: str, at: Callable[[int], object] | None) -> Itera
         ) as file:
             groups = [file.metadata.row_group(each) for each in range(file.num_row_groups)]
             if any(group.total_byte_size > MOST_GROUP for group in groups):
-                raise errors.TooLarge("A row group of this Parquet file is larger than 1 GiB. Write smaller ones.")
+                raise errors.TooLarge(_("A row group of this Parquet file is larger than 1 GiB. Write smaller ones."))
             number, total = 0, max(file.metadata.num_rows, 1)
             for batch in file.iter_batches(batch_size=AT_ONCE, use_threads=False):
                 if batch.nbytes > MOST_ROWS:
-                    raise errors.TooLarge(f"Rows from {number + 1} on are too large to be read.")
+                    raise errors.TooLarge(_("Rows from %(number)s on are too large to be read.", number=number + 1))
                 names = batch.schema.names
                 for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                     number += 1

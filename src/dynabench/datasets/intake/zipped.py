@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from dynabench import errors
 from dynabench.datasets.imports import folder
+from dynabench.language import _
 
 MOST_ENTRIES = 10_000
 MOST = 4 * 1024**3  # bytes unpacked, of all data files
@@ -54,18 +55,24 @@ def _unpacked(path: Path, place: Path, split: str, first: bool) -> list[Path]:
 def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > MOST_ENTRIES:
-        raise errors.TooLarge(f"This zip file has more than {MOST_ENTRIES:,} files.")
+        raise errors.TooLarge(
+            _("This zip file has more than %(most_entries)s files.", most_entries=f"{MOST_ENTRIES:,}")
+        )
     seen: set[str] = set()
     for entry in entries:
         path = PurePosixPath(entry.filename)
         if path.is_absolute() or ".." in path.parts or "\\" in entry.filename or ":" in path.parts[0]:
-            raise errors.Invalid({"file": f"A path leads out of the zip file: {entry.filename[:80]!r}."})
+            raise errors.Invalid(
+                {"file": _("A path leads out of the zip file: %(value)s.", value=repr(entry.filename[:80]))}
+            )
         if entry.external_attr >> 16 & 0o170000 == 0o120000:
-            raise errors.Invalid({"file": f"The zip file holds a link: {entry.filename[:80]!r}."})
+            raise errors.Invalid({"file": _("The zip file holds a link: %(value)s.", value=repr(entry.filename[:80]))})
         if entry.flag_bits & 1:
-            raise errors.Invalid({"file": "The zip file is locked with a password."})
+            raise errors.Invalid({"file": _("The zip file is locked with a password.")})
         if entry.filename in seen:
-            raise errors.Invalid({"file": f"Two files of the zip file have one name: {entry.filename[:80]!r}."})
+            raise errors.Invalid(
+                {"file": _("Two files of the zip file have one name: %(value)s.", value=repr(entry.filename[:80]))}
+            )
         seen.add(entry.filename)
     return entries
 
@@ -85,6 +92,6 @@ def _one(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: i
         while piece := stream.read(PIECE):
             size += len(piece)
             if size > left or (size > SUSPECT and size > TIMES * max(entry.compress_size, 1)):
-                raise errors.TooLarge("This zip file is too large unpacked. Split it.")
+                raise errors.TooLarge(_("This zip file is too large unpacked. Split it."))
             out.write(piece)
     return size

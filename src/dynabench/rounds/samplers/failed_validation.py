@@ -2,6 +2,7 @@
 
 from sqlalchemy import ColumnClause, literal_column
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -14,7 +15,7 @@ class FailedValidation:
     """One whose fooling examples all failed validation, with none that waits for votes; else a least used one."""
 
     label = "Failed validation"
-    help = "One whose fooling examples were all found wrong; where there is none, a least used one."
+    help = _("One whose fooling examples were all found wrong; where there is none, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:
         """Two index probes, and those of the least used where no context qualifies."""

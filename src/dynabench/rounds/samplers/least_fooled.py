@@ -1,5 +1,6 @@
 """The contexts on which models were fooled least often."""
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -8,7 +9,7 @@ class LeastFooled:
     """One with the fewest examples that fooled."""
 
     label = "Least fooled"
-    help = "One with the fewest examples that fooled; ties at random."
+    help = _("One with the fewest examples that fooled; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most four index probes."""

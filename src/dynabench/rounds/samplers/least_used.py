@@ -1,5 +1,6 @@
 """The contexts that the fewest examples were written on."""
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -8,7 +9,7 @@ class LeastUsed:
     """One with the fewest examples."""
 
     label = "Least used"
-    help = "One with the fewest examples; ties at random."
+    help = _("One with the fewest examples; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most four index probes."""

@@ -1,5 +1,6 @@
 """Contexts on which the targets were least sure of their answers."""
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -12,7 +13,7 @@ class MostUncertain:
     """One of the twenty on which targets were least sure lately. Contexts without examples stand in the middle."""
 
     label = "Most uncertain"
-    help = "One of the twenty on which the targets were least sure lately; new contexts stand in the middle."
+    help = _("One of the twenty on which the targets were least sure lately; new contexts stand in the middle.")
 
     def pick(self, ask: Ask) -> Context | None:
         """One index range of twenty rows."""

@@ -1,5 +1,6 @@
 """Any context."""
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -8,7 +9,7 @@ class Uniform:
     """Any context, each as likely as another."""
 
     label = "At random"
-    help = "Any context, each as likely as another."
+    help = _("Any context, each as likely as another.")
 
     def pick(self, ask: Ask) -> Context | None:
         """At most two index probes."""

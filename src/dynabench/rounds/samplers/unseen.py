@@ -2,6 +2,7 @@
 
 from sqlalchemy import column, select, table
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -12,7 +13,7 @@ class Unseen:
     """One that this person was never given, in any round; else a least used one."""
 
     label = "Unseen by this person"
-    help = "One that this person was never given; where they know all, a least used one."
+    help = _("One that this person was never given; where they know all, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:
         """An index walk in random order, with a probe for each context passed over because it is known."""

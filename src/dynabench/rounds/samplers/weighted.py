@@ -11,6 +11,7 @@ import random
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.language import _
 from dynabench.rounds.samplers.asking import Ask
 from dynabench.rounds.tables import Context
 
@@ -35,7 +36,7 @@ class Weighted:
     """One by its weight: a context of weight 2 comes twice as often as one of weight 1, one of weight 0 never."""
 
     label = "By weight"
-    help = "A context of weight 2 comes twice as often as one of weight 1, and one of weight 0 never."
+    help = _("A context of weight 2 comes twice as often as one of weight 1, and one of weight 0 never.")
 
     def pick(self, ask: Ask) -> Context | None:
         """One index probe. Visitors wind up no clock, so they get one of the next twenty."""

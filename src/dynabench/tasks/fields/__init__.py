@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench import plugins
+from dynabench.language import _
 from dynabench.tasks.fields.audio import Audio
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.chat import Chat
@@ -70,7 +71,13 @@ def build(raw: Any) -> Any:
         raise ValueError("A field is a mapping with name and type.")
     kind = raw.get("type")
     if not isinstance(kind, str) or kind not in types():
-        refuse({"type": f"There is no field type “{kind}”." + did_you_mean(kind, types()) if kind else "Name a type."})
+        refuse(
+            {
+                "type": _("There is no field type “%(kind)s”.", kind=kind) + did_you_mean(kind, types())
+                if kind
+                else _("Name a type.")
+            }
+        )
     return types()[kind].model_validate(raw)
 
 

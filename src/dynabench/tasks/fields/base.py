@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, model_validator
 
+from dynabench.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.section import Line, Name, Section, Setting, refuse
 
@@ -73,7 +74,7 @@ class Field(Section, ABC):
         description="Values that would do, shown on demand: plain, or mappings of value and note.",
     )
 
-    missing: ClassVar[str] = "Fill this in."
+    missing: ClassVar[str] = _("Fill this in.")
     no_answer: ClassVar[str] = "is nothing that the field can hold"
     brief: ClassVar[bool] = True  # whether `in_words` says a value in a line
     templates: ClassVar[Path] = Path(__file__).parent.parent / "templates" / "fields"

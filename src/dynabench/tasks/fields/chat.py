@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Line, Name, Setting
 
@@ -35,7 +36,7 @@ class Chat(Field):
         "annotator's answer differs from it.",
     )
 
-    missing: ClassVar[str] = "Talk with the models first."
+    missing: ClassVar[str] = _("Talk with the models first.")
     no_answer: ClassVar[str] = "is no conversation"
     brief: ClassVar[bool] = False
 
@@ -49,13 +50,17 @@ class Chat(Field):
         """The stored form. Raises FieldError where it is no conversation, or too long or short for the task."""
         turns = raw.get("turns") if isinstance(raw, dict) else None
         if not isinstance(turns, list) or not all(_is_turn(each) for each in turns):
-            raise FieldError("This is no conversation. Talk with the models on the page, or through the API.")
+            raise FieldError(_("This is no conversation. Talk with the models on the page, or through the API."))
         if len({len(each["replies"]) for each in turns}) > 1:
-            raise FieldError("Each turn has a reply of each model.")
+            raise FieldError(_("Each turn has a reply of each model."))
         if len(turns) < self.min_turns:
-            raise FieldError(f"Talk for {self.min_turns} turns at least." if self.min_turns > 1 else self.missing)
+            raise FieldError(
+                _("Talk for %(min_turns)s turns at least.", min_turns=self.min_turns)
+                if self.min_turns > 1
+                else self.missing
+            )
         if len(turns) > self.max_turns:
-            raise FieldError(f"A conversation has {self.max_turns} turns at most.")
+            raise FieldError(_("A conversation has %(max_turns)s turns at most.", max_turns=self.max_turns))
         return {"turns": [_kept(each) for each in turns]}
 
     def json_schema(self) -> JsonSchema:

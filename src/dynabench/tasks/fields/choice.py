@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.options import Offering, Option
 from dynabench.tasks.section import Setting
@@ -18,7 +19,7 @@ class Choice(Offering):
         "chosen", description="For answers: the annotator is assigned the value, or chooses it."
     )
 
-    missing: ClassVar[str] = "Choose one of the options."
+    missing: ClassVar[str] = _("Choose one of the options.")
     no_answer: ClassVar[str] = "is none of the task's options"
 
     def in_words(self, value: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Name, Setting, refuse
 
@@ -24,16 +25,18 @@ class Comparison(Field):
     tie: bool = Setting(True, description="“Equally good” may be chosen.")
     all_bad: bool = Setting(True, description="“All are bad” may be chosen.")
 
-    missing: ClassVar[str] = "Choose one of the outputs."
+    missing: ClassVar[str] = _("Choose one of the outputs.")
     no_answer: ClassVar[str] = "is none of the outputs"
 
     @model_validator(mode="after")
     def _names_are_free(self) -> "Comparison":
         for index, name in enumerate(self.of):
             if name in (TIE, ALL_BAD):
-                refuse({f"of.{index}": f"“{name}” is a choice of its own: call the field something else."})
+                refuse(
+                    {f"of.{index}": _("“%(name)s” is a choice of its own: call the field something else.", name=name)}
+                )
             if name in self.of[:index]:
-                refuse({f"of.{index}": f"The field “{name}” stands here twice."})
+                refuse({f"of.{index}": _("The field “%(name)s” stands here twice.", name=name)})
         return self
 
     @property
@@ -56,13 +59,13 @@ class Comparison(Field):
             return None
         told = {"choice": raw} if isinstance(raw, str) else raw
         if not isinstance(told, Mapping) or not {"choice"} <= set(told) <= {"choice", "order"}:
-            raise FieldError("A comparison is an object with choice and, if you like, order.")
+            raise FieldError(_("A comparison is an object with choice and, if you like, order."))
         if told["choice"] not in self.values:
             raise FieldError(self.missing)
         if "order" not in told:
             return {"choice": told["choice"]}
         if not self._is_order(told["order"]):
-            raise FieldError("The order names each of the outputs once.")
+            raise FieldError(_("The order names each of the outputs once."))
         return {"choice": told["choice"], "order": list(told["order"])}
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import StringConstraints
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Setting
 
@@ -17,7 +18,7 @@ class Consent(Field):
         "", description="What people agree to, above the box; the label stands beside it."
     )
 
-    missing: ClassVar[str] = "Tick this to go on."
+    missing: ClassVar[str] = _("Tick this to go on.")
 
     def check(self, raw: object, beside: Values) -> bool | None:
         """True; false is the same as nothing."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.differences import Piece, differences
 from dynabench.tasks.fields.base import NOTHING, Values
 from dynabench.tasks.fields.text import Text
@@ -20,7 +21,7 @@ class Edit(Text):
     max_length: int = Setting(10_000, ge=1, le=100_000, description="Most characters (code points).")
     multiline: bool = Setting(True, description="Line breaks and tabs are allowed, and the field is drawn taller.")
 
-    missing: ClassVar[str] = "Change the text: this is what you were given."
+    missing: ClassVar[str] = _("Change the text: this is what you were given.")
     brief: ClassVar[bool] = False
 
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Setting
 
@@ -35,4 +36,4 @@ class File(MediaField):
         more = {"text": ",.txt,.csv,.tsv,.json,.jsonl,.yaml,.md", "pdf": ",.pdf"}
         return ",".join(f"{TYPES[each]}{more.get(each, '')}" for each in self.types)
 
-    missing: ClassVar[str] = "Choose a file."
+    missing: ClassVar[str] = _("Choose a file.")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields import together
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.fields.image_region import ImageRegion
@@ -47,15 +48,15 @@ class Group(Field):
         for index, field in enumerate(self.fields):
             before = {each.name: each for each in self.fields[:index]}
             if field.name in before:
-                problems[f"fields.{index}.name"] = f"The name “{field.name}” is taken by another field."
+                problems[f"fields.{index}.name"] = _("The name “%(name)s” is taken by another field.", name=field.name)
             if isinstance(field, Group):
-                problems[f"fields.{index}.type"] = "A group holds no groups."
+                problems[f"fields.{index}.type"] = _("A group holds no groups.")
             if isinstance(field, MediaField | ImageRegion):
-                problems[f"fields.{index}.type"] = (
+                problems[f"fields.{index}.type"] = _(
                     "A group holds no pictures, sounds or files. Put it beside the group."
                 )
             if getattr(field, "goal", "") == "assigned":
-                problems[f"fields.{index}.goal"] = "Only an answer can be a goal."
+                problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
             if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
                 problems[f"fields.{index}.when"] = reasons[0]
         if self.repeat and self.at_least > self.repeat:
@@ -79,12 +80,12 @@ class Group(Field):
         if not self.repeat:
             return self._object(raw, beside)
         if not isinstance(raw, list):
-            raise FieldError("This must be a list of objects.")
+            raise FieldError(_("This must be a list of objects."))
         if not raw:
             return None
         if not self.at_least <= len(raw) <= self.repeat:
             least, most = self.at_least, self.repeat
-            raise FieldError(f"There are {len(raw)} here; give {least} to {most}.")
+            raise FieldError(_("There are %(n)s here; give %(least)s to %(most)s.", n=len(raw), least=least, most=most))
         rows: list[dict[str, Any]] = []
         problems: dict[str, str] = {}
         for index, row in enumerate(raw):

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import StringConstraints, TypeAdapter, ValidationError, field_validator
 from pydantic_core import SchemaError
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Setting
 
@@ -21,7 +22,7 @@ class Hidden(Field):
     pattern: str = Setting("", max_length=200, description="Regular expression that the whole value must match.")
     required: bool = Setting(False, description="Nobody writes who arrives without it.")
 
-    missing: ClassVar[str] = "Open this page by the link that you were given: the address lacks something."
+    missing: ClassVar[str] = _("Open this page by the link that you were given: the address lacks something.")
 
     @field_validator("pattern")
     @classmethod
@@ -48,7 +49,10 @@ class Hidden(Field):
 
     @property
     def _refusal(self) -> str:
-        return f"The link's “{self.key}” is not what this task expects. Open the link again as you were given it."
+        return _(
+            "The link's “%(key)s” is not what this task expects. Open the link again as you were given it.",
+            key=self.key,
+        )
 
     def json_schema(self) -> JsonSchema:
         """A short text."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, Reference, Values
 from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Name, Setting
@@ -24,7 +25,7 @@ class Image(MediaField):
     )
     max_pixels: int = Setting(25_000_000, ge=64, le=100_000_000, description="Most pixels, width times height.")
 
-    missing: ClassVar[str] = "Choose a picture."
+    missing: ClassVar[str] = _("Choose a picture.")
 
     def references(self) -> Sequence[Reference]:
         """The pictures to choose from."""
@@ -38,7 +39,7 @@ class Image(MediaField):
         if all(found["media"] != value["media"] for _, found in self.choices(beside)) and any(
             name in beside for name in self.choose_from
         ):
-            raise FieldError("Choose one of the pictures that are shown.")
+            raise FieldError(_("Choose one of the pictures that are shown."))
         return value
 
     def choices(self, beside: Values) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import StringConstraints
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Name, Setting
 
@@ -25,7 +26,7 @@ class ImageRegion(Field):
     )
     max_regions: int = Setting(10, ge=1, le=100, description="Most regions that may be marked.")
 
-    missing: ClassVar[str] = "Mark at least one place in the picture."
+    missing: ClassVar[str] = _("Mark at least one place in the picture.")
     no_answer: ClassVar[str] = "is no list of regions"
     brief: ClassVar[bool] = False
 
@@ -41,9 +42,9 @@ class ImageRegion(Field):
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """The regions, whole pixels within the picture where its size is known."""
         if not isinstance(raw, list):
-            raise FieldError("This must be a list of regions with x and y.")
+            raise FieldError(_("This must be a list of regions with x and y."))
         if len(raw) > self.max_regions:
-            raise FieldError(f"Mark at most {self.max_regions} places.")
+            raise FieldError(_("Mark at most %(max_regions)s places.", max_regions=self.max_regions))
         picture = beside.get(self.of)
         size = picture if isinstance(picture, Mapping) else {}
         right, bottom = size.get("width", LARGEST), size.get("height", LARGEST)
@@ -57,17 +58,21 @@ class ImageRegion(Field):
         allowed = {*self.parts, "label"} if self.labels else set(self.parts)
         if not isinstance(item, Mapping) or not set(self.parts) <= set(item) <= allowed:
             raise FieldError(
-                f"A region is an object with {', '.join(self.parts)}{' and label' if self.labels else ''}."
+                _(
+                    "A region is an object with %(parts)s%(value)s.",
+                    parts=", ".join(self.parts),
+                    value=" and label" if self.labels else "",
+                )
             )
         region: dict[str, Any] = {name: _pixel(item[name]) for name in self.parts}
         wide, tall = region.get("width", 1), region.get("height", 1)
         if wide < 1 or tall < 1:
-            raise FieldError("A box is at least one pixel wide and high.")
+            raise FieldError(_("A box is at least one pixel wide and high."))
         if min(region["x"], region["y"]) < 0 or region["x"] + wide > right or region["y"] + tall > bottom:
-            raise FieldError("A region lies outside of the picture.")
+            raise FieldError(_("A region lies outside of the picture."))
         if self.labels:
             if item.get("label") not in self.labels:
-                raise FieldError(f"Give each region one of the labels {', '.join(self.labels)}.")
+                raise FieldError(_("Give each region one of the labels %(labels)s.", labels=", ".join(self.labels)))
             region["label"] = item["label"]
         return region
 
@@ -128,7 +133,7 @@ class ImageRegion(Field):
 
 def _pixel(raw: object) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not isfinite(raw) or abs(raw) > LARGEST:
-        raise FieldError("Give places in pixels, as numbers.")
+        raise FieldError(_("Give places in pixels, as numbers."))
     return round(raw)
 
 

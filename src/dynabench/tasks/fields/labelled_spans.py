@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.fields.options import AnyOption, Option, refuse_twice
 from dynabench.tasks.fields.spans import span_of, words_of
@@ -29,7 +30,7 @@ class LabelledSpans(Field):
     max_spans: int = Setting(100, ge=1, le=500, description="Most spans that may be marked.")
     overlap: bool = Setting(False, description="Spans may share words; else a new one takes the place of the old.")
 
-    missing: ClassVar[str] = "Mark at least one span and give it a label."
+    missing: ClassVar[str] = _("Mark at least one span and give it a label.")
     no_answer: ClassVar[str] = "is no list of spans with the task's labels"
     brief: ClassVar[bool] = False
 
@@ -69,20 +70,20 @@ class LabelledSpans(Field):
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """Spans in order, without repetition, each with its label and the text that it covers."""
         if not isinstance(raw, list):
-            raise FieldError("This must be a list of spans with start, end and label.")
+            raise FieldError(_("This must be a list of spans with start, end and label."))
         if len(raw) > self.max_spans:
-            raise FieldError(f"Mark at most {self.max_spans} spans.")
+            raise FieldError(_("Mark at most %(max_spans)s spans.", max_spans=self.max_spans))
         text = _text(beside, self.of)
         spans = sorted({self._span(item, text) for item in raw})
         if not self.overlap and any(first[1] > second[0] for first, second in pairwise(spans)):
-            raise FieldError("The marked spans overlap.")
+            raise FieldError(_("The marked spans overlap."))
         return [{"start": s, "end": e, "label": self.values[at], "text": text[s:e]} for s, e, at in spans] or None
 
     def _span(self, item: object, text: str) -> tuple[int, int, int]:
         if not isinstance(item, Mapping) or "label" not in item:
-            raise FieldError("A span is an object with start, end, label and, if you like, text.")
+            raise FieldError(_("A span is an object with start, end, label and, if you like, text."))
         if item["label"] not in self.values:
-            raise FieldError("Choose one of the labels for each span.")
+            raise FieldError(_("Choose one of the labels for each span."))
         place = {key: part for key, part in item.items() if key != "label"}
         start, end = span_of(_by_words(place["words"], text) if set(place) == {"words"} else place, text)
         return start, end, self.values.index(item["label"])
@@ -200,7 +201,7 @@ def _by_words(ends: object, text: str) -> dict[str, int]:
     numbers = ends if isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends) else [0, 0]
     first, last = numbers
     if not 1 <= first <= last <= len(words):
-        raise FieldError(f"Give the numbers of a first and a last word, from 1 to {len(words)}.")
+        raise FieldError(_("Give the numbers of a first and a last word, from 1 to %(n)s.", n=len(words)))
     return {"start": words[first - 1]["start"], "end": words[last - 1]["end"]}
 
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Setting
 
@@ -33,7 +34,9 @@ class MediaField(Field):
         if not isinstance(raw, Mapping) or not isinstance(raw.get("media"), str) or not DIGEST.fullmatch(raw["media"]):
             raise FieldError(self.missing)
         if extra := set(raw) - {"media", *_TEXTS, *_NUMBERS}:
-            raise FieldError(f"There is no such member: {', '.join(sorted(map(str, extra))[:3])[:60]}.")
+            raise FieldError(
+                _("There is no such member: %(value)s.", value=", ".join(sorted(map(str, extra))[:3])[:60])
+            )
         return {"media": raw["media"], **_texts(raw), **_numbers(raw)}
 
     def from_form(self, texts: Sequence[str]) -> object:
@@ -90,7 +93,7 @@ def _texts(raw: Mapping[str, Any]) -> dict[str, str]:
     found = {name: raw[name] for name in _TEXTS if raw.get(name) is not None}
     for name, text in found.items():
         if not isinstance(text, str) or len(text) > _TEXTS[name] or not text.isprintable():
-            raise FieldError(f"{name} is a line of up to {_TEXTS[name]} characters.")
+            raise FieldError(_("%(name)s is a line of up to %(texts)s characters.", name=name, texts=_TEXTS[name]))
     return {name: text for name, text in found.items() if text}
 
 
@@ -98,7 +101,7 @@ def _numbers(raw: Mapping[str, Any]) -> dict[str, int | float]:
     found = {name: raw[name] for name in _NUMBERS if raw.get(name) is not None}
     for name, number in found.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 10_000_000:
-            raise FieldError(f"{name} is a number.")
+            raise FieldError(_("%(name)s is a number.", name=name))
     return found
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.options import Offering
 from dynabench.tasks.section import Setting
@@ -17,7 +18,7 @@ class MultiChoice(Offering):
     min: int = Setting(1, ge=1, le=200, description="Fewest options of a filled field.")
     max: int | None = Setting(None, ge=1, le=200, description="Most options; as many as there are without it.")
 
-    missing: ClassVar[str] = "Choose at least one of the options."
+    missing: ClassVar[str] = _("Choose at least one of the options.")
 
     @model_validator(mode="after")
     def _limits_fit(self) -> "MultiChoice":
@@ -35,11 +36,11 @@ class MultiChoice(Offering):
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of some options, each once."""
         if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
-            raise FieldError("Choose among the options.")
+            raise FieldError(_("Choose among the options."))
         if len(set(raw)) < len(raw):
-            raise FieldError("An option stands here twice.")
+            raise FieldError(_("An option stands here twice."))
         if raw and not self.min <= len(raw) <= self.most:
-            raise FieldError(f"You chose {len(raw)}: choose {self.how_many}.")
+            raise FieldError(_("You chose %(n)s: choose %(how_many)s.", n=len(raw), how_many=self.how_many))
         return [value for value in self.values if value in raw] or None
 
     @property

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.section import Setting
 
@@ -30,13 +31,13 @@ class Number(Field):
     def check(self, raw: object, beside: Values) -> int | float | None:
         """A finite number within the limits."""
         if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, float) and not isfinite(raw)):
-            raise FieldError("Enter a number.")
+            raise FieldError(_("Enter a number."))
         if not self.min <= raw <= self.max:
-            raise FieldError(f"Enter a number from {self.min:g} to {self.max:g}.")
+            raise FieldError(_("Enter a number from %(min)s to %(max)s.", min=f"{self.min:g}", max=f"{self.max:g}"))
         if not self.integer:
             return raw
         if raw != int(raw):
-            raise FieldError("Enter a whole number.")
+            raise FieldError(_("Enter a whole number."))
         return int(raw)
 
     def from_form(self, texts: Sequence[str]) -> object:

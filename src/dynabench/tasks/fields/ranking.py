@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.options import Offering, Option
 from dynabench.tasks.section import Line, Setting
@@ -15,17 +16,17 @@ class Ranking(Offering):
     first: Line = Setting("", description="What the first place means, such as best.")
     last: Line = Setting("", description="What the last place means, such as worst.")
 
-    missing: ClassVar[str] = "Put all of them in order; 1 is the first."
+    missing: ClassVar[str] = _("Put all of them in order; 1 is the first.")
     brief: ClassVar[bool] = False
 
     def check(self, raw: object, beside: Values) -> list[str] | None:
         """The values of all options, each once."""
         if isinstance(raw, dict):
-            raise FieldError("Give each of them a place of its own: 1, 2, 3 and so on.")
+            raise FieldError(_("Give each of them a place of its own: 1, 2, 3 and so on."))
         if not isinstance(raw, list) or not all(isinstance(one, str) and one in self.values for one in raw):
-            raise FieldError("This must be a list of the options in order.")
+            raise FieldError(_("This must be a list of the options in order."))
         if raw and (len(set(raw)) < len(raw) or len(raw) < len(self.values)):
-            raise FieldError("Each option stands in the order exactly once.")
+            raise FieldError(_("Each option stands in the order exactly once."))
         return list(raw) or None
 
     def read_form(self, posted: Mapping[str, Sequence[str]], name: str) -> object:

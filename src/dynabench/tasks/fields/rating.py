@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.section import Line, Setting
 
@@ -21,7 +22,7 @@ class Rating(Number):
     low: Line = Setting("", description="What the lowest mark means.")
     high: Line = Setting("", description="What the highest mark means.")
 
-    missing: ClassVar[str] = "Choose one of the marks."
+    missing: ClassVar[str] = _("Choose one of the marks.")
 
     @model_validator(mode="after")
     def _marks_fit(self) -> "Rating":

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.section import Line, Setting
@@ -26,7 +27,7 @@ class Slider(Number):
     low: Line = Setting("", description="What the left end means.")
     high: Line = Setting("", description="What the right end means.")
 
-    missing: ClassVar[str] = "Move the slider, or press Space on it to keep the middle."
+    missing: ClassVar[str] = _("Move the slider, or press Space on it to keep the middle.")
 
     @model_validator(mode="after")
     def _steps_fit(self) -> "Slider":
@@ -49,7 +50,7 @@ class Slider(Number):
         if number is None:
             return None
         if self.whole and number != int(number):
-            raise FieldError("Enter a whole number.")
+            raise FieldError(_("Enter a whole number."))
         steps = round((number - self.min) / self.step)
         steps -= self.min + steps * self.step > self.max + 1e-9 * self.step
         place = round(self.min + steps * self.step, 9)

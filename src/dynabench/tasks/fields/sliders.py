@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.options import Offering
 from dynabench.tasks.fields.slider import EMPTY, Slider
@@ -26,7 +27,7 @@ class Sliders(Offering):
     high: Line = Setting("", description="What the right end means.")
     tolerance: float = Setting(0, ge=0, description="Answers are the same where no slider differs by more than this.")
 
-    missing: ClassVar[str] = "Move each slider, or press Space on it to keep the middle."
+    missing: ClassVar[str] = _("Move each slider, or press Space on it to keep the middle.")
     brief: ClassVar[bool] = False
 
     @model_validator(mode="after")
@@ -43,12 +44,12 @@ class Sliders(Offering):
     def check(self, raw: object, beside: Values) -> dict[str, int | float] | None:
         """A number for each option."""
         if not isinstance(raw, dict) or any(key not in self.values for key in raw):
-            raise FieldError("This must be an object with a number for each slider.")
+            raise FieldError(_("This must be an object with a number for each slider."))
         given = {value: number for value, number in raw.items() if number is not None}
         if not given:
             return None
         if left := [self.label_of(value) for value in self.values if value not in given]:
-            raise FieldError(f"Move these sliders as well: {', '.join(left)}.")
+            raise FieldError(_("Move these sliders as well: %(left)s.", left=", ".join(left)))
         found: dict[str, int | float] = {}
         for value in self.values:
             try:

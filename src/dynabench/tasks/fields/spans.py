@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.section import Name, Setting
 
@@ -21,7 +22,7 @@ class Spans(Field):
     of: Name = Setting(description="Name of the text field whose words are marked.")
     max_spans: int = Setting(50, ge=1, le=500, description="Most spans that may be marked.")
 
-    missing: ClassVar[str] = "Mark at least one word."
+    missing: ClassVar[str] = _("Mark at least one word.")
     no_answer: ClassVar[str] = "is no list of spans"
 
     @property
@@ -32,14 +33,14 @@ class Spans(Field):
     def check(self, raw: object, beside: Values) -> list[dict[str, Any]] | None:
         """Spans in order, without repetition, each with the text that it covers."""
         if not isinstance(raw, list):
-            raise FieldError("This must be a list of spans with start and end.")
+            raise FieldError(_("This must be a list of spans with start and end."))
         if len(raw) > self.max_spans:
-            raise FieldError(f"Mark at most {self.max_spans} spans.")
+            raise FieldError(_("Mark at most %(max_spans)s spans.", max_spans=self.max_spans))
         text = beside.get(self.of)
         text = text if isinstance(text, str) else ""
         spans = sorted({span_of(item, text) for item in raw})
         if any(first[1] > second[0] for first, second in pairwise(spans)):
-            raise FieldError("The marked spans overlap.")
+            raise FieldError(_("The marked spans overlap."))
         return [{"start": start, "end": end, "text": text[start:end]} for start, end in spans] or None
 
     def from_form(self, texts: Sequence[str]) -> object:
@@ -122,12 +123,12 @@ def words_of(text: str) -> list[dict[str, Any]]:
 def span_of(item: object, text: str) -> tuple[int, int]:
     """Start and end of a span of `text`, checked. Raises FieldError."""
     if not isinstance(item, dict) or not {"start", "end"} <= set(item) <= {"start", "end", "text"}:
-        raise FieldError("A span is an object with start, end and, if you like, text.")
+        raise FieldError(_("A span is an object with start, end and, if you like, text."))
     start, end = item["start"], item["end"]
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
-        raise FieldError("A span lies outside of the text.")
+        raise FieldError(_("A span lies outside of the text."))
     if item.get("text", text[start:end]) != text[start:end]:
-        raise FieldError("A span's text is not what stands at its offsets, which count Unicode code points.")
+        raise FieldError(_("A span's text is not what stands at its offsets, which count Unicode code points."))
     if not text[start:end].strip():
-        raise FieldError("A span covers no word.")
+        raise FieldError(_("A span covers no word."))
     return start, end

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, FieldError, JsonSchema
 from dynabench.tasks.section import Setting
 
@@ -65,7 +66,7 @@ class Text(Field):
     def check(self, raw: object, beside: Mapping[str, object] = NOTHING) -> str | None:
         """Normalised text without blanks at its ends."""
         if not isinstance(raw, str):
-            raise FieldError("This must be text.")
+            raise FieldError(_("This must be text."))
         if len(raw) > 4 * self.max_length + 1000:  # normalising shortens at most fourfold, and is not free
             raise FieldError(self._too_long(len(raw)))
         text = _plain(raw)
@@ -75,7 +76,9 @@ class Text(Field):
         if len(text) > self.max_length:
             raise FieldError(self._too_long(len(text)))
         if len(text) < self.min_length:
-            raise FieldError(f"This has {len(text)} characters; write at least {self.min_length}.")
+            raise FieldError(
+                _("This has %(n)s characters; write at least %(min_length)s.", n=len(text), min_length=self.min_length)
+            )
         return text
 
     def json_schema(self) -> JsonSchema:
@@ -105,15 +108,21 @@ class Text(Field):
         return str(first).casefold().split() == str(second).casefold().split()
 
     def _too_long(self, length: int) -> str:
-        return f"This has {length:,} characters; shorten it to {self.max_length:,}."
+        return _(
+            "This has %(length)s characters; shorten it to %(max_length)s.",
+            length=f"{length:,}",
+            max_length=f"{self.max_length:,}",
+        )
 
     def _refuse_unfit(self, text: str) -> None:
         if match := _UNFIT.search(text):
             if re.search(f"[{_BROKEN}]", text):
-                raise FieldError("This contains a broken character. Type it again instead of pasting it.")
-            raise FieldError(f"This contains a control character (U+{ord(match[0]):04X}). Remove it.")
+                raise FieldError(_("This contains a broken character. Type it again instead of pasting it."))
+            raise FieldError(
+                _("This contains a control character (U+%(match)s). Remove it.", match=f"{ord(match[0]):04X}")
+            )
         if not self.multiline and any(c in text for c in _LINES):
-            raise FieldError("This must be one line: remove line breaks and tabs.")
+            raise FieldError(_("This must be one line: remove line breaks and tabs."))
 
 
 def _plain(raw: str) -> str:
@@ -122,7 +131,7 @@ def _plain(raw: str) -> str:
     if text.isascii():
         return text.strip()
     if _MAYBE_STACKED.search(text) and _stacked(text):
-        raise FieldError("This stacks too many accents on one letter. Remove some.")
+        raise FieldError(_("This stacks too many accents on one letter. Remove some."))
     return unicodedata.normalize("NFC", text).strip(_BLANKS)
 
 

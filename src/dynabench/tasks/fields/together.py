@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dynabench.language import _
 from dynabench.tasks import conditions
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields.base import NOTHING, Field, FieldError, Values
@@ -21,10 +22,10 @@ def clean(
     Raises FieldError with the messages by name.
     """
     if not isinstance(values, Mapping):
-        raise FieldError("This must be an object with one value per field.")
+        raise FieldError(_("This must be an object with one value per field."))
     known = [field.name for field in fields]
     problems = {
-        printable(key): "There is no such field." + did_you_mean(key, known)
+        printable(key): _("There is no such field.") + did_you_mean(key, known)
         for key in [key for key in values if key not in known][:_UNKNOWN]
     }
     cleaned: dict[str, Any] = {}
@@ -51,8 +52,8 @@ def never(condition: str, named: Mapping[str, Field]) -> str:
         return f"“{condition}” is not known here: compare a field that stands before, such as: kind == other"
     name, value = comparison
     if name not in named:
-        return f"There is no field “{name}” to compare." + did_you_mean(name, named)
+        return _("There is no field “%(name)s” to compare.", name=name) + did_you_mean(name, named)
     known = named[name].comparable()
     if known is not None and value not in known:
-        return f"“{value[:60]}” is no option of {name}." + did_you_mean(value, known)
+        return _("“%(value)s” is no option of %(name)s.", value=value[:60], name=name) + did_you_mean(value, known)
     return ""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, FieldError, JsonSchema, Values
 from dynabench.tasks.fields.text import Text
 from dynabench.tasks.section import Line, Setting
@@ -18,7 +19,7 @@ class YesNo(Field):
     reason: Literal["never", "optional", "required"] = Setting("never", description="Whether people say why.")
     reason_label: Line = Setting("Why?", description="What people read above the reason.")
 
-    missing: ClassVar[str] = "Choose yes or no."
+    missing: ClassVar[str] = _("Choose yes or no.")
 
     @property
     def reasons(self) -> Text:
@@ -31,7 +32,7 @@ class YesNo(Field):
         if self.reason == "never":
             return self._flag(raw)
         if not isinstance(raw, dict) or not set(raw) <= {"value", REASON}:
-            raise FieldError("This must be an object with value and reason.")
+            raise FieldError(_("This must be an object with value and reason."))
         text = self.reasons.check(raw[REASON]) if raw.get(REASON) is not None else None
         if raw.get("value") is None:
             if text is None:
@@ -39,7 +40,7 @@ class YesNo(Field):
             raise FieldError(self.missing)
         flag = self._flag(raw["value"])
         if text is None and self.reason == "required":
-            raise FieldError("Say why.")
+            raise FieldError(_("Say why."))
         return {"value": flag} | ({} if text is None else {REASON: text})
 
     def _flag(self, raw: object) -> bool:
@@ -92,7 +93,7 @@ class YesNo(Field):
         """Yes and no."""
         if self.reason == "never":
             return [True, False]
-        return [{"value": flag, REASON: "It says so."} for flag in (True, False)]
+        return [{"value": flag, REASON: _("It says so.")} for flag in (True, False)]
 
     def json_schema(self) -> JsonSchema:
         """A boolean, or an object with one and a reason."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema
 
 from dynabench import plugins
+from dynabench.language import _
 from dynabench.tasks.rules.base import Judge, Rule, Unclaimed
 from dynabench.tasks.rules.chosen import Chosen
 from dynabench.tasks.rules.differs import Differs
@@ -60,7 +61,7 @@ def _build(raw: Any) -> Any:
         raise ValueError("A fooling rule is a mapping with rule and its settings.")
     name = raw.get("rule", "differs")
     if not isinstance(name, str) or name not in rules():
-        refuse({"rule": f"There is no fooling rule “{name}”." + did_you_mean(name, rules())})
+        refuse({"rule": _("There is no fooling rule “%(name)s”.", name=name) + did_you_mean(name, rules())})
     return rules()[name].model_validate(raw)
 
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.section import Name, Section, Setting, did_you_mean
 
@@ -89,7 +90,7 @@ class Rule(Section, ABC):
         names = [field.name for field in config.answer]
         for index, name in enumerate(self.fields):
             if name not in names:
-                yield f"fields.{index}", "There is no such answer field." + did_you_mean(name, names)
+                yield f"fields.{index}", _("There is no such answer field.") + did_you_mean(name, names)
         for field in self.counting(config.answer):
             if reason := self.unfit(field):
                 yield ("fields" if self.fields else "rule"), f"“{field.name}”: {reason}"

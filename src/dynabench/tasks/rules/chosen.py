@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.fields.choice import Choice
 from dynabench.tasks.fields.text import Text
@@ -54,7 +55,7 @@ class Chosen(Rule):
 
     def unfit(self, field: Field) -> str:
         """Answers are texts, or the options' names."""
-        return "" if isinstance(field, Text | Choice) else "“chosen” takes texts, or a choice of the options' names."
+        return "" if isinstance(field, Text | Choice) else _("“chosen” takes texts, or a choice of the options' names.")
 
     def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
         """Options are texts that models get."""
@@ -64,7 +65,7 @@ class Chosen(Rule):
             if name not in texts:
                 yield (
                     f"options.{index}",
-                    "There is no such text in context or input that models get." + did_you_mean(name, texts),
+                    _("There is no such text in context or input that models get.") + did_you_mean(name, texts),
                 )
 
     @property
@@ -75,7 +76,7 @@ class Chosen(Rule):
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return "An answer is right if it picks an accepted option."
+        return _("An answer is right if it picks an accepted option.")
 
     def _picked(self, predicted: Any, claimed: Any, given: Values) -> bool:
         """Whether an answer picks the claimed option."""

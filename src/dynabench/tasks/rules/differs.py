@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule, same
 from dynabench.tasks.section import Setting
@@ -22,4 +23,4 @@ class Differs(Rule):
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return "An answer is right if it is the same as one that is accepted."
+        return _("An answer is right if it is the same as one that is accepted.")

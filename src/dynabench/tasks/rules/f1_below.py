@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
@@ -33,4 +34,6 @@ class F1Below(Rule):
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
         bound = f"{self.threshold:g}"
-        return f"An answer is right if the F1 of its words and those of an accepted one is {bound} or more."
+        return _(
+            "An answer is right if the F1 of its words and those of an accepted one is %(bound)s or more.", bound=bound
+        )

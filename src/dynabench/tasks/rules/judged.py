@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Unclaimed, same
 from dynabench.tasks.section import Line, Markdown, Setting
@@ -40,9 +41,9 @@ class Judged(Unclaimed):
         """Who answers blind sees no model's answer, and so cannot judge it."""
         yield from super().problems(config)
         if config.validation.mode != "judge":
-            yield "rule", "Validators look at the models' answers here: say validate: {mode: judge}."
+            yield "rule", _("Validators look at the models' answers here: say validate: {mode: judge}.")
 
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return "An answer is right if it is the same as one that is accepted: nobody judges answers here."
+        return _("An answer is right if it is the same as one that is accepted: nobody judges answers here.")

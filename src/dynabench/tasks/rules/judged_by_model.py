@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field, Values
 from dynabench.tasks.rules.base import Judge
 from dynabench.tasks.rules.judged import Judged
@@ -71,16 +72,17 @@ class JudgedByModel(Judged):
         fields = _fields(config)
         for name, template in self.ask.items():
             if len(template) > 20_000:
-                yield f"ask.{name}", "Write at most 20,000 characters."
+                yield f"ask.{name}", _("Write at most 20,000 characters.")
             for group, of in _PLACE.findall(template):
                 if (group, of) not in fields:
                     known = [f"{first}.{second}" for first, second in fields]
                     yield (
                         f"ask.{name}",
-                        f"There is no “{group}.{of}” to fill in." + did_you_mean(f"{group}.{of}", known),
+                        _("There is no “%(group)s.%(of)s” to fill in.", group=group, of=of)
+                        + did_you_mean(f"{group}.{of}", known),
                     )
         if not any(group == "answer" for template in self.ask.values() for group, _ in _PLACE.findall(template)):
-            yield "ask", "The judge is not shown the answer: use {answer.NAME} somewhere."
+            yield "ask", _("The judge is not shown the answer: use {answer.NAME} somewhere.")
 
 
 def _fields(config: "TaskConfig") -> dict[tuple[str, str], Field]:

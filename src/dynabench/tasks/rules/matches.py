@@ -8,6 +8,7 @@ import regex
 from pydantic import field_validator
 
 from dynabench.errors import Unavailable
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Unclaimed
 from dynabench.tasks.section import Setting
@@ -43,13 +44,19 @@ class Matches(Unclaimed):
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return f"An answer is right if {self.pattern!r} is {'not ' if self.found else ''}found in it."
+        return _(
+            "An answer is right if %(pattern)s is %(value)sfound in it.",
+            pattern=repr(self.pattern),
+            value="not " if self.found else "",
+        )
 
     def _in(self, text: str) -> bool:
         try:
             return _compiled(self.pattern, self.ignore_case).search(text, timeout=SECONDS, concurrent=True) is not None
         except TimeoutError:
-            raise Unavailable("The task's pattern takes too long on this answer. Tell the owner of the task.") from None
+            raise Unavailable(
+                _("The task's pattern takes too long on this answer. Tell the owner of the task.")
+            ) from None
 
 
 @lru_cache(maxsize=200)
@@ -63,11 +70,11 @@ def _refused(pattern: str) -> str:
     try:
         compiled = _compiled(pattern)
     except (regex.error, RecursionError, OverflowError) as error:
-        return f"This is no regular expression: {error}."
+        return _("This is no regular expression: %(error)s.", error=error)
     units = [*"a0 .-\n", *dict.fromkeys(re.findall(r"[^\W_]", pattern)), *re.findall(r"[^\W_]{2,}", pattern)]
     for unit in units[:60]:
         try:
             compiled.search(unit * (PROBE // len(unit)) + "\N{DEL}", timeout=SECONDS, concurrent=True)
         except TimeoutError:
-            return "This pattern tries too many ways on a long text: avoid repetition inside of a repetition."
+            return _("This pattern tries too many ways on a long text: avoid repetition inside of a repetition.")
     return ""

@@ -10,6 +10,7 @@ from dynabench.evaluate import registry
 from dynabench.evaluate.card import Output
 from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Module
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Line, Setting, refuse
@@ -58,7 +59,11 @@ class MetricBelow(Rule):
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
         name = f"{self.metric} ({self.output})" if self.output else self.metric
-        return f"An answer is right if its {name} against an accepted one is {self.threshold:g} or more."
+        return _(
+            "An answer is right if its %(name)s against an accepted one is %(threshold)s or more.",
+            name=name,
+            threshold=f"{self.threshold:g}",
+        )
 
     @property
     def _scale(self) -> "Scale":

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
@@ -22,6 +23,6 @@ class NotIn(Rule):
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return (
+        return _(
             "An answer is right if it has the words of an accepted one, leaving case, articles and punctuation aside."
         )

@@ -3,6 +3,7 @@
 from math import inf, isfinite
 from typing import Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.rules.base import Rule
@@ -28,13 +29,13 @@ class Outside(Rule):
 
     def unfit(self, field: Field) -> str:
         """Answers must be numbers."""
-        return "" if isinstance(field, Number) else "“outside” compares numbers. Name the number fields in fields."
+        return "" if isinstance(field, Number) else _("“outside” compares numbers. Name the number fields in fields.")
 
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
         allowed = f"{self.tolerance * 100:g} %" if self.relative else f"{self.tolerance:g}"
-        return f"An answer is right if it is no more than {allowed} off an accepted one."
+        return _("An answer is right if it is no more than %(allowed)s off an accepted one.", allowed=allowed)
 
 
 def _number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 import unicodedata
 from typing import Any, Literal
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
@@ -37,7 +38,11 @@ class OverlapBelow(Rule):
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
         measure = "Jaccard's index" if self.measure == "jaccard" else "the F1"
-        return f"An answer is right if {measure} of it and an accepted one is {self.threshold:g} or more."
+        return _(
+            "An answer is right if %(measure)s of it and an accepted one is %(threshold)s or more.",
+            measure=measure,
+            threshold=f"{self.threshold:g}",
+        )
 
 
 def overlap(first: frozenset[str], second: frozenset[str], measure: Literal["jaccard", "f1"]) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from dynabench.errors import Unavailable
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.fields.choice import Choice
 from dynabench.tasks.rules.base import Unclaimed, same
@@ -31,7 +32,7 @@ class Uncertain(Unclaimed):
         """The answer's probability is under the bound. Raises Unavailable where the model tells none."""
         said = [prediction.get(field.name) for field in fields]
         if not probabilities or any(not isinstance(each, str) or each not in probabilities for each in said):
-            raise Unavailable("The model tells no probability of its answer. Tell the owner of the task.")
+            raise Unavailable(_("The model tells no probability of its answer. Tell the owner of the task."))
         return any(probabilities[str(each)] < self.below for each in said)
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
@@ -46,11 +47,11 @@ class Uncertain(Unclaimed):
         """Models must tell probabilities, and they tell those of one field."""
         yield from super().problems(config)
         if not config.output.probabilities:
-            yield "rule", "Models must tell probabilities: say output: {probabilities: true}."
+            yield "rule", _("Models must tell probabilities: say output: {probabilities: true}.")
         if len(self.counting(config.answer)) > 1:
-            yield "fields", "Name the one choice whose probabilities the models tell."
+            yield "fields", _("Name the one choice whose probabilities the models tell.")
 
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return "An answer is right if it is the same as one that is accepted, however sure the model is."
+        return _("An answer is right if it is the same as one that is accepted, however sure the model is.")

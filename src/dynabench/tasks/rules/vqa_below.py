@@ -8,6 +8,7 @@ import numpy as np
 
 from dynabench.evaluate.metrics.vqa_accuracy import agreement
 from dynabench.evaluate.texts.vqa import normalised
+from dynabench.language import _
 from dynabench.tasks.fields.base import NOTHING, Field, Values
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Setting
@@ -50,4 +51,7 @@ class VqaBelow(Rule):
     @property
     def right_in_words(self) -> str:
         """When an answer counts as right, in a sentence."""
-        return f"An answer is right if its VQA accuracy among the accepted ones is {self.threshold:g} or more."
+        return _(
+            "An answer is right if its VQA accuracy among the accepted ones is %(threshold)s or more.",
+            threshold=f"{self.threshold:g}",
+        )
