@@ -235,8 +235,8 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
     made = [
         charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
-        _by(by["start"], "Start"),
-        _by(by["source"], "Who wrote it"),
+        _by(by["start"], _("Start")),
+        _by(by["source"], _("Who wrote it")),
     ]
     return [chart for chart in made if chart]
 

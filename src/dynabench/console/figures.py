@@ -28,8 +28,14 @@ VIEWS = {
     "tag": ("tag",),
     "annotator": (),
 }
-ABOUT = {"arm": "Condition", "start": "Start", "source": "Who wrote it", "tag": "Tag", "day": "Day (UTC)"}
-WRITERS = {"person": "annotators", "expert": "experts", "owner": "owners", "program": "programs"}
+ABOUT = {
+    "arm": _("Condition"),
+    "start": _("Start"),
+    "source": _("Who wrote it"),
+    "tag": _("Tag"),
+    "day": _("Day (UTC)"),
+}
+WRITERS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners"), "program": _("programs")}
 SHOWN = 50
 HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
 

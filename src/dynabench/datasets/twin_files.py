@@ -12,7 +12,6 @@ from dynabench.datasets import stored
 from dynabench.datasets.copies import Fields
 from dynabench.datasets.imports import reading
 from dynabench.datasets.stored import Stored
-from dynabench.language import _
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
 from dynabench.storable import unstorable

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from dynabench.language import _
+from dynabench.language import _, ngettext, said
 from dynabench.leaderboards.entrants import Cell, Entrant
 from dynabench.leaderboards.matrix import Line, Matrix
 from dynabench.leaderboards.pareto import Plot, Point
@@ -14,7 +14,7 @@ from dynabench.leaderboards.transfer import Transfer
 from dynabench.leaderboards.written import axis, cell, score, span
 from dynabench.web import plots
 from dynabench.web.charts import Chart
-from dynabench.web.filters import percent
+from dynabench.web.filters import number, percent
 
 Columns = list[str | tuple[str, str]]
 MOST = 30
@@ -30,16 +30,17 @@ def matrix(of: Matrix) -> Chart | None:
             if one is not None:
                 name, title = line.entrant.label, _column(data.title, data.round)
                 loop = f" {IN_LOOP}" if data.round in line.loop and data.round is not None else ""
-                tip = f"{name}, {title}: {cell(one, of.metric)}, n {one.n:,}{' · in the loop' if loop else ''}"
+                where = said(_(" · in the loop")) if loop else ""
+                tip = f"{name}, {title}: {cell(one, of.metric)}, n {number(one.n)}{where}"
                 shown = {"label": score(one.value, of.metric) + loop, "note": span(one.low, one.high, of.metric)}
                 cells.append({"row": name, "column": title, "value": one.value, "tip": tip, **shown})
     if not cells:
         return None
     columns: Columns = [
-        "Model",
+        _("Model"),
         *((_column(each.title, each.round), "num") for each in of.data),
-        ("Overall", "num"),
-        ("Per round", "num"),
+        (_("Overall"), "num"),
+        (_("Per round"), "num"),
     ]
     note = _(
         "%(metric)s with 95%% intervals. %(in_loop)s marks rounds that were collected against the model.",
@@ -52,7 +53,7 @@ def matrix(of: Matrix) -> Chart | None:
 
 
 def _column(title: str, round: int | None) -> str:
-    return title if round is None else f"Round {round}"
+    return title if round is None else said(_("Round %(n)s", n=round))
 
 
 def _row(line: Line, of: Matrix) -> list[str]:
@@ -62,7 +63,7 @@ def _row(line: Line, of: Matrix) -> list[str]:
     cells = []
     for data, one in zip(of.data, line.cells, strict=True):
         rate = line.loop.get(data.round) if data.round is not None else None
-        loop = f" · in the loop, vMER {percent(rate.value, 1)}" if rate is not None else ""
+        loop = said(_(" · in the loop, vMER %(value)s", value=percent(rate.value, 1))) if rate is not None else ""
         cells.append(cell(one, of.metric) + loop)
     return [line.entrant.label, *cells, cell(line.overall, of.metric), slope + between]
 
@@ -70,12 +71,13 @@ def _row(line: Line, of: Matrix) -> list[str]:
 def _finding(of: Matrix) -> str:
     whole = [line for line in of.lines if line.overall is not None]
     if not whole or len(of.data) < 2:
-        return f"{of.metric.title} of {len(of.lines)} models"
+        return _("%(metric)s of %(n)s models", metric=of.metric.title, n=len(of.lines))
     ways = [_way(line.trend, of.metric.direction) for line in of.lines if line.trend]
     risen, fallen = ways.count(1), ways.count(-1)
-    best = f"{whole[0].entrant.label} leads over {len(of.data)} columns"
+    best = _("%(name)s leads over %(n)s columns", name=whole[0].entrant.label, n=len(of.data))
     if risen or fallen:
-        return f"{best}; over rounds {risen} of {len(ways)} models do better and {fallen} worse"
+        told = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
+        return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **told)
     return best
 
 
@@ -91,13 +93,14 @@ def pareto(of: Plot) -> Chart | None:
     if not of.points:
         return None
     front = [each.entrant.label for each in of.points if not each.dominated]
-    finding = f"{len(front)} of {len(of.points)} models are beaten by none on both: {', '.join(front[:4])}"
-    columns: Columns = ["Model", (axis(of.x), "num"), (axis(of.y), "num"), "Beaten on both"]
+    named = ", ".join(front[:4]) + ("…" if len(front) > 4 else "")
+    told = {"n": len(front), "all": len(of.points), "names": named}
+    title = _("%(n)s of %(all)s models are beaten by none on both: %(names)s", **told)
+    columns: Columns = [_("Model"), (axis(of.x), "num"), (axis(of.y), "num"), _("Beaten on both")]
     rows = [
-        [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), "yes" if each.dominated else "no"]
+        [each.entrant.label, cell(each.x, of.x), cell(each.y, of.y), _("yes") if each.dominated else _("no")]
         for each in of.points
     ]
-    title = finding + ("…" if len(front) > 4 else "")
     spec = plots.scatter([_point(each, of) for each in of.points], axis(of.x), axis(of.y))
     return Chart(
         title, spec, columns, rows, _("Grey models are beaten by another on both axes. Bars are 95% intervals.")
@@ -119,18 +122,21 @@ def saturation(of: Sequence[Standing]) -> Chart | None:
     for each in of:
         for step in each.steps:
             day, told = f"{step.at:%Y-%m-%d}", f"{step.saturation:+.2f}".replace("-", "\N{MINUS SIGN}")
-            tip = f"Round {each.round}, {step.entrant.label}: {told} ({percent(step.score, 1)})"
-            points.append(
-                {"series": f"Round {each.round}", "at": step.at.isoformat(), "value": step.saturation, "tip": tip}
-            )
+            name = _column("", each.round)
+            tip = f"{name}, {step.entrant.label}: {told} ({percent(step.score, 1)})"
+            points.append({"series": name, "at": step.at.isoformat(), "value": step.saturation, "tip": tip})
             rows.append([f"{each.round}", day, step.entrant.label, percent(step.score, 1), told])
     if not points:
         return None
     done = [each for each in of if each.steps]
     near = sum(each.steps[-1].saturation >= 0 for each in done)
-    rounds = f"{len(done)} round{'s' if len(done) > 1 else ''}"
-    title = f"Models have reached people on {near} of {rounds}"
-    columns: Columns = ["Round", "Day", "Best model", ("Score", "num"), ("Of the way: −1 to 0", "num")]
+    title = ngettext(
+        "Models have reached people on %(near)s of %(num)s round",
+        "Models have reached people on %(near)s of %(num)s rounds",
+        len(done),
+        near=near,
+    )
+    columns: Columns = [_("Round"), _("Day"), _("Best model"), (_("Score"), "num"), (_("Of the way: −1 to 0"), "num")]
     note = _("The best score so far on each round: the first model stands at −1, people at 0.")
     return Chart(title, plots.saturation(points), columns, rows, note)
 
@@ -143,11 +149,12 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
         value = float(of.shares[i, j])
         if i != j and not np.isnan(value):
             one, other, share = models[i].label, models[j].label, percent(value)
-            tip = f"Of what fools {one}, {percent(value, 1)} fools {other} too"
+            told = {"one": one, "other": other, "share": percent(value, 1)}
+            tip = said(_("Of what fools %(one)s, %(share)s fools %(other)s too", **told))
             cells.append({"row": one, "column": other, "value": value, "label": share, "note": "", "tip": tip})
-    columns: Columns = ["What fools…", *((f"also fools {name}", "num") for name in names)]
+    columns: Columns = [_("What fools…"), *((_("also fools %(name)s", name=name), "num") for name in names)]
     rows = [_transfer_row(models, of, i) for i in of.order]
-    title = "No model errs" if not cells else _together(models, of)
+    title = _("No model errs") if not cells else _together(models, of)
     note = _(
         "Share of the rows that fool the model on the left which fool the one above too. "
         "Models that fall together stand together."
@@ -156,7 +163,7 @@ def transferred(models: Sequence[Entrant], of: Transfer) -> Chart:
 
 
 def _transfer_row(models: Sequence[Entrant], of: Transfer, i: int) -> list[str]:
-    head = f"{models[i].label} (wrong on {percent(float(of.rates[i]), 1)})"
+    head = _("%(name)s (wrong on %(share)s)", name=models[i].label, share=percent(float(of.rates[i]), 1))
     return [head, *("" if i == j else percent(float(of.shares[i, j])) for j in of.order)]
 
 
@@ -168,5 +175,7 @@ def _together(models: Sequence[Entrant], of: Transfer) -> str:
     i, j = np.unravel_index(int(both.argmax()), both.shape)
     one, other = sorted((models[int(i)].label, models[int(j)].label))
     share = float(both[i, j])
-    least = "all" if share == 1 else f"at least {percent(share)}"
-    return f"{one} and {other} fall together most: {least} of what fools one fools both"
+    if share == 1:
+        return _("%(one)s and %(other)s fall together most: all of what fools one fools both", one=one, other=other)
+    told = {"one": one, "other": other, "share": percent(share)}
+    return _("%(one)s and %(other)s fall together most: at least %(share)s of what fools one fools both", **told)

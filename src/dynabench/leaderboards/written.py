@@ -1,8 +1,9 @@
 """Numbers of boards as people read them."""
 
+from dynabench.language import _, said
 from dynabench.leaderboards.entrants import Cell
 from dynabench.scoring.measures import Measure
-from dynabench.web.filters import NONE
+from dynabench.web.filters import NONE, number
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -14,17 +15,18 @@ def score(value: float | None, metric: Measure, sign: bool = False) -> str:
     scaled = value * metric.scale
     digits = 1 if metric.scale == 100 or abs(scaled) >= 10 else 3 if abs(scaled) < 1 else 2
     scaled = round(scaled, digits) + 0.0  # no negative nought
-    text = f"{scaled:+,.{digits}f}" if sign else f"{scaled:,.{digits}f}"
+    before = MINUS if scaled < 0 else "+" if sign else ""
     percent = "%" if metric.unit == "%" and not sign else ""
-    return text.replace("-", MINUS) + percent
+    return before + number(abs(scaled), digits) + percent
 
 
 def span(low: float | None, high: float | None, metric: Measure, sign: bool = False) -> str:
     """`79.0–83.1`: an interval; empty where none is known, or nothing varied."""
     if low is None or high is None or (low == high and metric.cost):
         return ""
-    between = " to " if sign else "–"
-    return f"{score(low, metric, sign)}{between}{score(high, metric, sign)}".replace("%", "")
+    ends = {"low": score(low, metric, sign), "high": score(high, metric, sign)}
+    between = said(_("%(low)s to %(high)s", **ends)) if sign else f"{ends['low']}–{ends['high']}"
+    return between.replace("%", "")
 
 
 def cell(of: Cell | None, metric: Measure) -> str:
@@ -38,7 +40,7 @@ def cell(of: Cell | None, metric: Measure) -> str:
 def axis(metric: Measure) -> str:
     """A measure's name with its unit, and which way is better where that is less."""
     unit = f" ({metric.unit})" if metric.unit else ""
-    return f"{metric.title}{unit}{', less is better' if metric.better == 'lower' else ''}"
+    return f"{metric.title}{unit}{said(_(', less is better')) if metric.better == 'lower' else ''}"
 
 
 def chance(p: float | None) -> str:

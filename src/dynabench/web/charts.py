@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dynabench.language import _
+from dynabench.language import _, said
 from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
@@ -48,10 +48,10 @@ def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
     if not known:
         return None
     return Chart(
-        title=_change("vMER", [rate for _, rate in known], "round", known[0][0], known[-1][0]),
+        title=_change("vMER", [rate for _name, rate in known], _("round %(n)s"), known[0][0], known[-1][0]),
         note=_("Share of examples that fooled the models and were verified by people, with 95% intervals."),
-        spec=_dots([_point(name, rate) for name, rate in known], "Round"),
-        columns=["Round", *_RATE_COLUMNS],
+        spec=_dots([_point(name, rate) for name, rate in known], said(_("Round"))),
+        columns=[_("Round"), *_rate_columns()],
         rows=[[name, *_cells(rate)] for name, rate in known],
     )
 
@@ -67,7 +67,7 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
         for series, rate in (("MER", mer), ("vMER", vmer))
     ]
     first, last = short_day(known[0][0]), short_day(known[-1][0])
-    title = _change("vMER", [vmer for _, _, vmer in known], "", first, last)
+    title = _change("vMER", [vmer for _day, _mer, vmer in known], "", first, last)
     return Chart(
         title=title,
         note=_(
@@ -75,7 +75,14 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
             "Newest days lag: votes come later. Days are UTC; intervals are 95%."
         ),
         spec=_lines(points) if len(known) > 1 else _rows([_point("MER", known[0][1]), _point("vMER", known[0][2])]),
-        columns=["Day", "MER", ("MER: 95% interval", "num"), "vMER", ("vMER: 95% interval", "num"), ("n", "num")],
+        columns=[
+            _("Day"),
+            "MER",
+            (_("MER: 95% interval"), "num"),
+            "vMER",
+            (_("vMER: 95% interval"), "num"),
+            ("n", "num"),
+        ],  # fmt: skip,
         rows=[
             [day, percent(mer.value, 1), _between(mer), percent(vmer.value, 1), _between(vmer), number(mer.n)]
             for day, mer, vmer in known
@@ -90,24 +97,33 @@ def per_condition(rates: Sequence[tuple[str, Interval]], about: str) -> Chart | 
         return None
     return Chart(
         title=_compare(known),
-        note="vMER with 95% intervals.",
+        note=_("vMER with 95% intervals."),
         spec=_rows([_point(name, rate) for name, rate in known]),
-        columns=[about, *_RATE_COLUMNS],
+        columns=[about, *_rate_columns()],
         rows=[[name, *_cells(rate)] for name, rate in known],
     )
 
 
-_RATE_COLUMNS: list[str | tuple[str, str]] = [("vMER", "num"), ("95% interval", "num"), ("n", "num")]
+def _rate_columns() -> list[str | tuple[str, str]]:
+    return [("vMER", "num"), (_("95% interval"), "num"), ("n", "num")]
 
 
 def _point(name: str, rate: Interval) -> dict[str, Any]:
     value, low, high = rate.value, rate.low, rate.high
-    text = f"{name}: {percent(value, 1)} ({percent(low, 1)} to {percent(high, 1)}), n {number(rate.n)}"
-    return {"name": name, "value": value, "low": low, "high": high, "n": rate.n, "tip": text, "label": percent(value)}
+    text = f"{said(name)}: {percent(value, 1)} ({_between(rate)}), n {number(rate.n)}"
+    return {
+        "name": said(name),
+        "value": value,
+        "low": low,
+        "high": high,
+        "n": rate.n,
+        "tip": text,
+        "label": percent(value),
+    }
 
 
 def _between(rate: Interval) -> str:
-    return f"{percent(rate.low, 1)} to {percent(rate.high, 1)}"
+    return said(_("%(low)s to %(high)s", low=percent(rate.low, 1), high=percent(rate.high, 1)))
 
 
 def _cells(rate: Interval) -> list[str]:
@@ -123,25 +139,31 @@ def _apart(one: Interval, other: Interval) -> bool:
 
 def _change(name: str, rates: Sequence[Interval], unit: str, first: str, last: str) -> str:
     """What a series says: fell, rose, or no clear change between its ends."""
-    where = [f"{unit} {label}".strip() for label in (first, last)]
+    where, end = [said(unit) % {"n": label} if unit else label for label in (first, last)]
     a, b = rates[0], rates[-1]
+    told = {"name": name, "value": percent(a.value), "where": where}
     if len(rates) == 1:
-        return f"{name} is {percent(a.value)} in {where[0]}" if unit else f"{name} is {percent(a.value)} on {where[0]}"
+        return (
+            _("%(name)s is %(value)s in %(where)s", **told) if unit else _("%(name)s is %(value)s on %(where)s", **told)
+        )
     if not _apart(a, b):
-        return f"{name} has not clearly changed between {where[0]} and {where[1]}"
-    verb = "fell" if (b.value or 0) < (a.value or 0) else "rose"
-    return f"{name} {verb} from {percent(a.value)} ({where[0]}) to {percent(b.value)} ({where[1]})"
+        return _("%(name)s has not clearly changed between %(where)s and %(end)s", name=name, where=where, end=end)
+    told |= {"last": percent(b.value), "end": end}
+    if (b.value or 0) < (a.value or 0):
+        return _("%(name)s fell from %(value)s (%(where)s) to %(last)s (%(end)s)", **told)
+    return _("%(name)s rose from %(value)s (%(where)s) to %(last)s (%(end)s)", **told)
 
 
 def _compare(rates: Sequence[tuple[str, Interval]]) -> str:
     """What a breakdown says: which condition fools most, if the data can tell."""
     if len(rates) == 1:
-        return f"All examples so far: {rates[0][0]}, vMER {percent(rates[0][1].value)}"
+        return _("All examples so far: %(name)s, vMER %(value)s", name=rates[0][0], value=percent(rates[0][1].value))
     ordered = sorted(rates, key=lambda entry: entry[1].value or 0)
     (least, low), (most, high) = ordered[0], ordered[-1]
     if _apart(low, high):
-        return f"{most.capitalize()} fools more often than {least}: {percent(high.value)} against {percent(low.value)}"
-    return f"No clear difference between {least} and {most} yet"
+        named, a, b = said(most).capitalize(), percent(high.value), percent(low.value)
+        return _("%(most)s fools more often than %(least)s: %(a)s against %(b)s", most=named, least=least, a=a, b=b)
+    return _("No clear difference between %(least)s and %(most)s yet", least=least, most=most)
 
 
 def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
@@ -150,7 +172,7 @@ def _dots(points: list[dict[str, Any]], axis: str) -> dict[str, Any]:
     base = alt.Chart(data(points)).encode(
         x=alt.X("name:N", title=axis, sort=None, axis=alt.Axis(labelAngle=0, grid=False)), tooltip="tip:N"
     )
-    scale = alt.Y("low:Q", title="vMER (% of examples)", axis=_percents(), scale=alt.Scale(zero=True))
+    scale = alt.Y("low:Q", title=said(_("vMER (% of examples)")), axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(y=scale, y2="high:Q")
     line = base.mark_line(color=LINE, strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(y="value:Q")
@@ -164,9 +186,9 @@ def _lines(points: list[dict[str, Any]]) -> dict[str, Any]:
     colour = alt.Color("series:N", legend=None, scale=alt.Scale(domain=["MER", "vMER"], range=[INK_2, PEOPLE]))
     days = len({point["name"] for point in points})
     ticks = alt.Axis(format="%-d %b", tickCount=min(days, 7), grid=False, labelOverlap="greedy", labelSeparation=12)
-    x = alt.X("name:T", title="Day (UTC)", timeUnit="utcyearmonthdate", axis=ticks)
+    x = alt.X("name:T", title=said(_("Day (UTC)")), timeUnit="utcyearmonthdate", axis=ticks)
     base = alt.Chart(data(points)).encode(x=x, color=colour)
-    y = alt.Y("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
+    y = alt.Y("low:Q", title=said(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
     band = base.mark_area(opacity=0.14).encode(y=y, y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y="value:Q")
     dot = base.mark_circle(size=48, opacity=1).encode(y="value:Q", tooltip="tip:N")
@@ -194,7 +216,7 @@ def _rows(points: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         tooltip="tip:N",
     )
-    scale = alt.X("low:Q", title="% of examples", axis=_percents(), scale=alt.Scale(zero=True))
+    scale = alt.X("low:Q", title=said(_("% of examples")), axis=_percents(), scale=alt.Scale(zero=True))
     whisker = base.mark_rule(color=PEOPLE, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q")
     dot = base.mark_circle(color=PEOPLE, size=90, opacity=1).encode(x="value:Q")
     text = base.mark_text(align="left", dx=-4, dy=-13, color=INK, fontSize=13).encode(x="value:Q", text="label:N")

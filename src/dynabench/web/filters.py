@@ -1,14 +1,19 @@
 """How numbers, times and texts are written on a page."""
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import nh3
+from babel import Locale, dates, numbers
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from dynabench.language import _, current, said
+
 NONE = "–"
 STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (7 * 86400, 86400, "d"))
+UNITS = {"s": "second", "min": "minute", "h": "hour", "d": "day"}
 TAGS = {
     *("a", "b", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "hr", "i", "li", "ol", "p", "pre", "strong"),
     *("dd", "dl", "dt", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
@@ -19,6 +24,8 @@ def number(value: float | None, digits: int = 0) -> str:
     """`12345` as `12,345`; a dash for nothing."""
     if value is None or not math.isfinite(value):
         return NONE
+    if current.get() != "en":
+        return numbers.format_decimal(value, "#,##0" + ("." + "0" * digits if digits else ""), current.get())
     return f"{value:,.{digits}f}"
 
 
@@ -26,6 +33,11 @@ def percent(value: float | None, digits: int = 0) -> str:
     """A share from 0 to 1 as `71%`; a dash where it cannot be computed."""
     if value is None or not math.isfinite(value):
         return NONE
+    if current.get() != "en":
+        pattern = Locale.parse(current.get()).percent_formats[None].pattern
+        return numbers.format_percent(
+            value, pattern.replace("0", "0." + "0" * digits) if digits else pattern, current.get()
+        )
     return f"{100 * value:.{digits}f}%"
 
 
@@ -33,7 +45,8 @@ def points(value: float | None, digits: int = 0) -> str:
     """A difference of two shares with its sign, in percentage points: `+12`."""
     if value is None or not math.isfinite(value):
         return NONE
-    return f"{100 * value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    sign = "\N{MINUS SIGN}" if value < 0 else "+"
+    return sign + number(abs(100 * value), digits)
 
 
 def seconds(value: float | None) -> str:
@@ -41,9 +54,9 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NONE
     if value < 10:
-        return f"{value:.1f} s"
+        return said(_("%(n)s s", n=number(value, 1)))
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return said(_("%(n)s min %(rest)s s", n=minutes, rest=rest) if minutes else _("%(n)s s", n=rest))
 
 
 def ago(when: datetime | None, now: datetime | None = None) -> Markup | str:
@@ -52,11 +65,32 @@ def ago(when: datetime | None, now: datetime | None = None) -> Markup | str:
         return NONE
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     age = ((now or datetime.now(UTC)) - when).total_seconds()
-    text = next((f"{int(age // unit)} {name}" for limit, unit, name in STEPS if age < limit), None)
-    shown = f"{when:%-d %b %Y}" if text is None else "just now" if age < 5 else f"{text} ago"
+    shown = _age(age) or date(when)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         when.isoformat(timespec="seconds"), moment(when), shown
     )
+
+
+def _age(seconds: float) -> str:
+    """How long ago that was in words; nothing for more than a week."""
+    step = next(((int(seconds // unit), name) for limit, unit, name in STEPS if seconds < limit), None)
+    if step is None:
+        return ""
+    if seconds < 5:
+        return said(_("just now"))
+    count, name = step
+    if current.get() == "en":
+        return f"{count} {name} ago"
+    unit: Any = UNITS[name]
+    past = timedelta(seconds=-int(seconds))
+    return dates.format_timedelta(past, unit, threshold=1e9, add_direction=True, locale=current.get())
+
+
+def date(when: datetime) -> str:
+    """`21 Nov 2026`."""
+    if current.get() != "en":
+        return dates.format_skeleton("yMMMd", when, locale=current.get())
+    return f"{when:%-d %b %Y}"
 
 
 def moment(value: datetime) -> str:
@@ -67,6 +101,8 @@ def moment(value: datetime) -> str:
 
 def day(value: str) -> str:
     """`2026-11-21` as `21 Nov`."""
+    if current.get() != "en":
+        return dates.format_skeleton("MMMd", datetime.fromisoformat(value), locale=current.get())
     return f"{datetime.fromisoformat(value):%-d %b}"
 
 
@@ -79,17 +115,17 @@ def markdown(text: str) -> Markup:
 
 def ticks(text: str) -> Markup:
     """A line of text in which `names` between backticks are code."""
-    parts = text.split("`")
+    parts = said(text).split("`")
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def size(value: float) -> str:
     """Bytes as people read them: `45 MB`, `1.2 GB`."""
-    for unit in ("bytes", "kB", "MB"):
+    for unit in (_("bytes"), "kB", "MB"):
         if value < 1000:
-            return f"{value:.0f} {unit}" if value >= 10 or unit == "bytes" else f"{value:.1f} {unit}"
+            return f"{number(value, 0 if value >= 10 or unit == 'bytes' else 1)} {said(unit)}"
         value /= 1000
-    return f"{value:.1f} GB"
+    return f"{number(value, 1)} GB"
 
 
 def initials(name: str) -> str:

@@ -16,7 +16,7 @@ def render(
     """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
 
     A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None), `notices`
-    (what they have not seen yet), `url(route, **params)`, `here()`, `csrf_token` and `csrf_field()`. A variable that
+    (what they have not seen yet), `url(route, **params)`, `csrf_token` and `csrf_field()`. A variable that
     nobody passed is an error.
     """
     partial = fragment is not None and wants_fragment(request)
@@ -29,19 +29,11 @@ def render(
         url=lambda route, **params: str(request.app.url_path_for(route, **params)),
         csrf_token=token,
         csrf_field=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(escape(token)),
-        here=lambda: _here(request),
         partial=partial,
         **values,
     )
     headers = {"Vary": "HX-Request"} if fragment is not None else None
     return HTMLResponse(html, status_code=status, headers=headers)
-
-
-def _here(request: Request) -> str:
-    """The path and query of the page that is shown, to come back to; nothing where a form was sent."""
-    if request.method in ("GET", "HEAD"):
-        return request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return ""
 
 
 def wants_fragment(request: Request) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from dynabench.language import _, said
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, compiled, data
 
 FEW = 5  # columns whose names may make them wide
@@ -87,14 +88,19 @@ def saturation(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     import altair as alt
 
     x = alt.X("at:T", title=None, axis=alt.Axis(grid=False, tickCount=6, labelOverlap="greedy"))
-    y = alt.Y("value:Q", title="first model −1, people 0", scale=alt.Scale(domainMin=-1.1), axis=alt.Axis(tickCount=5))
+    y = alt.Y(
+        "value:Q",
+        title=said(_("first model −1, people 0")),
+        scale=alt.Scale(domainMin=-1.1),
+        axis=alt.Axis(tickCount=5),
+    )
     base = alt.Chart(data(list(points))).encode(x=x, y=y, detail="series:N", tooltip="tip:N")
     line = base.mark_line(color=MODELS, strokeWidth=2, interpolate="step-after")
     dot = base.mark_circle(color=MODELS, size=60, opacity=1)
     last = {point["series"]: point for point in points}
     ends = alt.Chart(data(list(last.values()))).encode(x=x, y=y, text="series:N")
     names = ends.mark_text(align="left", dx=8, color=INK, fontSize=13)
-    people = alt.Chart(data([{"value": 0.0, "text": "people"}]))
+    people = alt.Chart(data([{"value": 0.0, "text": said(_("people"))}]))
     rule = people.mark_rule(color=PEOPLE, strokeWidth=2, strokeDash=[6, 4]).encode(y="value:Q")
     named = people.mark_text(color=PEOPLE, align="left", dx=4, dy=-9, x=0, fontSize=13, fontWeight=600)
     chart = alt.layer(rule, line, dot, names, named.encode(y="value:Q", text="text:N"))
