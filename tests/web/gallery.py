@@ -1,6 +1,6 @@
 """Every template with sample values behind the platform's own content security policy, without any feature's code.
 
-`python -m tests.web.gallery FOLDER [name ...]` takes pictures of all of them, wide and narrow, light and dark.
+`python -m tests.web.gallery FOLDER LANGUAGE [name ...]` takes pictures of all of them, wide and narrow, light and dark.
 """
 
 import json
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
+from dynabench import language
 from dynabench.security import HEADERS
 from dynabench.settings import Settings
 from dynabench.web import render, static_files
@@ -39,6 +40,7 @@ async def show(request: Request) -> Response:
     """One page of the gallery."""
     template, values, viewer = PAGES[request.path_params["name"]]
     request.state.viewer = viewer
+    language.current.set(language.wanted(None, request.headers.get("accept-language", "")))
     return secured(render(request, template, **values))
 
 
@@ -140,14 +142,14 @@ def settle(page: Page) -> None:
         page.locator(selector).first.wait_for(state="detached", timeout=PATIENCE)
 
 
-def pictures(folder: Path, names: list[str]) -> None:
+def pictures(folder: Path, names: list[str], spoken: str = "en") -> None:
     """PNGs of the named pages, of all without names."""
     folder.mkdir(parents=True, exist_ok=True)
     with served() as address, chromium() as browser:
         for width in (1440, 390):
             for theme in ("light", "dark"):
                 context = browser.new_context(
-                    viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+                    viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce", locale=spoken
                 )
                 page = context.new_page()
                 page.on("console", lambda message: print(message.page.url, message.text))
@@ -159,4 +161,4 @@ def pictures(folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    pictures(Path(sys.argv[1]), sys.argv[2:])
+    pictures(Path(sys.argv[1]), sys.argv[3:], sys.argv[2])

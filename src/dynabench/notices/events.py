@@ -11,7 +11,6 @@ from fastapi import APIRouter, Header
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.db import now
-from dynabench.language import _
 
 Page = Annotated[str, Field(description="Path of the page on this site, or nothing.", examples=["/evaluations/12"])]
 Task = Annotated[str, Field(description="The task's id.", examples=["nli"])]
@@ -28,7 +27,7 @@ class NoticeCreated(Data):
 
     notice: int = Field(examples=[41])
     kind: str = Field(description="Such as `evaluation`, `submission` or `role`.", examples=["evaluation"])
-    text: str = Field(examples=[_("The evaluation of tiny-bert on ANLI round 3 is done.")])
+    text: str = Field(examples=["The evaluation of tiny-bert on ANLI round 3 is done."])
     page: Page = ""
 
 
@@ -83,7 +82,7 @@ class AnnouncementMade(Data):
     """An owner announced something to those who take part."""
 
     task: Task
-    text: str = Field(description="Markdown.", examples=[_("Round 3 closes on Friday.")])
+    text: str = Field(description="Markdown.", examples=["Round 3 closes on Friday."])
     until: datetime = Field(description="Until when it is shown.", examples=["2026-12-01T00:00:00Z"])
     page: Page = ""
 
@@ -99,7 +98,7 @@ class ArchiveReady(Data):
 class Tested(Data):
     """Somebody asked for a test of this webhook."""
 
-    text: str = Field(_("This is a test."), examples=[_("This is a test.")])
+    text: str = Field("This is a test.", examples=["This is a test."])
 
 
 NOTICE, TEST = "notice.created", "webhook.test"
