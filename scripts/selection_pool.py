@@ -1,8 +1,8 @@
 """Writes the rows of the shipped task `data-selection`: `python scripts/selection_pool.py`.
 
-Messages to a town hall, made of `selection_words.yaml`. In the pool most are about a few aspects of two topics, and what
-was noted at the phone or picked in the app is often labelled wrongly, so it matters which rows one learns from. The
-development and test rows have all aspects alike and right labels, in sentences that the pool has too.
+Messages to a town hall, made of `selection_words.yaml`. In the pool most are about a few aspects of two topics, and
+what was noted at the phone or picked in the app is often labelled wrongly, so it matters which rows one learns from.
+The development and test rows have all aspects alike and right labels, in sentences that the pool has too.
 """
 
 import json

@@ -48,7 +48,7 @@ def prepare(settings: Settings) -> None:
                 db.write(submissions.enter, None, shipped.config.id, card)
         for shipped in selections():
             if not db.read(_has_task, shipped.config.id):
-                _add_selection(db, settings, shipped)
+                add_selection(db, settings, shipped)
         for name in suite.shipped():
             _add_suite(db, settings, suite.load(name))
     finally:
@@ -61,7 +61,7 @@ def _add_suite(db: Database, settings: Settings, wanted: suite.Suite) -> None:
         db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
 
 
-def _add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
+def add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
     """Add a task in which people choose training data; the worker enters its baselines and scores them."""
     config = shipped.config
     db.write(service.save_task, None, shipped.source)

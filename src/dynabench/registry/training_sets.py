@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from dynabench import errors
+from dynabench.accounts.tables import Person
 from dynabench.datasets import stored
 from dynabench.datasets.imports import packed, reading
 from dynabench.datasets.stored import Stored
 from dynabench.models.training.fixed import Chosen, balance
+from dynabench.registry import submission_files, submissions
 from dynabench.registry.predictions import Read
 from dynabench.rounds.contexts import Row
 from dynabench.settings import Settings
@@ -23,6 +27,18 @@ from dynabench.tasks.training import Training
 BASELINES = ("random", "all")
 PLAIN = ".txt"
 LONGEST_UID = 200
+
+
+def sent(session: Session, settings: Settings, person: Person, id: int) -> tuple[Path, str]:
+    """The file that a training set was sent as, and what it was called (its submitter, admins)."""
+    seen = submissions.one(session, person, id)
+    if not seen.mine:
+        raise errors.Forbidden("Only whoever sent it may have its rows.")
+    name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
+    path = submission_files.taken(settings, name)
+    if not name or not path.is_file():
+        raise errors.Conflict("This submission has no file of rows, or none any more.")
+    return path, str(seen.submission.source["name"])
 
 
 def drawn(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[Chosen]:
