@@ -13,8 +13,9 @@ from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.rounds import editing, proposals
-from dynabench.tasks import builtin
+from dynabench.tasks import Shipped, builtin
 from dynabench.tasks.rewriting import renamed
+from dynabench.tasks.shipped import selections
 from dynabench.web import render
 
 router = APIRouter()
@@ -31,8 +32,12 @@ def starter() -> str:
 
 def template(id: str) -> str:
     """The config of a shipped task under an id of one's own; the starter for any other id."""
-    source = next((each.source for each in builtin() if each.config.id == id), None)
+    source = next((each.source for each in _offered() if each.config.id == id), None)
     return renamed(source, f"my-{id}") if source else starter()
+
+
+def _offered() -> list[Shipped]:
+    return [*builtin(), *selections()]
 
 
 async def posted(form: FormData) -> str:
@@ -50,7 +55,7 @@ async def _page(request: Request, person: Person, text: str, status: int = 200, 
     state = request.app.state
     checked = known if "problems" in known else known | await state.db.aread(editing.check, text)
     values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
-    values |= {"templates": [each.config for each in builtin()], "template": ""}
+    values |= {"templates": [each.config for each in _offered()], "template": ""}
     values["creates"] = proposals.creates(person, state.settings.new_tasks)
     return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **(values | checked))
 
