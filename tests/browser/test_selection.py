@@ -1,4 +1,4 @@
-"""Data selection as people play it: rows chosen and sent, trained and scored, somebody else's beside them, taken away."""
+"""Data selection as people play it: rows chosen and sent, trained on and scored, compared, taken away."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The fixed learner: of the same rows always the same model, stored without pickle, and clear words where none can be."""
+"""The fixed learner: of the same rows always the same model, without pickle; clear words where none can be."""
 
 import random
 

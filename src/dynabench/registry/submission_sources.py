@@ -133,7 +133,7 @@ def _predictions(session: Session, settings: Settings, person: int, config: Task
 
 
 def pool_shown(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVersion] | None:
-    """The public dataset that a task's training sets are chosen from, in its newest version; None where there is none."""
+    """The public dataset that training sets are chosen from, and its newest version; None where there is none."""
     if config.training is None:
         return None
     found = session.scalar(library_queries.named(config.id, config.training.pool))

@@ -36,7 +36,9 @@ def enter(
 
 
 def submit(
-    model: Annotated[str, typer.Argument(help="A model's folder or zip, a hub id, an address, or a file of training rows.")],
+    model: Annotated[
+        str, typer.Argument(help="A model's folder or zip, a hub id, an address, or a file of training rows.")
+    ],
     task: Annotated[str, typer.Option("--task", help="The task that it is evaluated for.")],
     server: Annotated[str, typer.Option(help="The platform's address.")] = "http://127.0.0.1:8000",
     token: Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.")] = "",
@@ -53,7 +55,7 @@ def submit(
     wait: Annotated[bool, typer.Option(help="Wait until its check has ended.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Send a model, or the rows to train one on, to a platform, where it is checked and evaluated; exit status 1 if it is refused."""
+    """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
     from dynabench.client import ApiError, Client
 
     said: dict[str, Any] = {"visibility": visibility}
