@@ -64,6 +64,7 @@ EVALUATION: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/tasks/{task}/submissions"): Route("seated", json={"kind": "hub", "name": "no hub"}),
     ("GET", "/api/v1/tasks/{task}/submissions"): Route("member"),
     ("GET", "/api/v1/submissions/{id}"): Route("submitter"),
+    ("GET", "/api/v1/submissions/{id}/rows"): Route("submitter"),
     ("PATCH", "/api/v1/submissions/{id}"): Route("submitter", json={"visibility": "private"}),
     ("POST", "/api/v1/submissions/{id}/cancel"): Route("submitter"),
     ("POST", "/api/v1/submissions/{id}/retry"): Route("submitter"),

@@ -119,6 +119,9 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
     told = {"task": dataset.task_id, "dataset": dataset.name, "title": dataset.title, "visibility": dataset.visibility}
     webhooks.emit(session, dataset.task_id, "dataset.ready", {**told, "version": version.number, "page": page})
     _tell(session, dataset, version, f"Version {version.number} of {dataset.title} is ready.")
+    if dataset.kind == "pool":
+        jobs.enqueue(session, "enter_baselines", {"task": dataset.task_id})
+        return
     twins.ask(session, version)
     jobs.enqueue(session, "queue_evaluations", {"dataset": dataset.id}, version.created_by)
 

@@ -11,6 +11,7 @@ from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
+from dynabench.datasets.tables import DatasetVersion
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
 from dynabench.models.sandbox import usage
@@ -24,6 +25,8 @@ from dynabench.storable import UNSTORABLE
 
 CODES = {
     "found": "not_found",
+    "rows": "wrong_rows",
+    "learns": "not_learned",
     "model.yaml": "invalid",
     "installed": "not_installed",
     "fits the task": "unfit",
@@ -103,6 +106,8 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
         given["datasets"] = _datasets(session, settings, made)
     elif source.get("file"):
         given["file"] = str(submission_files.taken(settings, source["file"]))
+    if made.kind == "training_set":
+        given["pool"] = session.get_one(DatasetVersion, source["version"]).digest
     return given
 
 
@@ -178,8 +183,9 @@ def _note(
         made.state, made.code = "failed", "duplicate"
         made.reason = f"{card.name} {card.version} was entered for this task already: nothing in it has changed."
     else:
-        submissions.ready(session, made, card.name, card.version, card.inside, submission_cards.told(card))
-    if made.state == "ready":
+        about = submission_cards.told(card) | submission_cards.learnt(made.source, report)
+        submissions.ready(session, made, card.name, card.version, card.inside, about)
+    if made.state == "ready" and made.kind != "training_set":
         submission_files.drop(settings, made.source)
     _tell(session, made)
     return made.state

@@ -19,7 +19,7 @@ from dynabench.rounds import editing, proposals, service
 from dynabench.rounds.tables import Task
 from dynabench.tasks import builtin
 from dynabench.tasks.rewriting import rewritten
-from dynabench.tasks.shipped import Shipped, conversations
+from dynabench.tasks.shipped import Shipped, conversations, selections
 from dynabench.web import render
 
 router = APIRouter()
@@ -37,7 +37,7 @@ def starter() -> str:
 
 def templates() -> list[Shipped]:
     """The shipped tasks, to begin with."""
-    return [*builtin(), *conversations()]
+    return [*builtin(), *conversations(), *selections()]
 
 
 def template(session: Session, id: str, name: str) -> str:
@@ -46,7 +46,9 @@ def template(session: Session, id: str, name: str) -> str:
     if source is None and not name:
         return starter()
     wanted = _plain(name) or f"my-{id if source else 'task'}"
-    changes: dict[tuple[str | int, ...], str] = {("id",): _free(session, wanted)} | ({("name",): name} if name else {})
+    changes: dict[tuple[str | int, ...], str] = {("id",): _free(session, wanted)}
+    if name:
+        changes[("name",)] = name
     return rewritten(source or starter(), changes)
 
 

@@ -26,6 +26,7 @@ from dynabench.tasks.sections import (
     Submissions,
     Validation,
 )
+from dynabench.tasks.training import Training
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,58}[a-z0-9]$")]
 _GROUPS = ("context", "input", "answer", "ask", "validation")
@@ -62,6 +63,7 @@ class TaskConfig(Section):
     contexts: Contexts = Setting(default_factory=Contexts)
     metrics: Metrics = Setting(default_factory=Metrics)
     submissions: Submissions = Setting(default_factory=Submissions)
+    training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
 
     @model_validator(mode="before")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dynabench.tasks import conditions
+from dynabench.tasks import conditions, training
 from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
@@ -65,6 +65,7 @@ def check(config: "TaskConfig") -> None:
         _conditions(config),
         _goals(config),
         _chats(config),
+        training.problems(config),
     ):
         for path, message in problem:
             problems.setdefault(path, message)
