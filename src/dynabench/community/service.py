@@ -6,6 +6,7 @@ from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import Person
 from dynabench.collection import notes
 from dynabench.collection.chat import leaving as conversations
+from dynabench.collection.drawing import service as drawings
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
 from dynabench.leaderboards import snapshots
@@ -37,6 +38,7 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
     conversations.forget(session, person_id)
+    drawings.forget(session, person_id)
     for statement in notes.forget(person_id):
         session.execute(statement)
     notices.forget(session, person_id)

@@ -17,6 +17,8 @@ ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
 TALKS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
+DRAWN = ("red-team-image-prompt",)
+"""Tasks against models that draw, which whoever runs them brings along."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ def builtin() -> list[Shipped]:
 def conversations() -> list[Shipped]:
     """Our tasks that are conversations with language models; no such model comes with the platform."""
     return [_read(name) for name in TALKS]
+
+
+def drawings() -> list[Shipped]:
+    """Our tasks against models that draw; no such model comes with the platform."""
+    return [_read(name) for name in DRAWN]
 
 
 @cache
