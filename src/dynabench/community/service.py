@@ -31,8 +31,8 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
 
     Roles, bans, notices, tokens, sessions and the links that they made for others go too, and models that they kept
     or submitted, datasets that they made and boards that they kept are nobody's; files and tokens that they sent with
-    submissions are deleted, and conversations that they did not send in. Returns how many examples were taken
-    back; those of released rounds are in the world.
+    submissions are deleted, and conversations and drawn pictures that they did not send in. Returns how many examples
+    were taken back; those of released rounds are in the world.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0

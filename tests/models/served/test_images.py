@@ -33,7 +33,9 @@ RED = {"prompt": "A red sunset over a lake"}
 
 @pytest.fixture
 def studio():
-    running = Studio(plain=Painter(), careful=Painter(refuses="sunset"), single=Painter(most=1), jpeg=Painter(form="JPEG"))
+    running = Studio(
+        plain=Painter(), careful=Painter(refuses="sunset"), single=Painter(most=1), jpeg=Painter(form="JPEG")
+    )
     yield running
     running.stop()
 

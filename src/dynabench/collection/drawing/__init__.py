@@ -1,1 +1,1 @@
-"""Pictures that a round's models draw of what people write: asked for, stored, chosen, sent in as part of an example."""
+"""Pictures that a round's models draw of what people write: asked for, stored, chosen, sent in with an example."""

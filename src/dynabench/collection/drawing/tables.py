@@ -20,7 +20,7 @@ class Sheet(Base):
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     handout_id: Mapped[int] = mapped_column(ForeignKey("handouts.id"))
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"))
     words: Mapped[dict[str, Any]]
     sides: Mapped[list[Any]]
     key: Mapped[str] = mapped_column(String(100))

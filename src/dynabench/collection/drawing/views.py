@@ -39,7 +39,7 @@ def view(session: Session, handout_id: int) -> list[SheetView]:
 def of(sheet: Sheet, known: set[str] | None = None) -> SheetView:
     """One sheet, shuffled in the same way each time."""
     pictures = [each for each in _pictures(sheet) if known is None or each["media"] in known]
-    Random(sheet.id).shuffle(pictures)  # noqa: S311 - an order, no secret
+    Random(sheet.id).shuffle(pictures)
     return SheetView(sheet.id, dict(sheet.words), pictures, max(side["ms"] for side in sheet.sides) / 1000)
 
 

@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("key", sa.String(length=100), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["handout_id"], ["handouts.id"], name="fk_sheets_handout_id"),
-        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_sheets_person_id"),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_sheets_person_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name="pk_sheets"),
         sa.UniqueConstraint("person_id", "key", name="uq_sheets_person_id_key"),
     )

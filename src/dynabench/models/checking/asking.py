@@ -56,7 +56,7 @@ async def _answers(trial: Trial, probe: Probe) -> None:
     said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
     message = f"all {len(trial.outputs)} samples, {len(said)} different answers"
     if len(said) == 1:
-        trial.add("answers", "warning", f"{message}: {said.pop()[:40]}", "It says the same of everything: is it trained?")
+        trial.add("answers", "warning", f"{message}: {said.pop()[:40]}", "It says the same each time: is it trained?")
     else:
         trial.add("answers", "ok", message)
 

@@ -47,7 +47,7 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) ->
             {"kind": f"Folders of kind {kind!r} are not begun by hand: {ELSEWHERE.get(kind, 'see its docs.')}"}
         )
     if (config.drawing is not None) != (kind == "openai-images"):
-        raise Invalid({"kind": "Models of kind openai-images draw, for tasks that have something drawn, and no others."})
+        raise Invalid({"kind": "Models of kind openai-images draw: for tasks that have something drawn, no others."})
     folder = place / name
     if folder.exists() and any(folder.iterdir()):
         raise Conflict(f"{folder} exists already; choose another name or place.")

@@ -91,9 +91,7 @@ class Endpoint:
         """Close all connections."""
         self._client.close()
 
-    def _once(
-        self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int
-    ) -> Reply:
+    def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int) -> Reply:
         self._admit()
         left = max(until - time.monotonic(), 0.001)
         with self._minding():

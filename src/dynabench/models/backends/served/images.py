@@ -76,7 +76,7 @@ class DrawingModel(Served):
         sent = [each for document, count in documents for each in self._entries(document, count)]
         drawn = [text for each in sent if (text := self._picture(each, until))]
         if not drawn:
-            raise Withheld(f"{self.card.name} drew nothing but black, which is how a filter withholds. Reword the prompt.")
+            raise Withheld(f"{self.card.name} drew nothing but black, as filters do instead. Reword the prompt.")
         extras = {} if cost is None else {"cost": cost}
         return [Output({self.card.answer: drawn}, None, extras)]
 
