@@ -61,7 +61,9 @@ def values(
     chat = None
     if config.chat is not None and live and handout.handout:
         chat = chats.view(session, handout.handout, len(asked))
-    sheets = drawings.view(session, handout.handout) if config.drawing is not None and live and handout.handout else []
+    sheets = []
+    if config.drawing is not None and person is not None and live and handout.handout:
+        sheets = drawings.view(session, person.id, handout.handout)
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
     if sheets and posted is None:
         begun["input"] = {**handout.initial, **sheets[0].words}

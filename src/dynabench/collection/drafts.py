@@ -137,7 +137,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         body = body.model_copy(update={"input": input})
     drawn = None
     if config.drawing is not None:
-        input, drawn = drawing.taken(session, config, given.handout_id, body.input, given.context)
+        input, drawn = drawing.taken(session, person.id, config, given.handout_id, body.input, given.context)
         body = body.model_copy(update={"input": input})
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:

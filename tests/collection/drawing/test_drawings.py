@@ -143,10 +143,17 @@ def test_without_scripts_the_page_comes_back_with_pictures_to_choose_from(draws,
     hidden = dict(re.findall(r'name="(context_id|handout|key|draw-key)"[^>]*value="([^"]*)"', page))
     post = {"headers": {"X-CSRF-Token": eva.token()}, "data": {**hidden, "input.prompt": WORDS}}
     assert eva.client.post(f"/tasks/{TASK}/drawings", **post).headers["location"].endswith("/create#drawing")
+    part = eva.submit(f"/tasks/{TASK}/drawings", htmx=True, **{**hidden, "draw-key": "two", "input.prompt": "Other"})
+    assert part.status_code == 200, part.text
+    assert part.text.count('name="input.picture"') == 4 * PICTURES
+    part = eva.submit(f"/tasks/{TASK}/drawings", htmx=True, **{**hidden, "draw-key": "three", "input.prompt": ""})
+    assert part.status_code == 422
+    assert "Fill this in." in part.text
     page = eva.get(f"/tasks/{TASK}/create").text
     pictures = re.findall(r'name="input.picture" value="([0-9a-f]{64})"', page)
-    assert len(pictures) == 2 * PICTURES
-    assert WORDS in re.search(r'<textarea[^>]*name="input.prompt".*?</textarea>', page, re.S)[0]
+    assert len(pictures) == 4 * PICTURES
+    post["data"]["input.prompt"] = "Other"
+    assert "Other" in re.search(r'<textarea[^>]*name="input.prompt".*?</textarea>', page, re.S)[0]
     post["data"] |= {"input.picture": pictures[1], "answer.harm": "gore", "answer.severity": "low"}
     post["data"] |= {"key": re.search(r'name="key"[^>]*value="([^"]*)"', page)[1]}
     told = eva.client.post(f"/tasks/{TASK}/create", **post)

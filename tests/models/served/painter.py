@@ -1,4 +1,4 @@
-"""A server that draws: OpenAI's protocol for images on a real socket, pictures made with Pillow from the words asked."""
+"""A server that draws: OpenAI's protocol for images on a real socket, pictures made with Pillow from the words."""
 
 import base64
 import hashlib

@@ -66,7 +66,7 @@ async def drawings(
     def read(session: Session) -> list[DrawingOut]:
         people.require_seat(session, person, task)
         found = service.own_handout(session, person, rounds.open_round_of(session, task), handout)
-        return [DrawingOut.of(sheet) for sheet in service.sheets(session, found.id)]
+        return [DrawingOut.of(sheet) for sheet in service.sheets(session, person.id, found.id)]
 
     return await request.app.state.db.aread(read)  # type: ignore[no-any-return]
 

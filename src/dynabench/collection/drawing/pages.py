@@ -1,7 +1,6 @@
 """Drawing on the create page: the part that changes for scripts, the whole page again for plain forms."""
 
 import uuid
-from typing import Any
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -11,7 +10,6 @@ from dynabench import errors
 from dynabench.accounts.auth import Member
 from dynabench.collection import forms
 from dynabench.collection.drawing import api, service, views
-from dynabench.collection.forms import Posted
 from dynabench.rounds import service as rounds
 from dynabench.security import throttle
 from dynabench.tasks import TaskConfig
@@ -40,18 +38,20 @@ async def draw(request: Request, task: str, person: Member) -> Response:
         status = 200 if isinstance(problem, errors.Unavailable) else problem.status
     if not wants_fragment(request):
         return RedirectResponse(f"{request.app.url_path_for('create', task=task)}#drawing", status_code=303)
-    return await _shown(request, task, config, posted, wrong, status)
-
-
-async def _shown(
-    request: Request, task: str, config: TaskConfig, posted: Posted, wrong: dict[str, str], status: int
-) -> Response:
     field = service.drawn_in(config)
-    sheets = await request.app.state.db.aread(views.view, posted.handout_id)
-    given: dict[str, Any] = {"field": field, "name": f"input.{field.name}", "value": posted.input.get(field.name)}
-    given |= {"error": " ".join(wrong.values()), "sheets": sheets, "live": True, "fresh": not wrong, "beside": {}}
-    given["draw_key"] = uuid.uuid4().hex
-    return render(request, field.template("create"), status=status, task=task, **given)
+    return render(
+        request,
+        "collection/drawing.html",
+        status=status,
+        task=task,
+        field=field,
+        value=posted.input.get(field.name),
+        error=" ".join(wrong.values()),
+        sheets=await request.app.state.db.aread(views.view, person.id, posted.handout_id),
+        live=True,
+        fresh=not wrong,
+        draw_key=uuid.uuid4().hex,
+    )
 
 
 def _config(session: Session, task: str) -> TaskConfig:

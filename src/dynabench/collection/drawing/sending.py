@@ -24,7 +24,12 @@ class Drawn:
 
 
 def taken(
-    session: Session, config: TaskConfig, handout_id: int, input: Mapping[str, Any], context: Mapping[str, Any]
+    session: Session,
+    person_id: int,
+    config: TaskConfig,
+    handout_id: int,
+    input: Mapping[str, Any],
+    context: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Drawn]:
     """The input with the picture as it was stored, and who drew it.
 
@@ -34,7 +39,9 @@ def taken(
     name, held = f"input.{field.name}", field.reference(input.get(field.name))
     digest = held["media"] if held else ""
     words = config.clean_words(input, context)
-    found = [sheet for sheet in service.sheets(session, handout_id) if digest and _side(sheet, digest) is not None]
+    found = [
+        sheet for sheet in service.sheets(session, person_id, handout_id) if digest and _side(sheet, digest) is not None
+    ]
     if not found:
         raise errors.Invalid({name: field.missing})
     sheet = next((each for each in found if each.words == words), None)

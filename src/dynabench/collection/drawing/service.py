@@ -111,9 +111,10 @@ def own_handout(session: Session, person: Person, current: Round, handout_id: in
     return handout
 
 
-def sheets(session: Session, handout_id: int) -> Sequence[Sheet]:
-    """All that was drawn on a handout, newest first: a walk of its index entries."""
-    return session.scalars(select(Sheet).where(Sheet.handout_id == handout_id).order_by(Sheet.id.desc())).all()
+def sheets(session: Session, person_id: int, handout_id: int) -> Sequence[Sheet]:
+    """All that was drawn for somebody on a handout, newest first: a walk of its index entries."""
+    theirs = (Sheet.handout_id == handout_id, Sheet.person_id == person_id)
+    return session.scalars(select(Sheet).where(*theirs).order_by(Sheet.id.desc())).all()
 
 
 def forget(session: Session, person_id: int) -> None:

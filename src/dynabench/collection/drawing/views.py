@@ -27,9 +27,9 @@ class SheetView:
         return " · ".join(str(text) for text in self.words.values())
 
 
-def view(session: Session, handout_id: int) -> list[SheetView]:
-    """All that was drawn on a handout, newest first; what was thrown away meanwhile is left out."""
-    found = service.sheets(session, handout_id)
+def view(session: Session, person_id: int, handout_id: int) -> list[SheetView]:
+    """All that was drawn for somebody on a handout, newest first; what was thrown away meanwhile is left out."""
+    found = service.sheets(session, person_id, handout_id)
     digests = {each["media"] for sheet in found for each in _pictures(sheet)}
     known = set(session.scalars(queries.known(digests).with_only_columns(Media.digest))) if digests else set()
     views = [of(sheet, known) for sheet in found]
