@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from dynabench.archives import layout
+from dynabench.archives import files, layout
 from dynabench.archives.layout import File, Manifest
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
@@ -92,6 +92,7 @@ class _Writer:
 
 def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: Told = lambda *_: None) -> Manifest:
     """Write the archive to a binary file, which need not be able to seek; what its manifest says."""
+    shown: set[str] = set()
     with zipfile.ZipFile(file, "w", compresslevel=6) as archive:
         writer = _Writer(archive)
         writer.add(layout.TASK, [what.versions[-1][1].encode()])
@@ -100,9 +101,11 @@ def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: T
         versions = ({"number": number, "created_at": at} for number, _, at in what.versions)
         writer.add(layout.VERSIONS, _lines(versions), counted=True)
         writer.add(layout.ROUNDS, _lines(what.rounds), counted=True)
-        writer.add(layout.CONTEXTS, _lines(_contexts(db, what.task)), counted=True)
-        writer.add(layout.SEEDS, _lines(_seeds(db, what.task)), counted=True)
-        writer.add(layout.EXAMPLES, _examples(db, settings, what, told), counted=True)
+        writer.add(layout.CONTEXTS, files.noted(_lines(_contexts(db, what.task)), shown), counted=True)
+        writer.add(layout.SEEDS, files.noted(_lines(_seeds(db, what.task)), shown), counted=True)
+        writer.add(layout.EXAMPLES, files.noted(_examples(db, settings, what, told), shown), counted=True)
+        for name, content in files.contents(settings, shown):
+            writer.add(name, [content])
         made = Manifest(format="dynabench-task", version=1, task=what.task, name=what.name, files=writer.files)
         writer.add(layout.MANIFEST, [orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
     return made

@@ -50,7 +50,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         sending.finish(session, draft.conversed.id, made)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    media.bind(session, draft.task_id, [draft.input, draft.answer], example_id=made)
+    shown = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
+    media.bind(session, draft.task_id, shown, example_id=made)
     connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
     if verdict.said:
         judging.keep(session, made, verdict.said)

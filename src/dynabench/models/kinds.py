@@ -123,6 +123,7 @@ SHIPPED = (
     _kind("torchserve", "TorchServeModel", REMOVALS, "Options", module="served.torchserve", **_SERVED),
     _kind("huggingface", "HuggingFaceModel", REMOVALS, "Options", module="served.huggingface", **_SERVED),
     _kind("openai", "ChatModel", REMOVALS, "Options", module="served.openai", converses=True, **_SERVED),
+    _kind("openai-images", "DrawingModel", (), "Options", module="served.images", **_SERVED),
 )
 
 

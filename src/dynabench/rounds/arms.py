@@ -62,6 +62,8 @@ def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, 
         problems[f"{path}.targets"] = "Choose round, the round's models, or none, or name other models."
     elif targets == "none" and config is not None and config.chat is not None:
         problems[f"{path}.targets"] = "This task is a conversation, which needs models: choose round, or name others."
+    elif targets == "none" and config is not None and config.drawing is not None:
+        problems[f"{path}.targets"] = "In this task models draw: choose round, or name others."
     if start is not None and start not in _starts(config):
         problems[f"{path}.start"] = f"Choose one of {', '.join(_starts(config))}, or leave it out."
     if not isinstance(assistant, bool):

@@ -19,7 +19,7 @@ from dynabench.rounds import editing, proposals, service
 from dynabench.rounds.tables import Task
 from dynabench.tasks import builtin
 from dynabench.tasks.rewriting import rewritten
-from dynabench.tasks.shipped import Shipped, conversations, selections
+from dynabench.tasks.shipped import Shipped, conversations, drawings, selections
 from dynabench.web import render
 
 router = APIRouter()
@@ -37,7 +37,7 @@ def starter() -> str:
 
 def templates() -> list[Shipped]:
     """The shipped tasks, to begin with."""
-    return [*builtin(), *conversations(), *selections()]
+    return [*builtin(), *conversations(), *drawings(), *selections()]
 
 
 def template(session: Session, id: str, name: str) -> str:

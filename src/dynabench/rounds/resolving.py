@@ -21,6 +21,8 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     if [*names] == [NOBODY]:
         if config.chat is not None:
             raise errors.Invalid({"targets": "This task is a conversation: name at least one model to talk with."})
+        if config.drawing is not None:
+            raise errors.Invalid({"targets": "In this task models draw: name at least one."})
         return []
     if not names:
         raise errors.Invalid(
@@ -34,7 +36,7 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
         raise errors.Invalid({"targets": f"Unknown: {', '.join(missing)}. The model host has: {some}."})
     chosen = [known[name] for name in names]
     for card in chosen:
-        if told := fit.problems(config, card):
+        if told := fit.as_target(config, card):
             raise errors.Invalid({"targets": " ".join(told.values())})
     return chosen
 

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid, Unavailable
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Image, MediaField, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -95,6 +95,17 @@ class TaskConfig(Section):
         """The conversation that annotators have with the round's models, where the task has one."""
         return next((field for field in self.input if isinstance(field, Chat)), None)
 
+    @property
+    def drawing(self) -> Drawing | None:
+        """The picture that the round's models draw of what annotators write, where the task has one."""
+        return next((field for field in self.input if isinstance(field, Drawing)), None)
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """The answers that models stand for by replying or drawing; none where they are asked for their own."""
+        live = self.chat or self.drawing
+        return dict(live.claims) if live else {}
+
     def fields(self, group: str) -> list[Field]:
         """The fields of `context`, `input`, `answer`, `ask` or `validation`."""
         if group not in _GROUPS:
@@ -124,6 +135,12 @@ class TaskConfig(Section):
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """What an annotator wrote against `context`."""
         return groups.clean("input", self.input, values, context, Facts(values=context or {}))
+
+    def clean_words(self, values: object, context: Values | None = None) -> dict[str, Any]:
+        """The input's texts alone, of which models draw; other values are left out."""
+        texts = [field for field in self.input if isinstance(field, Text)]
+        given = {field.name: values.get(field.name) for field in texts} if isinstance(values, Mapping) else values
+        return groups.clean("input", texts, given, context, Facts(values=context or {}))
 
     def clean_answer(
         self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
@@ -186,7 +203,8 @@ class TaskConfig(Section):
     @property
     def reads_text(self) -> bool:
         """Whether models are given any text of whose words they can be asked: a conversation has none."""
-        return self.chat is None and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
+        alive = self.chat is not None or self.drawing is not None
+        return not alive and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
 
     @property
     def offered(self) -> frozenset[str]:

@@ -17,7 +17,8 @@ ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
 TALKS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
-
+DRAWN = ("red-team-image-prompt",)
+"""Tasks against models that draw, which whoever runs them brings along."""
 SELECTIONS = ("data-selection",)
 """Tasks whose people choose training data; they have datasets, and no rounds."""
 
@@ -67,6 +68,11 @@ def conversations() -> list[Shipped]:
 def selections() -> list[Shipped]:
     """Our tasks in which people choose what a model learns from."""
     return [_read(name) for name in SELECTIONS]
+
+
+def drawings() -> list[Shipped]:
+    """Our tasks against models that draw; no such model comes with the platform."""
+    return [_read(name) for name in DRAWN]
 
 
 @cache
