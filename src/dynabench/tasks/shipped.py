@@ -10,7 +10,7 @@ from typing import Any
 from dynabench.tasks.config import TaskConfig
 
 NAMES = (
-    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
+    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation", "ner"),
     *("image-classification", "vqa"),
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
