@@ -120,7 +120,7 @@ def _tags(text: str, said: list[Word], names: dict[tuple[str, ...], str], longes
         _put(tags, inside, "date")
     at = 0
     while at < len(said):
-        size = next((n for n in range(longest, 0, -1) if tuple(w.text for w in said[at : at + n]) in names), 0)
+        size = next((n for n in range(min(longest, len(said) - at), 0, -1) if tuple(w.text for w in said[at : at + n]) in names), 0)
         whole = size and not (said[at + size : at + size + 1] and said[at + size].text[:1].isupper()) and not (
             at and said[at - 1].text[:1].isupper() and tags[at - 1] < 0
         )

@@ -10,7 +10,8 @@ from typing import Any
 from dynabench.tasks.config import TaskConfig
 
 NAMES = (
-    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation", "ner"),
+    *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
+    *("qa-extended", "ner"),
     *("image-classification", "vqa"),
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
