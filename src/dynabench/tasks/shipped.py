@@ -11,6 +11,7 @@ from dynabench.tasks.config import TaskConfig
 
 NAMES = (
     *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
+    *("qa-extended", "ner"),
     *("image-classification", "vqa"),
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
