@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "board": ("dynabench.cli.board:app", "Write boards in others' form; bring in what others report."),
     "model": ("dynabench.cli.model:app", "Start models, check them, list them, ask them."),
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and write modules."),
+    "measure": ("dynabench.cli.measure:app", "Say what the data of rounds are like."),
     "adversary": ("dynabench.cli.adversary:app", "Perturb texts; list the transformations."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
     "plugin": ("dynabench.cli.plugin:app", "List plug-ins and what they bring."),

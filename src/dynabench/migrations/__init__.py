@@ -41,6 +41,7 @@ def metadata() -> MetaData:
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables
+    import dynabench.measuring.tables
     import dynabench.media.tables
     import dynabench.notices.tables
     import dynabench.registry.tables
