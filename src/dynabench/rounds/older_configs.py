@@ -52,11 +52,11 @@ class OlderOut(BaseModel):
 async def read_older(body: OlderIn, person: Member) -> OlderOut:
     """Read a config of an older dialect into one of today, with a word on each of its lines. Creates nothing."""
     made = await to_thread.run_sync(older.read, body.config, body.id, body.name)
-    return OlderOut.model_validate(asdict(made))
+    return OlderOut.model_validate({**asdict(made), "config": made.source})
 
 
 def _page(request: Request, status: int = 200, **known: Any) -> Response:
-    values: dict[str, Any] = {"text": "", "id": "", "name": "", "made": None, "errors": {}} | known
+    values: dict[str, Any] = {"text": "", "id": "", "called": "", "made": None, "errors": {}} | known
     return render(request, "rounds/older.html", status=status, **values)
 
 
@@ -81,6 +81,6 @@ async def read(request: Request, person: Member) -> Response:
             if not _ID.fullmatch(id):
                 raise errors.Invalid({"id": "Use 2 to 60 lower-case letters, digits and hyphens; begin with a letter."})
         except errors.Invalid as problem:
-            return _page(request, 422, text=text, id=id, name=name, errors=problem.fields)
+            return _page(request, 422, text=text, id=id, called=name, errors=problem.fields)
     made = await to_thread.run_sync(older.read, text, id, name)
-    return _page(request, text=text, id=id, name=name, made=made)
+    return _page(request, text=text, id=id, called=name, made=made)

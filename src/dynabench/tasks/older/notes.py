@@ -37,7 +37,8 @@ class Notes:
 
     def add(self, kind: Kind, path: Path, text: str) -> None:
         """Say what becomes of a key and of all that stands below it."""
-        self.told.add(path)
+        if path:
+            self.told.add(path)
         key = ".".join(printable(part) for part in path)
         self.found.append(Note(self.lines.get(path) if path else None, key, kind, text))
 
@@ -51,7 +52,7 @@ class Notes:
         if path in self.told:
             return
         inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        if not inner and path:
+        if not (isinstance(value, dict | list) and value) and path:
             yield path
         for key, each in inner:
             yield from self._untold(each, (*path, key))
