@@ -26,6 +26,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
+    ("POST", "/api/v1/tasks/older"): Route("member", json={"config": "input: []", "id": "older"}),
     ("GET", "/api/v1/tasks/{task}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds"): Route("anyone"),
@@ -189,6 +190,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/clone"): Route("admin", form={"id": "nli"}),
     ("GET", "/tasks/new"): Route("member"),
     ("POST", "/tasks/new"): Route("member", form={"config": "id: x"}),
+    ("GET", "/tasks/new/older"): Route("member"),
+    ("POST", "/tasks/new/older"): Route("member", form={"config": "input: []", "id": "older"}),
     ("GET", "/api/v1/schemas/task"): Route("anyone"),
     ("GET", "/api/v1/proposals"): Route("member"),
     ("POST", "/api/v1/proposals"): Route("member", json={"config": "id: x"}, scope="manage"),
