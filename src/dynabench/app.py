@@ -39,6 +39,7 @@ FEATURES = (
     "registry",
     "scoring",
     "leaderboards",
+    "releases",
     "community",
     "console",
     "cards",
@@ -85,6 +86,7 @@ TAGS = [
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
+    {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

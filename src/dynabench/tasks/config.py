@@ -22,6 +22,7 @@ from dynabench.tasks.sections import (
     Metrics,
     Output,
     Perturb,
+    Release,
     Start,
     Submissions,
     Validation,
@@ -63,6 +64,7 @@ class TaskConfig(Section):
     metrics: Metrics = Setting(default_factory=Metrics)
     submissions: Submissions = Setting(default_factory=Submissions)
     data: Data = Setting(default_factory=Data)
+    release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
     @classmethod
