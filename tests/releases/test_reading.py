@@ -78,7 +78,9 @@ def test_a_release_is_imported_to_the_same_round(release, settings, tmp_path):
     bringing.to_archive(folder, tmp_path / "a.zip")
     brought = direct.bring(world.db, settings, tmp_path / "a.zip", "copy")
     assert (brought.refused, brought.notes) == ([], {})
-    assert brought.manifest.rows["examples"] == 32 - made.report["parts"]["hidden"] - made.report["parts"].get("withheld", 0)
+    assert brought.manifest.rows["examples"] == 32 - made.report["parts"]["hidden"] - made.report["parts"].get(
+        "withheld", 0
+    )
     mine = alike((tmp_path / "a.zip").read_bytes(), "checks")
     theirs = alike(packed(world.db, settings, "copy"), "checks")
     for name in mine:

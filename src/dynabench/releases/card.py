@@ -63,7 +63,7 @@ def _body(of: Described) -> str:
         _columns(of),
         "## Load it",
         f'```python\nfrom datasets import load_dataset\n\ndata = load_dataset("{of.name}")  # the folder\n```',
-        f"The rows of dev are the split `validation`. `data/*.jsonl` has the same rows as JSON lines. {_apart(of)}".strip(),
+        f"Dev is the split `validation`. `data/*.jsonl` has the same rows as JSON lines. {_apart(of)}".strip(),
         "## How it was collected",
         _collected(of),
         "## Licence",
@@ -104,7 +104,9 @@ def _labels(of: Described) -> str:
 
 
 def _columns(of: Described) -> str:
-    titles = {(group, field.name): field for group in ("context", "input", "answer") for field in of.config.fields(group)}
+    titles = {
+        (group, field.name): field for group in ("context", "input", "answer") for field in of.config.fields(group)
+    }
     said = {"context": "what the writer was given", "input": "what the writer wrote", "answer": "the answer they claim"}
     lines = ["| column | what |", "|---|---|"]
     for group, field, column in of.layout.columns:
@@ -112,7 +114,7 @@ def _columns(of: Described) -> str:
     lines += [
         "| `fooled`, `predictions` | whether the models in the loop were wrong, and what each answered |",
         "| `verdict`, `validations` | what validators decided, and each vote |",
-        "| `author`, `source`, `condition` | the writer's pseudonym in this release alone, who they are, how it came about |",
+        "| `author`, `source`, `condition` | the writer's pseudonym here, who they are, how it came about |",
         "| `uid`, `number`, `made_from` | the example's name, its place in the round, the example it was made from |",
         "| `canary` | the same GUID in each row |",
     ]

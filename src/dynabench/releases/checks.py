@@ -107,7 +107,9 @@ def _findings(made: Report, rules: Release) -> Iterator[Finding]:
         yield Finding(kind="empty", level="stop", text="No example of this round is verified, so there is no dataset.")
         return
     if made.waiting:
-        yield warn("waiting", f"Examples that still wait for votes: {made.waiting}. They would stay unverified for good.")
+        yield warn(
+            "waiting", f"Examples that still wait for votes: {made.waiting}. They would stay unverified for good."
+        )
     if made.flags:
         yield warn("flags", f"Flagged examples that no moderator has looked at: {made.flags}.")
     if made.duplicates:

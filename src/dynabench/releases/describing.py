@@ -102,7 +102,9 @@ class Described:
     @cached_property
     def texts(self) -> list[str]:
         """The columns of what models are given, where it is text."""
-        given = {each.name for each in [*self.config.model_context, *self.config.input] if isinstance(each, Text | Chat)}
+        given = {
+            each.name for each in [*self.config.model_context, *self.config.input] if isinstance(each, Text | Chat)
+        }
         return [column for group, field, column in self.layout.columns if group != "answer" and field in given]
 
     @property

@@ -1,4 +1,4 @@
-"""The manifest of a release: every file with its SHA-256. The SHA-256 of the manifest itself names the whole release."""
+"""The manifest of a release: every file with its SHA-256. Its own SHA-256 names the whole release."""
 
 import hashlib
 from pathlib import Path

@@ -141,7 +141,14 @@ def _label(values: dict[str, Any], config: TaskConfig) -> str:
 
 def fingerprint(session: Session, round_id: int) -> str:
     """A digest of all that a division depends on and that may change in a closed round: one walk over its standings."""
-    columns = (Standing.example_id, Standing.verdict, Standing.fooled, Standing.retracted, Standing.hidden, Standing.votes)
+    columns = (
+        Standing.example_id,
+        Standing.verdict,
+        Standing.fooled,
+        Standing.retracted,
+        Standing.hidden,
+        Standing.votes,
+    )
     rows = session.execute(select(*columns).where(Standing.round_id == round_id).order_by(Standing.example_id))
     digest = hashlib.sha256()
     for row in rows.yield_per(10_000):

@@ -39,7 +39,9 @@ def rules_of(session: Session, task: str, number: int, changes: dict[str, Any]) 
     try:
         return Rules.model_validate(base | changes)
     except ValidationError as problem:
-        wrong = {str((each["loc"] or ("train",))[0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()}
+        wrong = {
+            str((each["loc"] or ("train",))[0]): each["msg"].removeprefix("Value error, ") for each in problem.errors()
+        }
         raise errors.Invalid(wrong) from None
 
 
@@ -121,7 +123,14 @@ def freeze(session: Session, release_id: int, plan: Plan) -> str:
     session.execute(withheld.execution_options(synchronize_session=False))
     of.state = "released"
     release.state, release.report = "writing", plan.report.model_dump(mode="json")
-    rounds.act(session, _asker(session, release), "round.released", task=of.task_id, round=of.number, examples=plan.report.parts)
+    rounds.act(
+        session,
+        _asker(session, release),
+        "round.released",
+        task=of.task_id,
+        round=of.number,
+        examples=plan.report.parts,
+    )
     return "frozen"
 
 
@@ -175,7 +184,9 @@ def _hidden(session: Session, actor: Person | None, of: Round, written: Written)
     return _version(session, actor, _add(session, actor, of, name, "hidden", "hidden"), written)
 
 
-def _add(session: Session, actor: Person | None, of: Round, name: str, part: str, visibility: Any, **more: Any) -> Dataset:
+def _add(
+    session: Session, actor: Person | None, of: Round, name: str, part: str, visibility: Any, **more: Any
+) -> Dataset:
     licence = rounds.config_of(session, of.version_id).data.licence
     title = f"Round {of.number}, {part} part"
     card = f"The part {part} of the release of round {of.number}."

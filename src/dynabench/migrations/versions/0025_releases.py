@@ -44,7 +44,9 @@ def upgrade() -> None:
         sa.Column("created_by", KEY, nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("released_at", sa.DateTime(timezone=True), nullable=True),
-        sa.ForeignKeyConstraint(["created_by"], ["people.id"], name=op.f("fk_releases_created_by"), ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(
+            ["created_by"], ["people.id"], name=op.f("fk_releases_created_by"), ondelete="SET NULL"
+        ),
         sa.ForeignKeyConstraint(["hidden_id"], ["dataset_versions.id"], name=op.f("fk_releases_hidden_id")),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_releases_round_id")),
         sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name=op.f("fk_releases_task_id")),
