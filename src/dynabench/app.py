@@ -40,6 +40,7 @@ FEATURES = (
     "scoring",
     "leaderboards",
     "measuring",
+    "releases",
     "community",
     "console",
     "cards",
@@ -87,6 +88,7 @@ TAGS = [
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "measures", "description": "What the data of rounds are like."},
+    {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

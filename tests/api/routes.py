@@ -7,6 +7,7 @@ number of a person.
 
 from tests.api.account_routes import ACCOUNTS
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.release_routes import RELEASES
 from tests.api.route import Route
 
 NEW_TASK = """
@@ -23,6 +24,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/metrics"): Route("anyone"),
     ("GET", "/api/openapi.json"): Route("anyone"),
     **ACCOUNTS,
+    **RELEASES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),

@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db": ("dynabench.cli.db:app", "Upgrade, check and back up the database."),
     "user": ("dynabench.cli.user:app", "List people and give them rights."),
     "task": ("dynabench.cli.task:app", "Create and list tasks."),
-    "round": ("dynabench.cli.round:app", "Open, close and list rounds."),
+    "round": ("dynabench.cli.round:app", "Open, close, release and list rounds."),
     "context": ("dynabench.cli.context:app", "Upload contexts."),
     "export": ("dynabench.cli.export:app", "Write a task's examples to a file."),
     "import": ("dynabench.cli.data:app", "Bring in examples, contexts or seeds of others."),

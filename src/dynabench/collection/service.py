@@ -175,7 +175,8 @@ def visible(session: Session, person: Person, example_id: int) -> Example:
     if found is not None:
         if found.author_id == person.id:
             return found
-        if rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner":
+        owner = rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner"
+        if owner and not session.get_one(Standing, found.id).withheld:
             return found
     raise errors.NotFound(f"There is no example {example_id} that you may see.")
 
@@ -191,10 +192,13 @@ def own(session: Session, person: Person, example_id: int) -> Example:
 def explain(session: Session, person: Person, example_id: int, values: dict[str, Any]) -> Explanation:
     """Keep what the author says of their example; a later explanation takes the place of this one."""
     found = own(session, person, example_id)
+    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
+    if current.state == "released":
+        raise errors.Conflict(f"Round {current.number} is released, so nothing is added to its examples any more.")
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
     known = fooled(session, found.id)
-    task_id = session.get_one(Round, found.round_id).task_id
+    task_id = current.task_id
     values = media.fill(session, task_id, config.ask, "ask", values, person_id=person.id)
     cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
     media.bind(session, task_id, cleaned, example_id=found.id)

@@ -45,6 +45,7 @@ def metadata() -> MetaData:
     import dynabench.media.tables
     import dynabench.notices.tables
     import dynabench.registry.tables
+    import dynabench.releases.tables
     import dynabench.rounds.owner_tables
     import dynabench.rounds.tables
     import dynabench.scoring.tables

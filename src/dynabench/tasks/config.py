@@ -22,6 +22,7 @@ from dynabench.tasks.sections import (
     Metrics,
     Output,
     Perturb,
+    Release,
     Start,
     Submissions,
     Validation,
@@ -65,6 +66,7 @@ class TaskConfig(Section):
     submissions: Submissions = Setting(default_factory=Submissions)
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
+    release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
     @classmethod
