@@ -39,6 +39,8 @@ FEATURES = (
     "registry",
     "scoring",
     "leaderboards",
+    "measuring",
+    "releases",
     "community",
     "console",
     "cards",
@@ -85,6 +87,8 @@ TAGS = [
     {"name": "submissions", "description": "Models that people enter to be evaluated."},
     {"name": "evaluations", "description": "Models on datasets: how it goes, scores, signed records."},
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
+    {"name": "measures", "description": "What the data of rounds are like."},
+    {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

@@ -3,6 +3,7 @@
 Answers are the API's JSON as dictionaries and lists; refusals are raised as `ApiError`.
 """
 
+import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
@@ -12,6 +13,7 @@ import httpx2
 
 from dynabench.resending import Resending
 from dynabench.submitting import Submitting
+from dynabench.talking import Talking
 
 Json = dict[str, Any]
 
@@ -26,7 +28,7 @@ class ApiError(Exception):
         super().__init__(f"{status}: {self.detail}")
 
 
-class Client(Submitting):
+class Client(Submitting, Talking):
     """One person's (or, without a token, a visitor's) programs' way in. Safe to retry: each example has its key.
 
     What gets no answer because the server has closed the connection is sent once more, where that does no harm.
@@ -50,14 +52,18 @@ class Client(Submitting):
 
     def request(self, method: str, path: str, **how: Any) -> Any:
         """The JSON answer to a request below `/api/v1`, None for an empty one."""
-        response = self.http.request(method, f"/api/v1{path}", **how)
+        response = self.checked(self.http.request(method, f"/api/v1{path}", **how))
+        return response.json() if response.content else None
+
+    def checked(self, response: httpx2.Response) -> httpx2.Response:
+        """The response; raises `ApiError` for a refusal."""
         if response.is_error:
             try:
-                problem = response.json()
+                problem = json.loads(response.read())
             except ValueError:
                 problem = {"title": response.text[:200]}
             raise ApiError(response.status_code, problem if isinstance(problem, dict) else {})
-        return response.json() if response.content else None
+        return response
 
     def pages(self, path: str, **params: Any) -> Iterator[Json]:
         """All items of a list, page by page."""

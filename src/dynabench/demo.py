@@ -1,19 +1,30 @@
 """What `dynabench serve --demo` adds to a database: the shipped tasks with their contexts, their seeds and an
-open round of each, against the shipped models, which are evaluated on the shipped suites."""
+open round of each, against the shipped models, which are evaluated on the shipped suites; and the task in which people
+choose training data, with its pool, its test data and its baselines."""
 
 from sqlalchemy.orm import Session
 
 from dynabench.adversaries.templates import suite
 from dynabench.collection import seeds
-from dynabench.datasets import library_queries, stored, suites
+from dynabench.datasets import library, library_queries, stored, suites
+from dynabench.datasets.library_schemas import Kind, Settled, Visibility
+from dynabench.datasets.stored import Stored, Written
 from dynabench.db import Database
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
 from dynabench.registry import submissions
 from dynabench.rounds import contexts, queries, service, shown
 from dynabench.rounds.contexts import Row
+from dynabench.rounds.tables import Task
 from dynabench.settings import Settings
-from dynabench.tasks.shipped import Shipped, builtin
+from dynabench.tasks.shipped import Shipped, builtin, selections
+
+PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
+    ("dev", "Development messages", "rows", "scoring"),
+    ("test", "Test messages", "rows", "hidden"),
+    ("pool", "Messages to choose from", "pool", "public"),
+)
+"""The datasets of a task in which people choose training data: name, title, kind, who sees them."""
 
 
 def prepare(settings: Settings) -> None:
@@ -35,6 +46,9 @@ def prepare(settings: Settings) -> None:
             db.write(_open, shipped, own)
             for card in own:
                 db.write(submissions.enter, None, shipped.config.id, card)
+        for shipped in selections():
+            if not db.read(_has_task, shipped.config.id):
+                add_selection(db, settings, shipped)
         for name in suite.shipped():
             _add_suite(db, settings, suite.load(name))
     finally:
@@ -45,6 +59,28 @@ def _add_suite(db: Database, settings: Settings, wanted: suite.Suite) -> None:
     """Add a suite that its task lacks; the worker evaluates every model on it."""
     if db.read(lambda session: session.scalar(library_queries.named(wanted.task, wanted.name))) is None:
         db.write(suites.add, wanted, stored.write(settings, suites.rows(wanted)))
+
+
+def add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
+    """Add a task in which people choose training data; the worker enters its baselines and scores them."""
+    config = shipped.config
+    db.write(service.save_task, None, shipped.source)
+    for part, title, kind, visibility in PARTS:
+        rows = (
+            Stored(row["uid"], row["inputs"], tuple(row["answers"]), tuple(row["tags"])) for row in shipped.rows(part)
+        )
+        settled = Settled(title=title, licence=config.data.licence, languages=["en"], visibility=visibility, kind=kind)
+        written = stored.write(settings, rows)
+        db.write(_add_part, config.id, part, settled, written)
+
+
+def _add_part(session: Session, task: str, name: str, settled: Settled, written: Written) -> None:
+    made = library.add(session, None, task, name, settled)
+    library.ready(session, library.draft(session, None, made).id, written)
+
+
+def _has_task(session: Session, task_id: str) -> bool:
+    return session.get(Task, task_id) is not None
 
 
 def _has_rounds(session: Session, task_id: str) -> bool:

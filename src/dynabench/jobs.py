@@ -37,9 +37,12 @@ WORKFLOWS = {
     "import_task": "dynabench.archives.durable:import_task",
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.registry.submission_checks:check_submission",
+    "enter_baselines": "dynabench.registry.baselines:enter_baselines",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",
+    "measure_round": "dynabench.measuring.durable:measure_round",
+    "release_round": "dynabench.releases.durable:release_round",
     "tell_announcement": "dynabench.validation.telling:tell_announcement",
     "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
     "send_mail": "dynabench.notices.durable:send_mail",
@@ -47,10 +50,11 @@ WORKFLOWS = {
 }
 
 
-COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset")
+COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "check_submission", "read_dataset",
+             "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring")
+_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases")
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0

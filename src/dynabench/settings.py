@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     precision: Literal["", "fp32", "bf16", "int8"] = Field(
         "", description="What the shared encoder computes in; empty means what this processor is best at."
     )
+    spbleu_model: str = Field(
+        "", description="SentencePiece model of the metric spbleu; empty means FLORES-200's where sacrebleu keeps it."
+    )
     ray: str = Field(
         "",
         description="Ray cluster that models run on: its address, or `local` for one here; empty means none.",

@@ -22,10 +22,11 @@ class Submitting(ABC):
     def submit(
         self, task: str, kind: str, name: str, *, file: str = "", files: Json | None = None, **said: Any
     ) -> Json:
-        """Enter a model for a task: `hub`, `endpoint`, `archive`, `adapter` or `predictions`.
+        """Enter a model for a task: `hub`, `endpoint`, `archive`, `adapter`, `predictions` or `training_set`.
 
-        `file` (a zip) and `files` (predictions by dataset) are paths, and are sent first. What else a kind needs, and
-        `visibility`, `readme` and the like, go by name: `hub="owner/name"`, `url=...`. Returns the submission.
+        `file` (a zip, or rows to learn from) and `files` (predictions by dataset) are paths, and are sent first. What
+        else a kind needs, and `visibility`, `readme` and the like, go by name: `hub="owner/name"`, `url=...`. Returns
+        the submission.
         """
         body: Json = {"kind": kind, "name": name, **said}
         if file:
@@ -35,7 +36,7 @@ class Submitting(ABC):
         return cast(Json, self.request("POST", f"/tasks/{task}/submissions", json=body))
 
     def send_submission_file(self, task: str, path: str) -> str:
-        """Send a zip file or a file of predictions; its id, which waits for a day to be submitted."""
+        """Send a zip file, predictions or rows to learn from; the file's id, which waits for a day to be submitted."""
         with Path(path).open("rb") as content:
             how: Json = {"params": {"name": Path(path).name}, "content": content}
             return str(self.request("POST", f"/tasks/{task}/submissions/files", **how)["file"])

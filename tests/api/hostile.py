@@ -120,5 +120,6 @@ BODIES = {
         b'{"kind": "predictions", "name": "a", "files": {"first": 7}}', b'{"kind": "hub", "name": "\\ud800"}',
         b'{"kind": "endpoint", "name": "a", "url": "file:///etc/passwd"}',
         b'{"kind": "endpoint", "name": "a", "price_in": NaN}', b'{"kind": "endpoint", "name": "a", "price_in": -1}',
-        b'{"kind": "endpoint", "name": "a", "spend_per_day": 1e400}'),
+        b'{"kind": "endpoint", "name": "a", "spend_per_day": 1e400}',
+        b'{"kind": "training_set", "name": "a", "file": "../../etc/passwd"}'),
 }  # fmt: skip

@@ -7,6 +7,7 @@ number of a person.
 
 from tests.api.account_routes import ACCOUNTS
 from tests.api.evaluation_routes import EVALUATION
+from tests.api.release_routes import RELEASES
 from tests.api.route import Route
 
 NEW_TASK = """
@@ -23,9 +24,11 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/metrics"): Route("anyone"),
     ("GET", "/api/openapi.json"): Route("anyone"),
     **ACCOUNTS,
+    **RELEASES,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
+    ("POST", "/api/v1/tasks/older"): Route("member", json={"config": "input: []", "id": "older"}),
     ("GET", "/api/v1/tasks/{task}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds"): Route("anyone"),
@@ -84,6 +87,9 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/conversations/{id}/turns/{number}/stop"): Route("author"),
     ("POST", "/api/v1/conversations/{id}/turns/{number}/choice"): Route("author", json={"choice": "A"}),
     ("GET", "/api/v1/tasks/{task}/preferences"): Route("anyone"),
+    ("POST", "/api/v1/tasks/{task}/drawings"): Route("author", json={"handout": 1, "input": {}}),
+    ("GET", "/api/v1/tasks/{task}/drawings"): Route("author", params={"handout": "1"}),
+    ("POST", "/tasks/{task}/drawings"): Route("member", form={}),
     ("GET", "/tasks/{task}/chat"): Route("member"),
     ("POST", "/tasks/{task}/chat"): Route("member", form={}),
     ("GET", "/tasks/{task}/preferences"): Route("anyone"),
@@ -186,6 +192,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/tasks/{task}/manage/clone"): Route("admin", form={"id": "nli"}),
     ("GET", "/tasks/new"): Route("member"),
     ("POST", "/tasks/new"): Route("member", form={"config": "id: x"}),
+    ("GET", "/tasks/new/older"): Route("member"),
+    ("POST", "/tasks/new/older"): Route("member", form={"config": "input: []", "id": "older"}),
     ("GET", "/api/v1/schemas/task"): Route("anyone"),
     ("GET", "/api/v1/proposals"): Route("member"),
     ("POST", "/api/v1/proposals"): Route("member", json={"config": "id: x"}, scope="manage"),

@@ -9,8 +9,15 @@ from dynabench.datasets import library, stored
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.db import now
+from dynabench.releases import manifest, service
+from dynabench.releases.tables import Release
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Role, Round, Task
 from dynabench.scoring.tables import Evaluation, Record
 from dynabench.settings import Settings
+from dynabench.tasks.rewriting import renamed
+from dynabench.tasks.shipped import builtin
 from tests import boards
 
 RECORD = {"format": "dynabench-record-1", "key": "", "dataset": {"visibility": "public"}}
@@ -41,6 +48,29 @@ def films(session: Session, settings: Settings) -> None:
     row = Stored("1", {"premise": "It rains.", "hypothesis": "It is wet."}, ({"label": "entailment"},), ("weather",))
     made = library.add(session, None, "nli", "films", Settled(visibility="public"))
     library.ready(session, library.draft(session, None, made).id, stored.write(settings, [row]))
+
+
+def released(session: Session, settings: Settings, owner: int) -> None:
+    """A task of `owner`'s with one round, which is released with two files."""
+    source = next(each.source for each in builtin() if each.config.id == "nli")
+    rounds.save_task(session, None, renamed(source, "done"))
+    session.add(Role(task_id="done", person_id=owner, role="owner"))
+    version = session.get_one(Task, "done").version_id
+    of = Round(task_id="done", number=1, version_id=version, state="released", closed_at=now())
+    session.add(of)
+    session.flush()
+    made = Release(round_id=of.id, task_id="done", state="ready", rules={}, released_at=now())
+    session.add(made)
+    session.flush()
+    place = service.folder(settings, made.id)
+    (place / "data").mkdir(parents=True)
+    for name in ("README.md", "data/test.jsonl"):
+        (place / name).write_text("{}\n")
+    files = [manifest.file_of(place, name) for name in ("README.md", "data/test.jsonl")]
+    told = manifest.Manifest(format="dynabench-release", version=1, canary="", task="done", round=1,
+                             closed_at="2026-01-01", rules={}, examples={}, files=files)  # fmt: skip
+    (place / manifest.NAME).write_bytes(told.text())
+    made.manifest, made.digest = told.model_dump(mode="json"), told.digest
 
 
 def evaluated(session: Session, person: int) -> int:

@@ -1,5 +1,6 @@
 """Two models stream their replies, the connection is lost in the middle, one of them is preferred."""
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,9 +9,10 @@ from playwright.sync_api import expect
 
 from benchmarks.running import platform
 from benchmarks.talker import Talker, Voice, folder
+from dynabench.client import Client
 from dynabench.db import Database
 from dynabench.settings import Settings
-from tests.browser.people import Guest
+from tests.browser.people import PASSWORD, Guest
 from tests.browser.test_looks import looks_well
 from tests.browser.wire import Wire
 from tests.collection.chat.conftest import NORTH, SOUTH, opened
@@ -129,3 +131,77 @@ def test_without_scripts_the_page_comes_back_with_the_whole_replies(guests, talk
     page.get_by_role("radio", name="3").last.check()
     page.get_by_role("button", name="Tie").click()
     expect(page.get_by_text("A tie; the conversation went on")).to_be_visible()
+
+
+def test_however_often_and_early_the_connection_is_lost_a_turn_is_asked_once(guests, talks):
+    """Cut before the first word, in the middle, and by a reload: the same replies, once each, and one turn."""
+    gia = guests("gia")
+    page = gia.page
+    seen = hold(talks, 0)
+    page.goto("/tasks/chat-preference/create")
+    page.get_by_label("Say something").fill("And the day after?")
+    page.get_by_role("button", name="Say it").click()
+    until(lambda: asked(talks) == seen + 2)
+    talks.wire.cut()
+    talks.north.gate.set()
+    expect(page.get_by_text(" ".join(NORTH), exact=True)).to_be_visible()
+    talks.wire.cut()
+    page.reload()
+    expect(page.get_by_text(" ".join(NORTH), exact=True)).to_be_visible()
+    talks.south.gate.set()
+    expect(page.get_by_text("Which reply is better?")).to_be_visible()
+    assert texts(page) == sorted([" ".join(NORTH), " ".join(SOUTH)])
+    expect(page.locator(".chat-turn")).to_have_count(1)
+    assert asked(talks) == seen + 2
+    gia.forgive("ERR_")
+
+
+def hold(talks, words):
+    """Have both voices wait after so many words; how often they were asked by now."""
+    for voice in (talks.north, talks.south):
+        voice.before = words
+        voice.gate.clear()
+    return asked(talks)
+
+
+def asked(talks):
+    return len(talks.north.seen) + len(talks.south.seen)
+
+
+def until(condition, seconds=15.0):
+    """Wait for something that happens beside the page."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_program_streams_through_lost_connections(talks):
+    with Client(talks.wire.base) as program:
+        program.register("rob", "rob@example.org", PASSWORD)
+        program.log_in("rob", PASSWORD)
+        context = program.next_context("chat-preference")
+        mine = program.begin_conversation("chat-preference", context["handout"])
+        seen = hold(talks, 3)
+        heard, told = {"A": "", "B": ""}, []
+        for event in program.stream(mine["id"], "Where shall we go?"):
+            told.append(event["event"])
+            if event["event"] == "reply":
+                heard[event["side"]] += event["text"]
+            if sum(len(text.split()) for text in heard.values()) == 6 and not talks.north.gate.is_set():
+                talks.north.gate.set()
+                talks.south.gate.set()
+                talks.wire.cut()
+        assert sorted(heard.values()) == sorted([" ".join(NORTH), " ".join(SOUTH)])
+        assert (told.count("turn"), told.count("ended"), told[-1]) == (1, 2, "end")
+        assert asked(talks) == seen + 2
+        chosen = program.choose_reply(mine["id"], 1, "A", {"A": 4, "B": 2})
+        assert chosen["due"] == "said"
+        turn = program.say(mine["id"], "And then?", key="once")
+        assert program.say(mine["id"], "And then?", key="once") == turn
+        assert [each["state"] for each in turn["replies"]] == ["done", "done"]
+        program.choose_reply(mine["id"], 2, "tie", {"A": 3, "B": 3})
+        claim = {"better": "A"}
+        example = program.create_example("chat-preference", context["id"], {"conversation": mine["id"]}, claim)
+        assert {each["model"] for each in example["predictions"]} == {"north", "south"}
+        assert {each["model"] for each in program.preferences("chat-preference")["models"]} == {"north", "south"}

@@ -73,6 +73,8 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, visitor):
     page.get_by_role("textbox", name="Question").fill("how many corners are there?")
     page.get_by_role("textbox", name="The right answer").fill("countless")
     page.get_by_role("button", name="Ask the models").click()
+    expect(page.get_by_role("heading", level=2, name="Is the model's answer wrong?")).to_be_focused()
+    page.keyboard.press("y")
     expect(page.get_by_role("heading", name="You fooled vqa-vilt")).to_be_visible()
     page.locator("region-picker [data-add]").focus()
     page.keyboard.press("Enter")

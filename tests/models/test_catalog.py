@@ -8,7 +8,8 @@ from dynabench.models import catalog, spec
 from dynabench.models.training import recipes
 from dynabench.settings import Settings
 
-NAMES = ["boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "nli-minilm", "nli-ngram", "qa-minilm"]
+NAMES = ["boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm", "nli-ngram"]
+NAMES += ["qa-extended-reader", "qa-minilm"]
 NAMES += ["sentiment-minilm", "sentiment-ngram", "summarization-textrank", "translation-lexicon", "vqa-vilt"]
 
 

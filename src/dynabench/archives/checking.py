@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.archives import layout
+from dynabench.archives import files, layout
 from dynabench.archives.layout import Collected, Given, Seeded, Version
 from dynabench.archives.reading import Archive, Told, refuse
 from dynabench.collection.tables import Example
@@ -16,6 +16,7 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import arms, proposals
 from dynabench.rounds.contexts import batches
+from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rewriting import renamed
 
@@ -34,7 +35,7 @@ class Checked:
     taken: bool
 
 
-def check(db: Database, archive: Archive, id: str, told: Told = lambda _: None) -> Checked:
+def check(db: Database, settings: Settings, archive: Archive, id: str, told: Told = lambda _: None) -> Checked:
     """Read all of an archive that is to become the task `id`. Raises `Invalid`: `id`, or `file` with the line."""
     configs = _configs(archive, id)
     db.read(proposals.check_new, configs[-1][1])
@@ -59,6 +60,7 @@ def check(db: Database, archive: Archive, id: str, told: Told = lambda _: None) 
                     )
                 )
         taken = taken or db.read(_taken, [row.uid for row in read])
+    files.check(settings, archive, told)
     return Checked(configs, rounds, taken)
 
 

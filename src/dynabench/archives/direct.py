@@ -7,7 +7,7 @@ from typing import IO
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.archives import checking, reading, storing, writing
+from dynabench.archives import checking, files, reading, storing, writing
 from dynabench.archives.layout import Manifest
 from dynabench.archives.reading import Told
 from dynabench.datasets.imports.state import State
@@ -37,7 +37,7 @@ def bring(
 ) -> Imported:
     """Make the task `id` from an archive; `told` is called with the bytes that were read, of twice as many."""
     with reading.opened(path) as archive:
-        checked = checking.check(db, archive, id, told)
+        checked = checking.check(db, settings, archive, id, told)
 
         def begin(session: Session) -> dict[str, int]:
             person: Person | None = people.named(session, owner) if owner else None
@@ -45,7 +45,8 @@ def bring(
 
         state = State(rounds=db.write(begin))
         made = Imported(archive.manifest)
-        for batch in storing.cut(archive, told):
+        kept = files.store(db, settings, archive, id, None, told)
+        for batch in storing.cut(archive, kept, told):
             bad = db.write(storing.store, settings, id, batch, state, checked.taken)
             made.refused += [(batch.part, number, message) for number, message in bad]
     made.notes = state.notes

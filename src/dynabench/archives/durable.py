@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.archives import checking, layout, reading, storing, writing
+from dynabench.archives import checking, files, layout, reading, storing, writing
 from dynabench.archives.service import file_of
 from dynabench.archives.storing import Batch
 from dynabench.datasets.imports.state import State
@@ -99,9 +99,16 @@ def begin(job_id: str, file: str, id: str) -> int:
                 DBOS.set_event("progress", {"done": read, "of": 2 * max(total, 1)})
             read += size
 
-        checked = checking.check(db, archive, id, told)
+        checked = checking.check(db, get_settings(), archive, id, told)
         db.write(_begin, job_id, checked, archive.manifest.task)
     return total
+
+
+@DBOS.step(name="import_task.files", retries_allowed=True)
+def store_files(file: str, id: str) -> dict[str, str]:
+    """Store the files that rows show; those that are kept under another name."""
+    with reading.opened(Path(file)) as archive:
+        return files.store(jobs.database(), get_settings(), archive, id, None, lambda _: None)
 
 
 def _store(session: Session, settings: Settings, job_id: str, number: int, batch: Batch) -> None:
@@ -165,6 +172,7 @@ def _bring(job_id: str, path: Path, id: str) -> dict[str, Any]:
     if jobs.database().read(_finished, job_id):  # the crash came after the last step, and the file is gone
         return finish(job_id, {})
     total = begin(job_id, str(path), id)
+    kept = store_files(str(path), id)
     read = total
     with reading.opened(path) as archive:
 
@@ -172,7 +180,7 @@ def _bring(job_id: str, path: Path, id: str) -> dict[str, Any]:
             nonlocal read
             read += size
 
-        for number, batch in enumerate(storing.cut(archive, told), start=1):
+        for number, batch in enumerate(storing.cut(archive, kept, told), start=1):
             store(job_id, number, batch)
             DBOS.set_event("progress", {"done": read, "of": 2 * max(total, 1)})
         rows = archive.manifest.rows

@@ -1,7 +1,8 @@
 """What an archive of a task holds: a zip file whose `manifest.json` names every other file with its SHA-256.
 
-`task.yaml` is the newest config, `versions/0001.yaml` and so on are all of them; the others hold a JSON object a line.
-Examples are rows as exports write them. See docs/reference/archives.md.
+`task.yaml` is the newest config, `versions/0001.yaml` and so on are all of them; the lists hold a JSON object a line.
+`media/` has the files that rows show, by their SHA-256. Examples are rows as exports write them.
+See docs/reference/archives.md.
 """
 
 import re
@@ -17,11 +18,17 @@ MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
 ROUNDS, CONTEXTS, SEEDS, EXAMPLES = "rounds.jsonl", "contexts.jsonl", "seeds.jsonl", "examples.jsonl"
 LISTS = (VERSIONS, ROUNDS, CONTEXTS, SEEDS, EXAMPLES)
 CONFIG = re.compile(r"versions/\d{4}\.yaml")
-MOST_VERSIONS, MOST_ROUNDS = 1_000, 1_000
+MEDIA = re.compile(r"media/([0-9a-f]{64})")
+MOST_VERSIONS, MOST_ROUNDS, MOST_MEDIA = 1_000, 1_000, 18_000
 MOST_BYTES = 8 * 1024**3
 """Of all files, unpacked."""
-MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 1024**2, 400_000, 8 * 1024**2
+MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 8 * 1024**2, 400_000, 8 * 1024**2
 """Bytes of the manifest, of a config, and of one line."""
+
+
+def media_file(digest: str) -> str:
+    """Where a file that rows show stands."""
+    return f"media/{digest}"
 
 
 def config_file(number: int) -> str:
@@ -45,7 +52,10 @@ class File(Part):
 
     @model_validator(mode="after")
     def _known(self) -> "File":
-        if self.name not in (TASK, *LISTS) and not CONFIG.fullmatch(self.name):
+        shown = MEDIA.fullmatch(self.name)
+        if shown and shown[1] != self.sha256:
+            raise ValueError("a file that rows show is called by its SHA-256")
+        if self.name not in (TASK, *LISTS) and not shown and not CONFIG.fullmatch(self.name):
             raise ValueError("an archive has no such file")
         return self
 
@@ -57,7 +67,7 @@ class Manifest(Part):
     version: Literal[1]
     task: Annotated[str, Field(max_length=60)]
     name: Annotated[str, Field(max_length=1000)]
-    files: Annotated[list[File], Field(max_length=MOST_VERSIONS + 10)]
+    files: Annotated[list[File], Field(max_length=MOST_VERSIONS + MOST_MEDIA + 10)]
 
     @model_validator(mode="after")
     def _whole(self) -> "Manifest":

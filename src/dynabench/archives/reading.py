@@ -36,7 +36,7 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         try:
-            zips.look_at_end(file)
+            zips.look_at_end(file, layout.MOST_VERSIONS + layout.MOST_MEDIA + 10)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
             raise refuse(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None
@@ -90,11 +90,15 @@ class Archive:
         """The text of the newest config."""
         return self._text(layout.TASK)
 
-    def _text(self, name: str) -> str:
-        found = self._small(name, layout.MOST_CONFIG)
+    def content(self, name: str, most: int) -> bytes:
+        """A file of up to `most` bytes, whole, if it is what the manifest says."""
+        found = self._small(name, most)
         self._compare(self.files[name], len(found), hashlib.sha256(found).hexdigest())
+        return found
+
+    def _text(self, name: str) -> str:
         try:
-            return found.decode()
+            return self.content(name, layout.MOST_CONFIG).decode()
         except UnicodeDecodeError:
             raise refuse(_("%(name)s is not valid UTF-8.", name=name)) from None
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.archives import layout
+from dynabench.archives import files, layout
 from dynabench.archives.checking import Checked
 from dynabench.archives.reading import Archive, Told
 from dynabench.collection import seeds
@@ -66,11 +66,11 @@ class Batch:
     rows: list[tuple[int, dict[str, Any]]]
 
 
-def cut(archive: Archive, told: Told = lambda _: None) -> Iterator[Batch]:
-    """The batches of an archive, contexts first."""
+def cut(archive: Archive, kept: dict[str, str], told: Told = lambda _: None) -> Iterator[Batch]:
+    """The batches of an archive, contexts first; `kept` is what `files.store` made of the files that they show."""
     for name in (layout.CONTEXTS, layout.SEEDS, layout.EXAMPLES):
         for some in contexts.batches(archive.rows(name, told), SIZE):
-            yield Batch(name, some)
+            yield Batch(name, [(number, files.renamed(row, kept)) for number, row in some] if kept else some)
 
 
 def store(

@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from dynabench.archives import layout
+from dynabench.archives import files, layout
 from dynabench.archives.layout import File, Manifest
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
@@ -48,7 +48,7 @@ def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
         found = found[:1]
     kept = [(each.number if examples else 1, each.source, moment(each.created_at)) for each in reversed(found)]
     numbers = {each.id: each.number for each in found}
-    rounds = [_round(each, numbers) for each in scope.rounds] if examples else []
+    rounds = [round_document(each, numbers) for each in scope.rounds] if examples else []
     name = service.config_of(session, found[0].id).name
     expected = scopes.expected(session, scope) if examples else 0
     return Plan(task_id, name, kept, rounds, scope if examples else None, expected)
@@ -58,7 +58,8 @@ HERE_ALONE = {"opens_at": None, "closes_at": None, "contexts": "all"}
 """Of a round's plan: what holds of one deployment at one time."""
 
 
-def _round(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
+def round_document(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
+    """A round as archives have it; `numbers` has those of the versions by id."""
     planned = parse(of.plan).model_copy(update=HERE_ALONE)
     return {
         "number": of.number, "version": numbers[of.version_id], "state": of.state, "ensemble": of.fooled_when,
@@ -69,13 +70,14 @@ def _round(of: Round, numbers: dict[int, int]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class _Writer:
+class Writer:
     """Adds files to the zip file, and remembers what the manifest says of them."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive, self.files = archive, list[File]()
 
     def add(self, name: str, parts: Iterable[bytes], *, counted: bool = False) -> None:
+        """Add a file; of those that are `counted` the manifest says how many lines they have."""
         digest, size, rows = hashlib.sha256(), 0, 0
         info = zipfile.ZipInfo(name, BEGINNING)
         info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o100600 << 16
@@ -89,26 +91,34 @@ class _Writer:
             made = {"name": name, "bytes": size, "sha256": digest.hexdigest(), "rows": rows if counted else None}
             self.files.append(File.model_validate(made))
 
+    def finish(self, task: str, name: str) -> Manifest:
+        """Add the manifest, last of all."""
+        made = Manifest(format="dynabench-task", version=1, task=task, name=name, files=self.files)
+        self.add(layout.MANIFEST, [orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
+        return made
+
 
 def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: Told = lambda *_: None) -> Manifest:
     """Write the archive to a binary file, which need not be able to seek; what its manifest says."""
+    shown: set[str] = set()
     with zipfile.ZipFile(file, "w", compresslevel=6) as archive:
-        writer = _Writer(archive)
+        writer = Writer(archive)
         writer.add(layout.TASK, [what.versions[-1][1].encode()])
         for number, source, _ in what.versions:
             writer.add(layout.config_file(number), [source.encode()])
         versions = ({"number": number, "created_at": at} for number, _, at in what.versions)
-        writer.add(layout.VERSIONS, _lines(versions), counted=True)
-        writer.add(layout.ROUNDS, _lines(what.rounds), counted=True)
-        writer.add(layout.CONTEXTS, _lines(_contexts(db, what.task)), counted=True)
-        writer.add(layout.SEEDS, _lines(_seeds(db, what.task)), counted=True)
-        writer.add(layout.EXAMPLES, _examples(db, settings, what, told), counted=True)
-        made = Manifest(format="dynabench-task", version=1, task=what.task, name=what.name, files=writer.files)
-        writer.add(layout.MANIFEST, [orjson.dumps(made.model_dump(), option=orjson.OPT_INDENT_2) + b"\n"])
-    return made
+        writer.add(layout.VERSIONS, lines(versions), counted=True)
+        writer.add(layout.ROUNDS, lines(what.rounds), counted=True)
+        writer.add(layout.CONTEXTS, files.noted(lines(_contexts(db, what.task)), shown), counted=True)
+        writer.add(layout.SEEDS, files.noted(lines(_seeds(db, what.task)), shown), counted=True)
+        writer.add(layout.EXAMPLES, files.noted(_examples(db, settings, what, told), shown), counted=True)
+        for name, content in files.contents(settings, shown):
+            writer.add(name, [content])
+        return writer.finish(what.task, what.name)
 
 
-def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+def lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """Rows as JSON lines."""
     return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
 
 

@@ -25,6 +25,7 @@ def add(
     layout: Annotated[Path | None, typer.Option(exists=True, help="YAML that says which column is what.")] = None,
     visibility: Annotated[Literal["hidden", "scoring", "public"], typer.Option(help="Who may have rows.")] = "hidden",
     suite: Annotated[bool, typer.Option(help="A behavioural suite: tags are functionalities.")] = False,
+    pool: Annotated[bool, typer.Option(help="Rows that training sets are chosen from; no model is scored.")] = False,
     tolerance: Annotated[
         Literal["none", "few", "any"], typer.Option(help="Refused rows that a version survives; few are 1%.")
     ] = "few",
@@ -42,10 +43,11 @@ def add(
         for one in bad:
             typer.echo(f"{source.name}: row {one.number}: {one.message}", err=True)
 
+    kind = "pool" if pool else "suite" if suite else "rows"
     with database() as db, sources.given(source) as files:
         config = db.read(rounds.newest_config, task)
         written, _ = building.build(get_settings(), config, files, chosen, tolerance, refused, lambda _: None)
-        number, reason = db.write(_store, task, name, visibility, "suite" if suite else "rows", written)
+        number, reason = db.write(_store, task, name, visibility, kind, written)
     if reason:
         raise errors.Conflict(reason)
     told = {"name": name, "version": number, "rows": written.rows, "digest": written.digest}

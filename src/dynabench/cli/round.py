@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dynabench.cli import round_plan
+from dynabench.cli import release, round_plan
 from dynabench.cli.operator import AsJson, database, say, table
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
 
-app = typer.Typer(help="Open, plan, clone, close and list rounds.", no_args_is_help=True)
+app = typer.Typer(help="Open, plan, clone, close, release and list rounds.", no_args_is_help=True)
 app.add_typer(round_plan.app)
+app.add_typer(release.app)
 
 
 async def _cards() -> list["Card"]:

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from dynabench.cli import older
 from dynabench.cli.operator import AsJson, bar, database, say, table
 from dynabench.settings import get_settings
 
 app = typer.Typer(help="Create and list tasks.", no_args_is_help=True)
+app.command("import")(older.import_config)
 
 
 @app.command()

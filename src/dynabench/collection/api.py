@@ -27,6 +27,7 @@ from dynabench.collection import (
     service,
 )
 from dynabench.collection.chat import api as chat_api
+from dynabench.collection.drawing import api as drawing_api
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models.client import Host
@@ -279,3 +280,4 @@ router.include_router(figures_api.router)
 router.include_router(announcement_api.router)
 router.include_router(media_api.router)
 router.include_router(chat_api.router)
+router.include_router(drawing_api.router)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.tables import Person
 from dynabench.collection import boards, differences, drafts, loop, partaking, queries
 from dynabench.collection.chat import views as chats
+from dynabench.collection.drawing import views as drawings
 from dynabench.collection.forms import Posted
 from dynabench.collection.loop import Told
 from dynabench.collection.schemas import HandoutOut, OutcomeOut
@@ -60,12 +61,20 @@ def values(
     chat = None
     if config.chat is not None and live and handout.handout:
         chat = chats.view(session, handout.handout, len(asked))
+    sheets = []
+    if config.drawing is not None and person is not None and live and handout.handout:
+        sheets = drawings.view(session, person.id, handout.handout)
     begun = {"input": posted.input, "answer": posted.answer} if posted else {"input": handout.initial, "answer": {}}
+    if sheets and posted is None:
+        begun["input"] = {**handout.initial, **sheets[0].words}
     return found | {
         "config": rounds.config_of(session, current.version_id),
         "round": views.round_out(session, current),
         "handout": handout,
         "chat": chat,
+        "live": live,
+        "sheets": sheets,
+        "draw_key": uuid.uuid4().hex,
         "asks": bool(asked),
         "against": [model for model, _ in asked],
         "goals": partaking.goals(session, current),

@@ -101,7 +101,7 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
         .where(Standing.fooled.is_(True), Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
-        .where(Round.task_id.in_(tasks))
+        .where(~Standing.withheld, Round.task_id.in_(tasks))
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))

@@ -14,6 +14,8 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import partaking, statements
 from dynabench.collection.chat import sending
 from dynabench.collection.chat.sending import Conversed
+from dynabench.collection.drawing import sending as drawing
+from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
@@ -45,7 +47,7 @@ class Draft:
 
     `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
     example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
-    `conversed` with the targets, these have answered already.
+    `conversed` with the targets, or had them draw, these have answered already.
     """
 
     task_id: str
@@ -70,6 +72,7 @@ class Draft:
     request: str = ""
     earlier: int | None = None
     conversed: Conversed | None = None
+    drawn: Drawn | None = None
 
 
 def request_digest(task_id: str, body: ExampleIn) -> str:
@@ -133,6 +136,10 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
     if config.chat is not None and arms.asks(given.arms, given.handout_arm):
         input, conversed = sending.taken(session, person.id, config, given.handout_id, body.input)
         body = body.model_copy(update={"input": input})
+    drawn = None
+    if config.drawing is not None:
+        input, drawn = drawing.taken(session, person.id, config, given.handout_id, body.input, given.context)
+        body = body.model_copy(update={"input": input})
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
@@ -156,6 +163,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
         conversed=conversed,
+        drawn=drawn,
     )
 
 
@@ -192,6 +200,8 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     config = rounds.config_of(session, current.version_id)
     if config.chat is not None:
         raise errors.Conflict(_("There are no conversations in the sandbox. Log in and write live."))
+    if config.drawing is not None:
+        raise errors.Conflict(_("Nothing is drawn in the sandbox. Log in and write live."))
     context = context_of(session, current.task_id, body.context_id)
     body = filled(session, person, task_id, config, body, context.values)
     written, claimed = _cleaned(config, context.values, body, goal=None)

@@ -94,6 +94,7 @@ def _card(session: Session, task_id: str, of: list[Round], sums: dict[int, Any])
         "name": config.name,
         "description": config.description,
         "warning": bool(config.content_warning),
+        "training": config.training.rows if config.training else 0,
         "round": {"number": current.number, "targets": [each.model for each in current.targets]} if current else None,
         "vmer": vmer,
         "history": [rate for _, rate in past],

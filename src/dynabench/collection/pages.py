@@ -20,6 +20,7 @@ from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
+from dynabench.collection.drawing import pages as drawing_pages
 from dynabench.collection.forms import Posted
 from dynabench.collection.tables import Example
 from dynabench.language import _
@@ -36,6 +37,7 @@ router.include_router(public.router)
 router.include_router(content_warning.router)
 router.include_router(chat_pages.router)
 router.include_router(chat_boards.pages)
+router.include_router(drawing_pages.router)
 
 Handler = Callable[..., Awaitable[Response]]
 

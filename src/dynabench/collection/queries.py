@@ -110,7 +110,7 @@ def examples(task_id: str, author_id: int | None, before: int, limit: int) -> Se
         query = query.where(Example.id < before)
     if author_id is not None:
         return query.where(Example.author_id == author_id)
-    return query.where(~exists().where(Standing.example_id == Example.id, Standing.hidden))
+    return query.where(~exists().where(Standing.example_id == Example.id, Standing.hidden | Standing.withheld))
 
 
 def attribution(example_id: int, model: str, method: str, label: str) -> Select[StoredAttribution]:

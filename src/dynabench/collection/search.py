@@ -107,7 +107,7 @@ def find(
 ) -> Page:
     """The newest examples of a task that hold to the filters, below the id `before`, for its owners and moderators.
 
-    Raises `Invalid` where a filter makes no sense.
+    What a release withholds is passed over. Raises `Invalid` where a filter makes no sense.
     """
     people.require_moderator(session, person, task_id)
     known = person is None or rounds.role(session, person, task_id) == "owner"
@@ -115,7 +115,8 @@ def find(
     if question is None:
         return Page([], None)
     found = list(islice(search_index.matching(session, question, before), limit + 1))
-    return Page(seen(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
+    shown = [each for each in seen(session, found[:limit]) if not each.standing.withheld]
+    return Page(shown, found[limit - 1] if len(found) > limit else None)
 
 
 def ids(

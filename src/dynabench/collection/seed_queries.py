@@ -57,7 +57,7 @@ def seedlings(round_id: int, verdict: str, after: int, limit: int) -> Select[Exa
         .join(Standing, Standing.example_id == Example.id)
         .join(Context, Context.id == Example.context_id)
         .where(Example.round_id == round_id, Example.id > after)
-        .where(Standing.verdict == verdict, ~Standing.retracted, ~Standing.hidden)
+        .where(Standing.verdict == verdict, ~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
         .order_by(Example.id)
         .limit(limit)
     )

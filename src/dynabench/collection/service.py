@@ -54,7 +54,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
         sending.finish(session, draft.conversed.id, made)
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
-    media.bind(session, draft.task_id, [draft.input, draft.answer], example_id=made)
+    shown = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
+    media.bind(session, draft.task_id, shown, example_id=made)
     connection.execute(statements.CONTEXT_USED, _use(draft, verdict))
     if verdict.said:
         judging.keep(session, made, verdict.said)
@@ -178,7 +179,8 @@ def visible(session: Session, person: Person, example_id: int) -> Example:
     if found is not None:
         if found.author_id == person.id:
             return found
-        if rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner":
+        owner = rounds.role(session, person, session.get_one(Round, found.round_id).task_id) == "owner"
+        if owner and not session.get_one(Standing, found.id).withheld:
             return found
     raise errors.NotFound(_("There is no example %(example_id)s that you may see.", example_id=example_id))
 
@@ -194,10 +196,15 @@ def own(session: Session, person: Person, example_id: int) -> Example:
 def explain(session: Session, person: Person, example_id: int, values: dict[str, Any]) -> Explanation:
     """Keep what the author says of their example; a later explanation takes the place of this one."""
     found = own(session, person, example_id)
+    current = session.get_one(Round, found.round_id, with_for_update={"read": True})
+    if current.state == "released":
+        raise errors.Conflict(
+            _("Round %(number)s is released, so nothing is added to its examples any more.", number=current.number)
+        )
     config = rounds.config_of(session, found.version_id)
     context = session.get_one(Context, found.context_id).values
     known = fooled(session, found.id)
-    task_id = session.get_one(Round, found.round_id).task_id
+    task_id = current.task_id
     values = media.fill(session, task_id, config.ask, "ask", values, person_id=person.id)
     cleaned = config.clean_ask(values, input=found.input, fooled=known, context=context, answer=found.answer)
     media.bind(session, task_id, cleaned, example_id=found.id)

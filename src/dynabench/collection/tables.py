@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, func, select, text
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, false, func, select, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column, relationship
 
 from dynabench.db import Base, Key, now
@@ -206,6 +206,24 @@ class Hiding(Base):
     at: Mapped[datetime] = mapped_column(default=now)
 
 
+WITHHELD = ("hidden", "withheld")
+"""Parts of a release that nobody reads."""
+
+
+class ReleasedExample(Base):
+    """The part of its round's release that an example went into; written once.
+
+    `train`, `dev`, `test`, `rejected` and `unverified` are files that everybody may read. Those in `hidden`, and in
+    `withheld` (too much like one of these), are kept from everybody for good.
+    """
+
+    __tablename__ = "released_examples"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    part: Mapped[str] = mapped_column(String(10))
+
+
 class StoredAttribution(Base):
     """The words that one target looked at, computed once per example, target, label and method."""
 
@@ -239,7 +257,8 @@ class Standing(Base):
 
     `fooled` is what is known now, as the rule, a judgement or the verdict says; None where nobody knows.
     `open` means that it may be handed to validators. `blind_right` of `blind` blind answers agree with the claim;
-    `targets_right` of `targets` predictions do.
+    `targets_right` of `targets` predictions do. `withheld` counts as ever, and is shown to its author alone (the hidden
+    part of a release).
     """
 
     __tablename__ = "standings"
@@ -252,6 +271,7 @@ class Standing(Base):
     votes: Mapped[int] = mapped_column(default=0)
     retracted: Mapped[bool] = mapped_column(default=False)
     hidden: Mapped[bool] = mapped_column(default=False)
+    withheld: Mapped[bool] = mapped_column(default=False, server_default=false())
     open: Mapped[bool]
     draw: Mapped[int]
     blind: Mapped[int] = mapped_column(default=0)

@@ -9,6 +9,7 @@ from typing import Any
 from dynabench.collection import judging
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drafts import Draft
+from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.judging import Said
 from dynabench.models.client import Answer, Host
 from dynabench.tasks.ensembles import ensemble_fooled
@@ -42,10 +43,10 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     """Ask every target of the draft at the same time; `Unavailable` if any does not answer.
 
     Without targets nobody is asked, and whether anybody would have been fooled is not known; where they have conversed
-    with the author, they have answered already.
+    with the author, or drawn, they have answered already.
     """
-    if draft.conversed is not None:
-        return _conversed(draft, draft.conversed)
+    if (live := draft.conversed or draft.drawn) is not None:
+        return _stood(draft, live)
     if not draft.targets:
         return UNASKED
     begun = time.perf_counter()
@@ -62,9 +63,9 @@ def _fooled(draft: Draft, answer: Answer) -> bool:
     return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
 
 
-def _conversed(draft: Draft, said: Conversed) -> Verdict:
-    """A side is fooled where the author claims something else of its reply than models claim by replying."""
-    stands = draft.config.chat is not None and bool(draft.config.chat.claims)
+def _stood(draft: Draft, said: Conversed | Drawn) -> Verdict:
+    """A side is fooled where the author claims something else of what it did than models claim by doing it."""
+    stands = bool(draft.config.claims)
     flags = tuple(
         stands and picked and draft.config.fooled_by(answer.answer, draft.answer, draft.inputs)
         for answer, picked in zip(said.answers, said.picked, strict=True)

@@ -6,6 +6,7 @@ from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import Person
 from dynabench.collection import notes
 from dynabench.collection.chat import leaving as conversations
+from dynabench.collection.drawing import service as drawings
 from dynabench.collection.withdrawal import withdraw
 from dynabench.datasets import library
 from dynabench.leaderboards import snapshots
@@ -30,13 +31,14 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
 
     Roles, bans, notices, tokens, sessions and the links that they made for others go too, and models that they kept
     or submitted, datasets that they made and boards that they kept are nobody's; files and tokens that they sent with
-    submissions are deleted, and conversations that they did not send in. Returns how many examples were taken
-    back; those of released rounds are in the world.
+    submissions are deleted, and conversations and drawn pictures that they did not send in. Returns how many examples
+    were taken back; those of released rounds are in the world.
     """
     person = session.get_one(Person, person_id, with_for_update=True)
     count = take_back(session, person) if withdraw_examples else 0
     people.forget(session, person_id)
     conversations.forget(session, person_id)
+    drawings.forget(session, person_id)
     for statement in notes.forget(person_id):
         session.execute(statement)
     notices.forget(session, person_id)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
+from uuid import UUID
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
@@ -19,12 +20,14 @@ from dynabench.language import _
 from dynabench.rounds import archives, context_list, listing, mapping, queries, service, waiting
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
+from dynabench.tasks.fields import MediaField
 
 router = APIRouter()
 router.include_router(imports.router)
 router.include_router(context_changes.router)
 
 SHOWN = 25
+MOST_FILES = 1000  # in one form
 IMPORTS = 5  # latest imports that are listed
 
 After = Annotated[str, Query(max_length=18)]
@@ -52,6 +55,7 @@ def read(session: Session, owner: Person, task: str, sought: Sought, after: str)
         "total": session.scalar(queries.context_count(task)),
         "imports": list(session.scalars(queries.imports(task, IMPORTS))),
         "fields": service.newest_config(session, task).context,
+        "alone": archives.alone(service.newest_config(session, task)),
     }
 
 
@@ -112,23 +116,37 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
 
 @router.post("/tasks/{task}/manage/contexts/files", name="send_contexts")
 async def send(request: Request, task: str, owner: Owning) -> Response:
-    """Keep the file and show what is in it."""
+    """Keep the files and show what is in them."""
     settings = request.app.state.settings
-    async with request.form() as form:
-        file = form.get("file")
+    async with request.form(max_files=MOST_FILES) as form:
+        sent = [each for each in form.getlist("file") if isinstance(each, UploadFile) and each.filename]
         try:
-            if not isinstance(file, UploadFile) or not file.filename:
-                raise errors.Invalid({"file": _("Choose a file first.")})
-            id = await waiting.keep(settings, task, file.filename, file, zipped=(archives.ENDING,))
+            id = await _kept(request, task, sent)
             path = waiting.find(settings, task, id)
             if path.suffix == archives.ENDING:
                 await to_thread.run_sync(archives.rows, request.app.state.db, settings, task, owner.id, path)
             await to_thread.run_sync(mapping.look, waiting.find(settings, task, id))
-            name = file.filename[:200]
         except errors.Invalid as problem:
             return await show(request, owner, task, Sought(), "", status=422, errors=problem.fields)
+    name = str(sent[0].filename)[:200] if len(sent) == 1 else f"{len(sent)} files"
     address = request.app.url_path_for("map_contexts", task=task, id=id)
     return RedirectResponse(f"{address}?{urlencode({'name': name})}", status_code=303)
+
+
+async def _kept(request: Request, task: str, sent: Sequence[UploadFile]) -> UUID:
+    """A table or a zip as it was sent; other files, or several, as a zip of them, where contexts have files."""
+    settings = request.app.state.settings
+    if not sent:
+        raise errors.Invalid({"file": _("Choose a file first.")})
+    config = await request.app.state.db.aread(service.newest_config, task)
+    whole = str(sent[0].filename).lower().endswith((archives.ENDING, *archives.TABLES))
+    media = any(isinstance(field, MediaField) for field in config.context)
+    if media and (len(sent) > 1 or not whole):
+        pairs = [(str(each.filename), each.file) for each in sent]
+        return await to_thread.run_sync(archives.pack, settings, task, pairs)
+    if len(sent) > 1:
+        raise errors.Invalid({"file": _("Choose one file: the contexts of this task have no files of their own.")})
+    return await waiting.keep(settings, task, str(sent[0].filename), sent[0], zipped=(archives.ENDING,))
 
 
 @router.post("/tasks/{task}/manage/contexts/{id}/delete", name="discard_context")

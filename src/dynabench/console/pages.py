@@ -15,6 +15,7 @@ from dynabench.console import (
     log,
     moderation,
     people,
+    releases,
     rounds,
     settings,
     webhooks,
@@ -26,6 +27,7 @@ router = APIRouter(include_in_schema=False)
 SECTIONS = (
     health,
     rounds,
+    releases,
     contexts,
     examples,
     figures,

@@ -14,7 +14,7 @@ from dynabench.collection import board_queries as collected
 from dynabench.collection import links
 from dynabench.collection.schemas import LinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.console import downloads, frame, plans
+from dynabench.console import downloads, frame, measured, plans
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
@@ -25,6 +25,7 @@ from dynabench.tasks import TaskConfig
 
 router = APIRouter()
 router.include_router(plans.router)
+router.include_router(measured.router)
 
 ROWS = 4  # of the form's arms; one more than were filled in, if that is more
 BLANK = {"name": "", "share": "1", "targets": "round", "start": "", "assistant": ""}

@@ -151,7 +151,7 @@ class _Reader:
     def _question(self, statement: str, dense: bool = True, **values: Any) -> Question:
         text = self.texts.get((statement, dense))
         if text is None:
-            text = self.texts[statement, dense] = written(statement, self.sqlite, dense)
+            text = self.texts[statement, dense] = written(statement, self.sqlite, dense, self.what.whole)
         return text, values
 
     def _examples(self, one: Round, after: int) -> Question:
@@ -225,7 +225,7 @@ class _Reader:
 
     def _names(self, ids: list[int]) -> Iterator[tuple[int, str]]:
         for person, imported_as in self._among(statements.PEOPLE, ids):
-            yield person, imported_as or pseudonym(self.settings.key, "person", person)
+            yield person, imported_as or pseudonym(self.what.key or self.settings.key, "person", person)
 
     def _among(self, statement: str, ids: list[int]) -> list[tuple[Any, ...]]:
         """The rows of a table with these ids."""

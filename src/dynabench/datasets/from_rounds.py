@@ -32,6 +32,8 @@ def frozen(session: Session, person: Person | None, task: str, number: int) -> t
     found = rounds.round_of(session, task, number)
     if found.state not in ("closed", "released"):
         raise errors.Conflict(_("Close the round first: a dataset is made of a round that collects no more."))
+    if found.state == "released" and session.scalar(library_queries.of_round(found.id)):
+        raise errors.Conflict(_("The round is released, so its dataset stays as it is."))
     return found.id, rounds.config_of(session, found.version_id), scope(session, person, task, number)
 
 
@@ -45,10 +47,11 @@ def _rows(pages: exports.Pages, config: TaskConfig) -> Iterator[Stored]:
     for page in pages:
         for record in page:
             if record[AT["verdict"]] == '"correct"':
-                yield _row({name: orjson.loads(str(record[AT[name]])) for name in READ}, config)
+                yield row_of({name: orjson.loads(str(record[AT[name]])) for name in READ}, config)
 
 
-def _row(example: dict[str, Any], config: TaskConfig) -> Stored:
+def row_of(example: dict[str, Any], config: TaskConfig) -> Stored:
+    """An example, of which `READ` are there, as a row that models are evaluated on."""
     inputs = config.model_inputs(example["context"]["values"], example["input"])
     tag = example["context"].get("tag") or None
     start = f"start={example['condition']['start']}"

@@ -137,6 +137,9 @@ def _announce(session: Session, dataset: Dataset, version: DatasetVersion) -> No
         version,
         _("Version %(number)s of %(title)s is ready.", number=version.number, title=dataset.title),
     )
+    if dataset.kind == "pool":
+        jobs.enqueue(session, "enter_baselines", {"task": dataset.task_id})
+        return
     twins.ask(session, version)
     jobs.enqueue(session, "queue_evaluations", {"dataset": dataset.id}, version.created_by)
 

@@ -18,6 +18,7 @@ def _whole(text: str) -> str:
 Language = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(_whole)]
 Visibility = Literal["hidden", "scoring", "public"]
+Kind = Literal["rows", "suite", "pool"]
 Tolerance = Literal["none", "few", "any"]
 
 
@@ -30,7 +31,7 @@ class Settled(BaseModel):
     source: Annotated[Line, Field(max_length=500)] = ""
     languages: Annotated[list[Language], Field(max_length=50)] = []
     visibility: Visibility = "hidden"
-    kind: Literal["rows", "suite"] = "rows"
+    kind: Kind = "rows"
     weight: Annotated[int, Field(ge=0, le=100)] = 5
 
 

@@ -116,12 +116,13 @@ def table(page: list[Record], columns: pa.Schema, attributions: bool = False) ->
     if attributions:  # their fields are the model's own: a column of JSON
         page = [(*record[:-1], orjson.dumps(record[-1]).decode()) for record in page]
     try:
-        return _parsed(lines(page), columns)
+        return parsed(lines(page), columns)
     except pa.ArrowException:
-        return _parsed(b"".join(_fitted(record, columns, attributions) for record in page), columns)
+        return parsed(b"".join(_fitted(record, columns, attributions) for record in page), columns)
 
 
-def _parsed(data: bytes, columns: pa.Schema) -> pa.Table:
+def parsed(data: bytes, columns: pa.Schema) -> pa.Table:
+    """JSON lines as a table; raises `pa.ArrowException` where the columns cannot hold what they say."""
     how = pyarrow.json.ParseOptions(explicit_schema=columns, unexpected_field_behavior="error")
     return pyarrow.json.read_json(
         io.BytesIO(data), pyarrow.json.ReadOptions(use_threads=False, block_size=len(data) + 1), how
@@ -130,7 +131,7 @@ def _parsed(data: bytes, columns: pa.Schema) -> pa.Table:
 
 def _fitted(record: Record, columns: pa.Schema, attributions: bool) -> bytes:
     try:
-        _parsed(data := lines([record]), columns)
+        parsed(data := lines([record]), columns)
         return data
     except pa.ArrowException:
         exact = line(record if not attributions else (*record[:-1], orjson.loads(record[-1])))

@@ -29,6 +29,10 @@ class Scope:
     attributions: bool = False
     files: Store | None = None
     """Where the files are that rows show, for exports that hold them."""
+    key: bytes = b""
+    """What pseudonyms are made with in the place of the deployment's key."""
+    whole: bool = False
+    """Whether what a release withholds comes along: for the release alone."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 EXAMPLES = """
-SELECT e.id, e.author_id, s.retracted OR s.hidden, e.version_id, e.context_id, e.start, e.arm, {quote:e.uid},
+SELECT e.id, e.author_id, s.retracted OR s.hidden OR s.withheld AND NOT {all}, e.version_id, e.context_id,
+  e.start, e.arm, {quote:e.uid},
   {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, s.fooled, e.source,
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
-    ON t.example_id = o.id WHERE o.id = e.made_from AND NOT t.retracted AND NOT t.hidden) END,
+    ON t.example_id = o.id WHERE o.id = e.made_from AND NOT t.retracted AND NOT t.hidden
+    AND ({all} OR NOT t.withheld)) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict
 FROM examples e JOIN standings s ON s.example_id = e.id
 JOIN handouts h ON h.id = e.handout_id
@@ -53,8 +55,9 @@ FROM attributions WHERE {ids:example_id} ORDER BY example_id, id
 _PIECE = re.compile(r"\{(json|join|quote|float|moment|ids):([\w.]+)\}")
 
 
-def written(statement: str, sqlite: bool, dense: bool = True) -> str:
-    """The statement in a database's own words; `dense` asks for a range of examples, else for a list of them."""
+def written(statement: str, sqlite: bool, dense: bool = True, whole: bool = False) -> str:
+    """The statement in a database's own words; `dense` asks for a range of examples, else for a list of them, `whole`
+    for what a release withholds too."""
 
     def piece(found: re.Match[str]) -> str:
         kind, column = found[1], found[2].replace(".values", '."values"')
@@ -73,7 +76,7 @@ def written(statement: str, sqlite: bool, dense: bool = True) -> str:
             return f"replace({column}, ' ', 'T') || 'Z'"
         return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 
-    text = _PIECE.sub(piece, statement)
+    text = _PIECE.sub(piece, statement.replace("{all}", "true" if whole else "false"))
     return text if sqlite else re.sub(r"(?<![:\w]):([a-z]+)", r"%(\1)s", text)
 
 

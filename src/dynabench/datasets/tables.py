@@ -5,7 +5,7 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
@@ -28,9 +28,10 @@ def slice_told(visibility: str, rows: int, of: int) -> bool:
 class Dataset(Base):
     """Rows that models of a task are evaluated on.
 
-    `kind` is `rows`, `suite` (rows grouped by functionality, which are their tags) or `round` (released from
-    `round_id`). `visibility` is `hidden` (no row leaves, in no form), `scoring` (results may be shown, the file may
-    not) or `public`. `weight` is its default on the board; a retired dataset is scored no more, and its scores stay.
+    `kind` is `rows`, `suite` (rows grouped by functionality, which are their tags), `round` (released from `round_id`)
+    or `pool` (rows that training sets are chosen from; no model is scored on them). `visibility` is `hidden` (no row
+    leaves, in no form), `scoring` (results may be shown, the file may not) or `public`. `weight` is its default on the
+    board; a retired dataset is scored no more, and its scores stay.
     """
 
     __tablename__ = "datasets"
@@ -53,6 +54,10 @@ class Dataset(Base):
     retired_at: Mapped[datetime | None]
 
     __table_args__ = (UniqueConstraint("task_id", "name"),)
+
+
+EVALUATED = and_(Dataset.retired_at.is_(None), Dataset.kind != "pool")
+"""Whether models are scored on a dataset."""
 
 
 class DatasetVersion(Base):

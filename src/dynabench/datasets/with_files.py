@@ -16,13 +16,14 @@ UNTOUCHED = (1980, 1, 1, 0, 0, 0)
 REFERENCE = re.compile(rb'"media": ?"([0-9a-f]{64})"')
 
 
-class _Sink:
+class Sink:
     """What a zip file is written to: kept until it is taken."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
 
     def write(self, part: bytes) -> int:
+        """Keep a part."""
         self.parts.append(bytes(part))
         return len(part)
 
@@ -30,6 +31,7 @@ class _Sink:
         """Nothing waits."""
 
     def take(self) -> bytes:
+        """All parts since the last time."""
         parts, self.parts = self.parts, []
         return b"".join(parts)
 
@@ -38,9 +40,9 @@ def stream(pages: Pages, what: Scope) -> Iterator[bytes]:
     """The rows, then each file once. Rows alone say what leaves: hidden and retracted ones are not among them."""
     if what.files is None:
         raise ValueError("an export with files needs to know where they are")
-    sink, shown = _Sink(), set[str]()
+    sink, shown = Sink(), set[str]()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as made:  # type: ignore[call-overload]
-        with made.open(_entry(ROWS), "w", force_zip64=True) as out:
+        with made.open(entry(ROWS), "w", force_zip64=True) as out:
             for page in pages:
                 text = lines(page)
                 shown.update(found.decode() for found in REFERENCE.findall(text))
@@ -51,16 +53,17 @@ def stream(pages: Pages, what: Scope) -> Iterator[bytes]:
     yield sink.take()
 
 
-def _file(made: zipfile.ZipFile, store: Store, digest: str, sink: _Sink) -> Iterator[bytes]:
+def _file(made: zipfile.ZipFile, store: Store, digest: str, sink: Sink) -> Iterator[bytes]:
     try:
         content = store.read(digest)
     except errors.NotFound:
         return
-    made.writestr(_entry(f"{FOLDER}{digest}.{ENDINGS[type_of(content)]}"), content, zipfile.ZIP_STORED)
+    made.writestr(entry(f"{FOLDER}{digest}.{ENDINGS[type_of(content)]}"), content, zipfile.ZIP_STORED)
     yield sink.take()
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def entry(name: str) -> zipfile.ZipInfo:
+    """A file of a zip file that tells nothing of when it was written."""
     entry = zipfile.ZipInfo(name, UNTOUCHED)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry

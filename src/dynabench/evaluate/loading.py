@@ -90,7 +90,7 @@ def checked(module: type[Module]) -> str:
         lacking = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
         if lacking:
             return f"{', '.join(lacking)}: pip install 'dynabench[{extra}]'"
-    return module.card.resource
+    return module.lacks()
 
 
 EXTRAS: dict[str, tuple[str, ...]] = {

@@ -221,6 +221,11 @@ class Module:
         return f"{type(self).__name__}({self.kind} {self.name!r}, {inputs})"
 
     @classmethod
+    def lacks(cls) -> str:
+        """The resource that has to be given and is not here; empty where there is none."""
+        return cls.card.resource
+
+    @classmethod
     def options_known(cls) -> dict[str, inspect.Parameter]:
         """The keyword arguments of `update`, `formula`, `result` and `per_example`, by name."""
         found: dict[str, inspect.Parameter] = {}

@@ -53,7 +53,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """A submission; of an anonymous one nothing is told but its number."""
+    """A submission; of an anonymous one nothing is told but its number. Of a training set, how many `rows` it has and
+    how many of them have each label (`balance`)."""
 
     id: int
     name: str
@@ -70,6 +71,8 @@ class Entry:
     bytes: int | None
     made_at: datetime
     mine: bool = False
+    rows: int | None = None
+    balance: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ def _seen(entry: Entry, viewer: Person | None) -> Entry | None:
         return replace(entry, mine=viewer is not None and viewer.id == entry.person)
     return replace(
         entry, name=f"Anonymous {entry.id}", model="", version="", submitter="", person=None, licence="", languages=(),
-        bytes=None,
+        bytes=None, rows=None, balance=(),
     )  # fmt: skip
 
 
@@ -237,6 +240,8 @@ def _entry(of: Submission, person: Person | None) -> Entry:
         languages=tuple(str(each) for each in languages) if isinstance(languages, list | tuple) else (),
         bytes=size if isinstance(size, int) and size > 0 else None,
         made_at=of.created_at,
+        rows=card.get("rows"),
+        balance=tuple(card.get("balance", {}).items()),
     )
 
 

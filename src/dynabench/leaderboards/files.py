@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dynabench.datasets.sheets_out import as_csv
+from dynabench.leaderboards.board import Entry
 from dynabench.leaderboards.ranking import Cell, Ranking, Row
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
@@ -55,6 +56,7 @@ def row_document(of: Ranking, row: Row) -> dict[str, Any]:
         "licence": entry.licence,
         "languages": list(entry.languages),
         "bytes": entry.bytes,
+        **({"rows": entry.rows, "balance": dict(entry.balance)} if entry.rows else {}),
         "verified": row.verified,
         "held": row.held,
         "rank": {"low": row.rank.low, "high": row.rank.high, "group": row.rank.group} if row.rank else None,
@@ -75,10 +77,11 @@ def _cell(of: Cell) -> dict[str, float | None]:
 
 
 def table(of: Ranking, rows: Sequence[Row]) -> tuple[list[str], list[list[Any]]]:
-    """Header and lines: one line a row, three columns a metric."""
+    """Header and lines: one line a row, three columns a metric; where there are training sets, what each is made of."""
     numbers = [f"{each.name}{part}" for each in of.board.metrics for part in ("", "_low", "_high")]
     header = ["rank_low", "rank_high", "tie_group", "name", "model", "version", "submitter", "submitted_at", "licence",
               "languages", "bytes", "verified", "score", "score_low", "score_high", *numbers, "unranked"]  # fmt: skip
+    learnt = ["rows", "balance"] if any(row.entry.rows for row in rows) else []
     lines = []
     for row in rows:
         entry, rank = row.entry, row.rank
@@ -87,8 +90,13 @@ def table(of: Ranking, rows: Sequence[Row]) -> tuple[list[str], list[list[Any]]]
         lines.append([
             *ranks, entry.name, entry.model, entry.version, entry.submitter, entry.made_at.date().isoformat(),
             entry.licence, " ".join(entry.languages), entry.bytes, row.verified, *cells, row.why,
+            *([entry.rows, _balance(entry)] if learnt else []),
         ])  # fmt: skip
-    return header, lines
+    return header + learnt, lines
+
+
+def _balance(of: Entry) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in of.balance)
 
 
 def file(of: Ranking, rows: Sequence[Row], kind: str) -> bytes:
@@ -105,9 +113,9 @@ def file(of: Ranking, rows: Sequence[Row], kind: str) -> bytes:
 
 
 def _type(column: str) -> pa.DataType:
-    if column in ("rank_low", "rank_high", "tie_group", "bytes"):
+    if column in ("rank_low", "rank_high", "tie_group", "bytes", "rows"):
         return pa.int64()
     if column == "verified":
         return pa.bool_()
-    texts = ("name", "model", "version", "submitter", "submitted_at", "licence", "languages", "unranked")
+    texts = ("name", "model", "version", "submitter", "submitted_at", "licence", "languages", "unranked", "balance")
     return pa.string() if column in texts else pa.float64()

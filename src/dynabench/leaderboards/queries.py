@@ -7,7 +7,7 @@ from sqlalchemy import Select, Update, func, select, true, tuple_, update
 from sqlalchemy.orm import load_only
 
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.leaderboards.tables import Fork, Report, Snapshot
 from dynabench.registry.tables import Submission
@@ -20,7 +20,7 @@ def datasets(task: str) -> Select[Dataset, DatasetVersion]:
     return (
         select(Dataset, DatasetVersion)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Dataset.task_id == task, Dataset.retired_at.is_(None), DatasetVersion.state == "ready")
+        .where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == "ready")
         .order_by(Dataset.name)
     )
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Viewer
-from dynabench.leaderboards import blocks, comparing, people, rowwise, view_schemas
+from dynabench.leaderboards import blocks, by_slice, comparing, people, rowwise, view_schemas
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Cell, Entrant
@@ -156,6 +156,29 @@ async def read_pareto(
         ]
         told = {"x": found.x.name, "y": found.y.name, "dataset": found.data.name if found.data else None}
         return view_schemas.ParetoOut.model_validate({**told, "items": items, "left_out": found.left_out})
+
+    return await read(request, made)
+
+
+@router.get("/tasks/{task}/slices")
+async def read_slices(
+    request: Request, task: str, viewer: Viewer, dataset: Word, metric: Word = ""
+) -> view_schemas.SlicesOut:
+    """What each model scored on each slice of a dataset, such as pairs of languages; the largest slices."""
+
+    def made(session: Session) -> view_schemas.SlicesOut:
+        field = known.field(session, viewer, task)
+        found = by_slice.board(session, field, field.dataset(dataset), metric)
+        items = [
+            {
+                "entrant": entrant(line.entrant),
+                "whole": cell(line.whole),
+                "slices": {tag: cell(one) for tag, one in zip(found.tags, line.cells, strict=True) if one},
+            }
+            for line in found.lines
+        ]
+        told = {"metric": found.metric.name, "dataset": found.data.name, "others": found.others}
+        return view_schemas.SlicesOut.model_validate({**told, "slices": list(found.tags), "items": items})
 
     return await read(request, made)
 

@@ -11,7 +11,7 @@ from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.collection import content_warning, overview
 from dynabench.language import _
-from dynabench.leaderboards import blocks, comparing, drawings, pareto, people, rowwise, written
+from dynabench.leaderboards import blocks, by_slice, comparing, drawings, pareto, people, rowwise, written
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Field
@@ -83,6 +83,20 @@ async def matrix(request: Request, task: str, viewer: Viewer, metric: Word = "",
         return framed(session, field) | {"matrix": found, "chart": drawings.matrix(found)}
 
     return await page(request, task, "leaderboards/matrix.html", read, "leaderboards/_matrix.html")
+
+
+@router.get("/tasks/{task}/slices", name="slices")
+async def slices(request: Request, task: str, viewer: Viewer, dataset: Word = "", metric: Word = "") -> Response:
+    """Models by the slices of one dataset, at first the last one that has some."""
+
+    def read(session: Session) -> dict[str, Any]:
+        field = known.field(session, viewer, task)
+        choices = by_slice.sliced(field)
+        of = field.dataset(dataset) if dataset else choices[-1] if choices else None
+        found = by_slice.board(session, field, of, metric) if of else None
+        return framed(session, field) | {"choices": choices, "found": found}
+
+    return await page(request, task, "leaderboards/slices.html", read, "leaderboards/_slices.html")
 
 
 @router.get("/tasks/{task}/pareto", name="pareto")

@@ -38,7 +38,7 @@ def datasets(task_id: str) -> Select[Dataset, DatasetVersion, int | None]:
         select(Dataset, DatasetVersion, Round.number)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
         .outerjoin(Round, Round.id == Dataset.round_id)
-        .where(Dataset.task_id == task_id)
+        .where(Dataset.task_id == task_id, Dataset.kind != "pool")
         .order_by(Dataset.id)
     )
 

@@ -110,6 +110,24 @@ class MatrixOut(BaseModel):
     items: list[LineOut]
 
 
+class SliceLineOut(BaseModel):
+    """What an entrant scored on the whole of a dataset, and on slices of it."""
+
+    entrant: EntrantOut
+    whole: CellOut | None
+    slices: dict[str, CellOut]
+
+
+class SlicesOut(BaseModel):
+    """Models by the slices of a dataset, of one metric; `others` smaller slices are left out."""
+
+    metric: str
+    dataset: str
+    slices: list[str]
+    others: int
+    items: list[SliceLineOut]
+
+
 class PointOut(BaseModel):
     """An entrant's two scores."""
 

@@ -143,6 +143,13 @@ def _told(value: Mapping[str, Any], media: Media) -> dict[str, Any]:
     return {"media": media.digest, **facts.document(), **said}
 
 
+def sent(session: Session, task_id: str, values: object) -> list[dict[str, str]]:
+    """References to those of the files in values, which nobody has checked, that were sent for the task."""
+    asked = digests(values)
+    found = session.scalars(queries.sent(asked, task_id, None)) if asked else ()
+    return [{"media": digest} for digest in sorted(set(found))]
+
+
 def bind(
     session: Session, task_id: str, values: object, *, context_id: int | None = None, example_id: int | None = None
 ) -> None:

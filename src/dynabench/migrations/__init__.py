@@ -34,15 +34,18 @@ def metadata() -> MetaData:
     import dynabench.accounts.tables
     import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
+    import dynabench.collection.drawing.tables
     import dynabench.collection.note_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables
+    import dynabench.measuring.tables
     import dynabench.media.tables
     import dynabench.notices.tables
     import dynabench.registry.tables
+    import dynabench.releases.tables
     import dynabench.rounds.owner_tables
     import dynabench.rounds.tables
     import dynabench.scoring.tables

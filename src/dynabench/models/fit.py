@@ -6,8 +6,18 @@ from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
 
 
+def as_target(config: TaskConfig, card: Card) -> dict[str, str]:
+    """What keeps the model from being asked live, by the line of `model.yaml` that says so; empty if it fits."""
+    if config.drawing is not None and card.returns != "pictures":
+        return {"returns": f"{card.name} does not draw: this task needs models of kind openai-images."}
+    return problems(config, card)
+
+
 def problems(config: TaskConfig, card: Card) -> dict[str, str]:
-    """What keeps the model from answering the task, by the line of `model.yaml` that says so; empty if it fits."""
+    """What keeps the model from answering the task, by the line of `model.yaml` that says so; empty if it fits.
+
+    Where the round's models draw, others may still answer what people are asked about the pictures.
+    """
     if config.chat is not None:
         fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses
         told = f"{card.name} does not converse: a chat needs language models of kind openai or transformers"
@@ -17,6 +27,8 @@ def problems(config: TaskConfig, card: Card) -> dict[str, str]:
     if lacking := [name for name in card.inputs if name not in given]:
         told = f"{card.name} needs the fields {', '.join(lacking)}, which the task lacks"
         found["inputs"] = f"{told}; it has {', '.join(given)}."
+    if card.returns == "pictures":
+        return found | _drawn(config, card)
     answers = {field.name: field for field in config.answer}
     if card.answer not in answers:
         told = f"{card.name} answers {card.answer!r}, which is no answer of the task"
@@ -28,6 +40,15 @@ def unsaid(config: TaskConfig, card: Card) -> list[str]:
     """Options of the task that the model never answers, though it may well be a target."""
     field = next((field for field in config.answer if field.name == card.answer), None)
     return [value for value in field.values if value not in card.labels] if isinstance(field, Choice) else []
+
+
+def _drawn(config: TaskConfig, card: Card) -> dict[str, str]:
+    name = config.drawing.name if config.drawing else ""
+    if not name:
+        return {"returns": f"{card.name} draws pictures, which nobody asks for in this task."}
+    if card.answer != name:
+        return {"answer": f"{card.name} answers {card.answer!r}; what is drawn in this task is {name!r}."}
+    return {"inputs": "What is drawn cannot be read before."} if name in card.inputs else {}
 
 
 def _of_another_form(field: Field, card: Card) -> dict[str, str]:

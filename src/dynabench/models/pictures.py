@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from dynabench.errors import Invalid
+from dynabench.media.sniffing import type_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,6 +32,12 @@ def opened(text: str, name: str) -> "Image":
         raise Invalid({name: f"The picture unfolds to more than {PIXELS:,} pixels."}) from error
     except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise Invalid({name: f"This is no picture that can be read ({', '.join(FORMATS)}): {error}"}) from error
+
+
+def kind(content: bytes) -> str:
+    """The media type of a picture by its first bytes, as `image/png`; empty for what is none that is read."""
+    found = type_of(content)
+    return found if found.startswith("image/") else ""
 
 
 def text_of(picture: "Image") -> str:

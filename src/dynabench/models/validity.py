@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.errors import Unavailable
-from dynabench.models.protocol import Card, Inputs, Output
+from dynabench.models.protocol import LARGEST, Card, Inputs, Output
 from dynabench.storable import unstorable
 
 SLACK = 1e-3
@@ -14,6 +14,8 @@ LONGEST = 20_000
 """Characters of a written answer."""
 MOST = 1000
 """Spans of an answer, or texts with a probability."""
+DRAWN = 12
+"""Pictures of an answer."""
 EXTRAS = 2**18
 """Characters of JSON that extras may take."""
 SPAN = {"start", "end", "text"}
@@ -45,6 +47,8 @@ def _wrong(card: Card, inputs: Inputs, output: Output) -> str:
         return f"a text of up to {LONGEST} characters is needed, not {_short(answer)}."
     if card.returns in ("spans", "tags") and (told := _wrong_spans(card, inputs, answer)):
         return told
+    if card.returns == "pictures" and (told := _wrong_pictures(answer)):
+        return told
     return (
         _wrong_probabilities(card, output.probabilities)
         or _wrong_extras(output.extras)
@@ -66,6 +70,15 @@ def _wrong_spans(card: Card, inputs: Inputs, answer: Any) -> str:
             return f"the span {_short(span)} is not what {card.inputs[-1]!r} says there."
         if card.returns == "tags" and span.get("label") not in card.labels:
             return f"{_short(span.get('label'))} is none of the labels {', '.join(card.labels)}."
+    return ""
+
+
+def _wrong_pictures(answer: Any) -> str:
+    if not isinstance(answer, list) or not 1 <= len(answer) <= DRAWN:
+        return f"a list of 1 to {DRAWN} pictures is needed, not {_short(answer)}."
+    for picture in answer:
+        if not isinstance(picture, str) or not picture.startswith("data:image/") or len(picture) > LARGEST:
+            return f"a picture is a data:image/... text of up to {LARGEST // 2**20} MiB, not {_short(picture)}."
     return ""
 
 

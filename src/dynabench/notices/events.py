@@ -78,6 +78,12 @@ class RoundClosed(RoundOpened):
     """A round takes no more examples."""
 
 
+class RoundReleased(RoundOpened):
+    """A round is released: its files never change."""
+
+    digest: str = Field(description="SHA-256 of manifest.json.", examples=["9f86d081884c7d65" * 4])
+
+
 class AnnouncementMade(Data):
     """An owner announced something to those who take part."""
 
@@ -108,6 +114,7 @@ TASK_EVENTS: dict[str, type[Data]] = {
     "snapshot.taken": SnapshotTaken,
     "round.opened": RoundOpened,
     "round.closed": RoundClosed,
+    "round.released": RoundReleased,
     "announcement.made": AnnouncementMade,
     "archive.ready": ArchiveReady,
 }

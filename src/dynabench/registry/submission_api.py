@@ -4,12 +4,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
+from starlette.responses import FileResponse
 
 from dynabench.accounts.auth import Member, limited, scope
 from dynabench.accounts.tables import Person
 from dynabench.datasets.sheets_out import sheet
 from dynabench.db import Database
-from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions
+from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions, training_sets
 from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
 from dynabench.registry.submissions import Draft
 from dynabench.rounds.uploads import RAW
@@ -78,6 +79,18 @@ async def list_submissions(
 async def show_submission(request: Request, id: Id, person: Member) -> SubmissionOut:
     """One submission: its submitter, admins, and of public ones the task's owners."""
     return await _one(request, person, id)
+
+
+@router.get(
+    "/submissions/{id}/rows",
+    response_class=FileResponse,
+    responses={200: {"description": "The file.", "content": {"application/octet-stream": {}}}},
+)
+async def show_training_set(request: Request, id: Id, person: Member) -> FileResponse:
+    """The file of rows that a training set was sent as, for its submitter and admins."""
+    db: Database = request.app.state.db
+    path, name = await db.aread(training_sets.sent, request.app.state.settings, person, id)
+    return FileResponse(path, filename=name, media_type="application/octet-stream")
 
 
 @router.patch("/submissions/{id}")

@@ -22,6 +22,16 @@ def told(card: Card) -> dict[str, Any]:
     }
 
 
+def learnt(source: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
+    """Of a training set how many `rows` the platform's learner learnt from, how many have each label (`balance`), and
+    which version of the `pool` they were chosen from; of other submissions nothing."""
+    step = next((each for each in report["steps"] if each["name"] == "rows"), None)
+    if step is None or "pool" not in source:
+        return {}
+    told = {name: step["details"][name] for name in ("rows", "balance")}
+    return told | {"pool": source["pool"], "baseline": source.get("baseline", "")}
+
+
 def describe(given: dict[str, str]) -> dict[str, Any]:
     """A card of what somebody wrote into a form or a request; raises `Invalid` by field."""
     card: dict[str, Any] = {"licence": given.get("licence", "").strip()[:100]}

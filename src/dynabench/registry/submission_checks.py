@@ -11,6 +11,7 @@ from dbos import DBOS
 from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
+from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
 from dynabench.models import catalog, spec
 from dynabench.models.protocol import Card
@@ -25,6 +26,8 @@ from dynabench.storable import UNSTORABLE
 
 CODES = {
     "found": "not_found",
+    "rows": "wrong_rows",
+    "learns": "not_learned",
     "model.yaml": "invalid",
     "installed": "not_installed",
     "fits the task": "unfit",
@@ -104,6 +107,8 @@ def _begin(session: Session, settings: Settings, id: int, attempt: int) -> dict[
         given["datasets"] = _datasets(session, settings, made)
     elif source.get("file"):
         given["file"] = str(submission_files.taken(settings, source["file"]))
+    if made.kind == "training_set":
+        given["pool"] = session.get_one(DatasetVersion, source["version"]).digest
     return given
 
 
@@ -183,8 +188,9 @@ def _note(
             version=card.version,
         )
     else:
-        submissions.ready(session, made, card.name, card.version, card.inside, submission_cards.told(card))
-    if made.state == "ready":
+        about = submission_cards.told(card) | submission_cards.learnt(made.source, report)
+        submissions.ready(session, made, card.name, card.version, card.inside, about)
+    if made.state == "ready" and made.kind != "training_set":
         submission_files.drop(settings, made.source)
     _tell(session, made)
     return made.state

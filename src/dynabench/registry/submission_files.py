@@ -27,12 +27,12 @@ TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 
 
 async def keep(settings: Settings, person: int, name: str, parts: AsyncIterable[bytes]) -> str:
-    """Store a model's zip file or a file of predictions under a new id, which is returned.
+    """Store a model's zip file, or a file of predictions or of rows to learn from, under a new id, which is returned.
 
     Raises `Invalid` under `file` for another kind of file, and for what is no whole zip file.
     """
     archive = name.lower().endswith(".zip")
-    if not archive:
+    if not archive and not name.lower().endswith(".txt"):
         reading.kind(name)
     path = await waiting.receive(waiting.folder(settings, FOLDER, str(person)), name, parts)
     if archive:

@@ -13,7 +13,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import overview
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.registry import submission_cards, submission_files, submission_queries, submissions
+from dynabench.registry import submission_cards, submission_files, submission_queries, submission_sources, submissions
 from dynabench.registry.api import Name, found
 from dynabench.registry.submission_api import LAST, Id
 from dynabench.registry.submission_sources import PIPELINES, PRICES
@@ -24,7 +24,6 @@ from dynabench.rounds.waiting import PIECE, pieces
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
-KINDS = ("hub", "endpoint", "archive", "adapter", "predictions")
 SHOWN = 50
 LIMITS = {"readme": submissions.README, "prompt": 8000}
 SOURCE = ("hub", "revision", "protocol", "url", "model", "prompt", "pipeline", *PRICES)
@@ -39,11 +38,16 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
         datasets = [(dataset, version) for dataset, version in session.execute(submission_queries.wanted(task))]
         shown = views.round_out(session, current) if current else None
         names = [f"files.{dataset.name}" for dataset, _ in datasets]
-        return {"config": config, "round": shown, "datasets": datasets, "names": names}
+        kinds = submissions.offered(config)
+        chosen = kind if kind in kinds else kinds[0] if len(kinds) == 1 else ""
+        return {
+            "config": config, "round": shown, "datasets": datasets, "names": names, "kinds": kinds, "kind": chosen,
+            "pool": submission_sources.pool_shown(session, config),
+        }  # fmt: skip
 
     known = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
     known |= {"pipelines": PIPELINES, **await request.app.state.db.aread(read)}
-    return render(request, "registry/submit.html", status=status, task=task, kind=kind, kinds=KINDS, **(known | values))
+    return render(request, "registry/submit.html", status=status, task=task, **(known | values))
 
 
 @router.get("/tasks/{task}/submit", name="submit", dependencies=[Depends(seats.know)])
@@ -51,7 +55,7 @@ async def form(
     request: Request, task: str, person: Member, kind: Annotated[str, Query(max_length=20)] = ""
 ) -> Response:
     """First the kind, then what that kind needs."""
-    return await _page(request, task, person, kind if kind in KINDS else "")
+    return await _page(request, task, person, kind)
 
 
 async def _kept(request: Request, person: Person, form: FormData, wrong: dict[str, str]) -> dict[str, str]:
@@ -96,11 +100,11 @@ async def send(request: Request, task: str, person: Member) -> Response:
 
     shown = {"given": given, "kept": kept}
     if wrong:
-        return await _page(request, task, person, kind if kind in KINDS else "", 422, wrong=wrong, **shown)
+        return await _page(request, task, person, kind, 422, wrong=wrong, **shown)
     try:
         id = await db.awrite(write)
     except errors.Invalid as problem:
-        return await _page(request, task, person, kind if kind in KINDS else "", 422, wrong=problem.fields, **shown)
+        return await _page(request, task, person, kind, 422, wrong=problem.fields, **shown)
     except errors.TooMany as problem:
         answer = await _page(request, task, person, kind, 429, wrong={"quota": problem.detail}, **shown)
         answer.headers["Retry-After"] = str(problem.extra["retry_after"])

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, Update, func, or_, select, update
+from sqlalchemy import Select, Update, and_, func, or_, select, update
 
 from dynabench.accounts.tables import Person
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion
 from dynabench.jobs import Job
 from dynabench.registry.tables import Submission
 
@@ -30,6 +30,12 @@ def named(name: str) -> Select[Submission]:
     return select(Submission).where(Submission.name == name).order_by(Submission.id)
 
 
+def baselines(task_id: str) -> Select[Submission]:
+    """The training sets that the platform itself entered for a task: its submissions, one index range."""
+    of = (Submission.task_id == task_id, Submission.kind == "training_set", Submission.person_id.is_(None))
+    return select(Submission).where(*of)
+
+
 def twin(task_id: str, model: str, version: str) -> Select[Submission]:
     """A model that was entered for a task already and not withdrawn: those of the task in a state, one range."""
     return (
@@ -50,8 +56,10 @@ def going() -> Select[str | None, int]:
 
 
 def sources() -> Select[dict[str, Any]]:
-    """Where the submissions come from that wait for their check or are being checked."""
-    return select(Submission.source).where(Submission.state.in_(GOING))
+    """Where the submissions come from whose files are needed: of those that wait for their check or are being checked,
+    and of training sets, which stay until they are withdrawn."""
+    kept = and_(Submission.kind == "training_set", Submission.state == "ready")
+    return select(Submission.source).where(or_(Submission.state.in_(GOING), kept))
 
 
 def reading() -> Select[str, dict[str, Any]]:
@@ -96,7 +104,7 @@ def wanted(task_id: str) -> Select[Dataset, DatasetVersion]:
     return (
         select(Dataset, DatasetVersion)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Dataset.task_id == task_id, Dataset.visibility != "hidden", Dataset.retired_at.is_(None))
+        .where(Dataset.task_id == task_id, Dataset.visibility != "hidden", EVALUATED)
         .order_by(Dataset.name)
     )
 

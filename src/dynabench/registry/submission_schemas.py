@@ -20,9 +20,10 @@ class SubmissionIn(Strict):
     `prompt`, `pipeline`, `token` (kept apart, sent to that host alone, never shown), and what it costs: `price_in` and
     `price_out` (a million tokens), `price_per_call`, and `spend_per_day`, past which no call is made. `archive` and
     `adapter`: `file`, the id of an uploaded zip file. `predictions`: `files`, the id of an uploaded file by dataset.
+    `training_set`: `file`, the id of an uploaded list of rows, for tasks whose models the platform trains.
     """
 
-    kind: Literal["hub", "endpoint", "archive", "adapter", "predictions"]
+    kind: Literal["hub", "endpoint", "archive", "adapter", "predictions", "training_set"]
     name: Short
     visibility: Literal["public", "anonymous", "private"] = "public"
     readme: Annotated[str, Field(max_length=README)] = ""

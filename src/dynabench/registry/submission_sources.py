@@ -7,6 +7,8 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors, outgoing
+from dynabench.datasets import library_queries
+from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.language import _
 from dynabench.models import kinds
 from dynabench.models.references import HUB_ID
@@ -28,6 +30,7 @@ def of(
     Raises `Invalid` by field. To be called last, when all else is known to be right.
     """
     made = {"hub": _hub, "endpoint": _endpoint, "archive": _archive, "adapter": _archive, "predictions": _predictions}
+    made["training_set"] = _training_set
     if kind not in made:
         raise errors.Invalid({"kind": _("Choose one of %(made)s.", made=", ".join(made))})
     source: dict[str, Any] = made[kind](session, settings, person, config, given)
@@ -128,3 +131,33 @@ def _predictions(session: Session, settings: Settings, person: int, config: Task
     if zips := [name for name, path in paths.items() if path.suffix.lower() == ".zip"]:
         raise errors.Invalid({field(zips[0]): _("Give JSONL, CSV or Parquet, not a zip file.")})
     return {"files": {name: submission_files.take(settings, path) for name, path in paths.items()}}
+
+
+def pool_shown(session: Session, config: TaskConfig) -> tuple[Dataset, DatasetVersion] | None:
+    """The public dataset that training sets are chosen from, and its newest version; None where there is none."""
+    if config.training is None:
+        return None
+    found = session.scalar(library_queries.named(config.id, config.training.pool))
+    if found is None or found.version_id is None or found.visibility != "public" or found.retired_at:
+        return None
+    return found, session.get_one(DatasetVersion, found.version_id)
+
+
+def pool(session: Session, config: TaskConfig) -> dict[str, Any]:
+    """The `pool` that a new training set is chosen from, by its name, and the id of its newest `version`.
+
+    Raises `Conflict` where it is not there yet, or where not everybody may have its rows.
+    """
+    found = pool_shown(session, config)
+    if found is None:
+        raise errors.Conflict(_("The rows to choose from are not there yet. The task's owners add them as a dataset."))
+    return {"pool": found[0].name, "version": found[1].id}
+
+
+def _training_set(session: Session, settings: Settings, person: int, config: TaskConfig, given: dict[str, Any]) -> Any:
+    source = pool(session, config)
+    path = submission_files.find(settings, person, str(given.get("file", "")))
+    if path.suffix.lower() == ".zip":
+        raise errors.Invalid({"file": _("Give a list of rows, not a zip file.")})
+    name = path.name.partition("--")[2]
+    return source | {"file": submission_files.take(settings, path), "name": name}

@@ -21,7 +21,8 @@ from dynabench.rounds.tables import Task
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 
-KINDS = ("hub", "endpoint", "archive", "adapter", "predictions", "installed")
+MODELS = ("hub", "endpoint", "archive", "adapter", "predictions")
+KINDS = (*MODELS, "training_set", "installed")
 VISIBILITIES = ("public", "anonymous", "private")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 README = 64 * 1024
@@ -53,6 +54,11 @@ class Seen:
         return self.submission.name if self.who or self.mine else f"#{self.submission.id}"
 
 
+def offered(config: TaskConfig) -> tuple[str, ...]:
+    """The kinds of submission that people may send: where the platform trains the models, training sets alone."""
+    return ("training_set",) if config.training else MODELS
+
+
 def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     """The task's config for somebody who may enter models; raises `Forbidden` for banned people, `NotFound`."""
     rounds.task(session, task_id)
@@ -74,7 +80,7 @@ def submit(
     day's number, `Forbidden`, `NotFound`.
     """
     config = may_submit(session, person, task_id)
-    if wrong := _wrong(session, settings, person, draft):
+    if wrong := _wrong(session, settings, person, config, draft):
         raise errors.Invalid(wrong)
     quotas.within_the_day(session, person, config)
     source = submission_sources.of(session, settings, person.id, config, draft.kind, given)
@@ -91,11 +97,16 @@ def submit(
     )
     session.add(made)
     session.flush()
-    if draft.kind != "predictions":
-        _list(session, made)
-    _check(session, made, person)
+    begin(session, made, person)
     act(session, person, "submission.sent", task=task_id, submission=made.id, name=made.name, as_=made.kind)
     return made
+
+
+def begin(session: Session, made: Submission, person: Person | None) -> None:
+    """List the model of a new submission for whoever may see it, and ask for its check; None is the platform."""
+    if made.kind != "predictions":
+        _list(session, made)
+    _check(session, made, person)
 
 
 def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> Submission:
@@ -247,10 +258,10 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
     session.execute(submission_queries.forget(person_id))
 
 
-def _wrong(session: Session, settings: Settings, person: Person, draft: Draft) -> dict[str, str]:
+def _wrong(session: Session, settings: Settings, person: Person, config: TaskConfig, draft: Draft) -> dict[str, str]:
     wrong = {}
-    if draft.kind not in KINDS[:-1]:
-        wrong["kind"] = _("Choose one of %(kinds)s.", kinds=", ".join(KINDS[:-1]))
+    if draft.kind not in offered(config):
+        wrong["kind"] = _("This task takes %(value)s.", value=", ".join(offered(config)))
     if draft.visibility not in VISIBILITIES:
         wrong["visibility"] = _("Choose one of %(visibilities)s.", visibilities=", ".join(VISIBILITIES))
     if len(draft.readme.encode()) > README:
@@ -271,10 +282,9 @@ def _taken(session: Session, settings: Settings, person: Person, name: str) -> b
     return listing is not None or name in catalog.names(settings)
 
 
-def _check(session: Session, made: Submission, person: Person) -> None:
-    made.job_id = jobs.enqueue(
-        session, "check_submission", {"submission": made.id, "attempt": made.attempt}, person.id
-    ).id
+def _check(session: Session, made: Submission, person: Person | None) -> None:
+    payload = {"submission": made.id, "attempt": made.attempt}
+    made.job_id = jobs.enqueue(session, "check_submission", payload, person.id if person else None).id
 
 
 def _others(session: Session, made: Submission) -> bool:

@@ -7,6 +7,7 @@ standard output: `{"step": name}` as it goes on, then `{"report": ...}`. Whateve
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
 from dynabench.models.sandbox import usage
+from dynabench.models.training import fixed
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
 
@@ -109,6 +111,34 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     return Report(given["name"], config.id, "", "", tuple(steps))
 
 
+def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
+    """Read the rows, train the task's learner on them, and check what came of it as any other model."""
+    from dynabench.registry import training_sets as reading
+
+    say("rows")
+    settings, source = get_settings(), given["source"]
+    if source.get("baseline"):
+        chosen = reading.drawn(settings, config, given["pool"], source["baseline"])
+    else:
+        chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
+        if read.count:
+            message = "\n".join([f"{read.count:,} things are wrong in {source['name']}", *read.told()])
+            step = Step("rows", "failed", message, _("Mend the lines that are named, and send the file again."))
+            return Report(given["name"], config.id, "", "", (step,))
+    summary, counts = _("Learnt from %(n)s rows.", n=f"{len(chosen):,}"), fixed.balance(chosen)
+    steps = [Step("rows", "ok", f"{len(chosen):,} rows", details={"rows": len(chosen), "balance": counts})]
+    say("learns")
+    begun = time.perf_counter()
+    try:
+        folder = fixed.learn(Path(given["into"]) / given["name"], config, chosen, summary)
+    except Problem as error:
+        failed = Step("learns", "failed", told(error), _("Choose other rows, and send the file again."), _fields(error))
+        return Report(given["name"], config.id, "", "", (*steps, failed))
+    steps.append(Step("learns", "ok", f"in {time.perf_counter() - begun:.2f} s"))
+    found = checking.check(folder, config, say, given["seconds"])
+    return Report(given["name"], config.id, found.model, found.version, (*steps, *found.steps))
+
+
 def _fields(error: Exception) -> dict[str, Any]:
     if isinstance(error, Invalid):
         return {"fields": error.fields}
@@ -124,7 +154,8 @@ def main(out: IO[str]) -> None:
     def say(name: str) -> None:
         print(json.dumps({"step": name}), file=out, flush=True)
 
-    report = (predictions if given["kind"] == "predictions" else model)(given, config, say)
+    work = {"predictions": predictions, "training_set": training_set}.get(given["kind"], model)
+    report = work(given, config, say)
     print(json.dumps({"report": report.document()}), file=out, flush=True)
 
 

@@ -17,6 +17,7 @@ from dynabench.language import _
 from dynabench.models.client import Host
 from dynabench.rounds import (
     contexts,
+    older_configs,
     owning,
     people_api,
     plan_api,
@@ -168,6 +169,7 @@ async def upload_contexts(request: Request, task: str, body: schemas.ContextsIn,
 
 
 router.include_router(owning.router)
+router.include_router(older_configs.api)
 router.include_router(plan_api.router)
 router.include_router(uploads.router)
 router.include_router(people_api.router)

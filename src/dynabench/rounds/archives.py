@@ -1,16 +1,21 @@
-"""Contexts with files: a zip with one table (CSV or JSONL), whose cells name files beside it.
+"""Contexts with files: a zip with one table (CSV or JSONL), whose cells name files beside it; or of files alone.
 
 It becomes a JSONL file in which each such cell refers to the stored file, so that everything else goes on as for any
-table. Nothing is unpacked to paths of the archive's own, and what is really there counts, not what headers say.
+table; files without a table are a row each, for tasks whose contexts are a file each. Nothing is unpacked to paths of
+the archive's own, and what is really there counts, not what headers say.
 """
 
 import json
+import re
+import shutil
 import struct
+import uuid
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
+from uuid import UUID
 
 from dynabench import errors
 from dynabench.db import Database
@@ -21,9 +26,11 @@ from dynabench.media.facts import Facts, Kind, Limits, Refused
 from dynabench.media.sniffing import type_of
 from dynabench.media.store import Store
 from dynabench.models import archives, zips
-from dynabench.rounds import files
+from dynabench.rounds import files, service, waiting
 from dynabench.rounds.contexts import Row, batches
 from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import MediaField
 
 ENDING = ".zip"
 FILES = 20_000
@@ -40,6 +47,25 @@ UNREADABLE = (
     NotImplementedError,
     RuntimeError,
 )
+
+
+def alone(config: TaskConfig) -> MediaField | None:
+    """The field of a context that files without a table fill: the only one of its kind, where no other is required."""
+    found = [field for field in config.context if isinstance(field, MediaField)]
+    others = [field for field in config.context if field.required and field not in found]
+    return found[0] if len(found) == 1 and not others else None
+
+
+def pack(settings: Settings, task: str, sent: Sequence[tuple[str, Any]]) -> UUID:
+    """Keep files that were sent together, names and open files, as the zip that might have been sent instead."""
+    id = uuid.uuid4()
+    place = waiting.folder(settings, task)
+    waiting.sweep(place)
+    with zipfile.ZipFile(place / f"{id}{ENDING}", "x") as packed:
+        for name, file in sent:
+            with packed.open(PurePosixPath(name.replace("\\", "/")).name[-120:], "w") as entry:
+                shutil.copyfileobj(file, entry)
+    return id
 
 
 def rows(db: Database, settings: Settings, task: str, person_id: int | None, path: Path) -> Path:
@@ -76,26 +102,39 @@ class _Reader:
         self.db, self.settings, self.task, self.person_id, self.opened = db, settings, task, person_id, opened
         self.left = min(LARGEST, max(archives.SLACK, archives.RATIO * packed))
         self.entries = self._entries()
+        self.field = alone(db.read(service.newest_config, task))
         self.known: dict[str, str] = {}
         self.noted: list[tuple[str, Facts, str]] = []
         self.refused: list[str] = []
 
     def lines(self) -> Iterator[str]:
-        """The table's rows as JSON lines."""
+        """The table's rows as JSON lines, or one for each file where there is no table and none is needed."""
         tables = [name for name in self.entries if name.lower().endswith(TABLES)]
-        if len(tables) != 1:
-            told = _("There are %(n)s tables in this zip file; it needs one, in CSV or JSONL.", n=len(tables))
+        if not tables and self.field is not None and self.entries:
+            yield from self._each(self.field.name)
+        elif len(tables) == 1:
+            yield from self._table(tables[0])
+        else:
+            told = _("There are %(n)s tables among these files; one is needed, in CSV or JSONL.", n=len(tables))
             raise errors.Invalid({"file": told})
-        read = files.reader(Path(tables[0]))
-        with self.opened.open(self.entries[tables[0]]) as stream:
-            for batch in batches(read(stream)):  # type: ignore[arg-type]
-                made = [self._line(row, PurePosixPath(tables[0]).parent) for row in batch]
-                self._write_down()
-                yield from made
         if self.refused:
             more = f", and {len(self.refused) - NAMED} more" if len(self.refused) > NAMED else ""
             told = "Nothing was added. Mend or leave out: " + "; ".join(self.refused[:NAMED]) + more
             raise errors.Invalid({"file": told})
+
+    def _each(self, field: str) -> Iterator[str]:
+        for batch in batches(sorted(self.entries, key=_natural)):
+            made = [json.dumps({field: {"media": self._stored(name)}}) + "\n" for name in batch]
+            self._write_down()
+            yield from made
+
+    def _table(self, name: str) -> Iterator[str]:
+        read = files.reader(Path(name))
+        with self.opened.open(self.entries[name]) as stream:
+            for batch in batches(read(stream)):  # type: ignore[arg-type]
+                made = [self._line(row, PurePosixPath(name).parent) for row in batch]
+                self._write_down()
+                yield from made
 
     def _entries(self) -> dict[str, zipfile.ZipInfo]:
         found: dict[str, zipfile.ZipInfo] = {}
@@ -148,6 +187,11 @@ class _Reader:
         noted, self.noted = self.noted, []
         if noted:
             self.db.write(media.note_all, self.task, self.person_id, noted)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """What puts 2.png before 10.png."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def _junk(name: str) -> bool:

@@ -65,6 +65,8 @@ def _arm(path: str, raw: object, config: TaskConfig | None, problems: dict[str, 
         problems[f"{path}.targets"] = _(
             "This task is a conversation, which needs models: choose round, or name others."
         )
+    elif targets == "none" and config is not None and config.drawing is not None:
+        problems[f"{path}.targets"] = _("In this task models draw: choose round, or name others.")
     if start is not None and start not in _starts(config):
         problems[f"{path}.start"] = _("Choose one of %(value)s, or leave it out.", value=", ".join(_starts(config)))
     if not isinstance(assistant, bool):

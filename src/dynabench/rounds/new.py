@@ -1,5 +1,8 @@
 """A new task, from a template or a YAML config that is pasted, written or sent as a file: created, or proposed."""
 
+import re
+import unicodedata
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -13,15 +16,18 @@ from dynabench.accounts.auth import Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.rounds import editing, proposals
+from dynabench.rounds import editing, proposals, service
+from dynabench.rounds.tables import Task
 from dynabench.tasks import builtin
-from dynabench.tasks.rewriting import renamed
+from dynabench.tasks.rewriting import rewritten
+from dynabench.tasks.shipped import Shipped, conversations, drawings, selections
 from dynabench.web import render
 
 router = APIRouter()
 
 MOST = 400_000  # bytes of a config's file; longer texts are refused anyway
 Template = Annotated[str, Query(max_length=60)]
+Called = Annotated[str, Query(max_length=100, description="The name that it begins with.")]
 Earlier = Annotated[int, Query(ge=0, le=2**53)]
 
 
@@ -30,10 +36,39 @@ def starter() -> str:
     return files("dynabench.rounds").joinpath("starter.yaml").read_text(encoding="utf-8")
 
 
-def template(id: str) -> str:
-    """The config of a shipped task under an id of one's own; the starter for any other id."""
-    source = next((each.source for each in builtin() if each.config.id == id), None)
-    return renamed(source, f"my-{id}") if source else starter()
+def templates() -> list[Shipped]:
+    """The shipped tasks, to begin with."""
+    return [*builtin(), *conversations(), *drawings(), *selections()]
+
+
+def template(session: Session, id: str, name: str) -> str:
+    """The config of a shipped task, or the starter for any other id, under a name and an id that no task has yet."""
+    source = next((each.source for each in templates() if each.config.id == id), None)
+    if source is None and not name:
+        return starter()
+    wanted = _plain(name) or f"my-{id if source else 'task'}"
+    changes: dict[tuple[str | int, ...], str] = {("id",): _free(session, wanted)}
+    if name:
+        changes[("name",)] = name
+    return rewritten(source or starter(), changes)
+
+
+def _plain(name: str) -> str:
+    """A name as an address has it; empty where it has no letters for one."""
+    ascii = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    found = re.sub(r"[^a-z0-9]+", "-", ascii).strip("-")
+    return found[:30].strip("-") if re.match(r"[a-z].", found) else ""
+
+
+def _free(session: Session, wanted: str) -> str:
+    """`wanted`, or with the first number behind it that makes it an id which is not taken."""
+
+    def ids() -> Iterator[str]:
+        yield wanted
+        yield from (f"{wanted}-{number}" for number in range(2, 100))
+
+    taken = service.RESERVED
+    return next((id for id in ids() if id not in taken and session.get(Task, id) is None), wanted)
 
 
 async def posted(form: FormData) -> str:
@@ -51,19 +86,24 @@ async def _page(request: Request, person: Person, text: str, status: int = 200, 
     state = request.app.state
     checked = known if "problems" in known else known | await state.db.aread(editing.check, text)
     values = {"text": text, "address": str(request.app.url_path_for("new_task")), "base": 0, "note": "", "effects": []}
-    values |= {"templates": [each.config for each in builtin()], "template": ""}
+    values |= {"templates": [(each.config.id, each.config.name) for each in templates()], "template": "", "called": ""}
     values["creates"] = proposals.creates(person, state.settings.new_tasks)
     return render(request, "rounds/new.html", status=status, fragment="rounds/_check.html", **(values | checked))
 
 
 @router.get("/tasks/new", name="new_task")
-async def new(request: Request, person: Member, template_of: Template = "", earlier: Earlier = 0) -> Response:
+async def new(
+    request: Request, person: Member, template_of: Template = "", name: Called = "", earlier: Earlier = 0
+) -> Response:
     """The editor with a config to begin with: the starter, a shipped task, or what one proposed before."""
     proposals.creates(person, request.app.state.settings.new_tasks)
-    text = template(template_of)
+    db: Database = request.app.state.db
+    called = " ".join(name.split())
     if earlier:
-        text = (await request.app.state.db.aread(proposals.one, person, earlier)).source
-    return await _page(request, person, text, template=template_of)
+        text = (await db.aread(proposals.one, person, earlier)).source
+    else:
+        text = await db.aread(template, template_of, called)
+    return await _page(request, person, text, template=template_of, called=called)
 
 
 @router.post("/tasks/new", name="send_new_task")

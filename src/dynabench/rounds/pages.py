@@ -4,11 +4,12 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from dynabench.accounts.auth import Member, Viewer, limited
-from dynabench.rounds import invitations, new, proposal_pages
+from dynabench.rounds import invitations, new, older_configs, proposal_pages
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
 router.include_router(new.router)
+router.include_router(older_configs.pages)
 router.include_router(proposal_pages.router)
 
 SELDOM = [Depends(limited("join", 30, 60))]

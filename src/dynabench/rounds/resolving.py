@@ -22,6 +22,8 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     if [*names] == [NOBODY]:
         if config.chat is not None:
             raise errors.Invalid({"targets": _("This task is a conversation: name at least one model to talk with.")})
+        if config.drawing is not None:
+            raise errors.Invalid({"targets": _("In this task models draw: name at least one.")})
         return []
     if not names:
         raise errors.Invalid(
@@ -41,7 +43,7 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
         )
     chosen = [known[name] for name in names]
     for card in chosen:
-        if told := fit.problems(config, card):
+        if told := fit.as_target(config, card):
             raise errors.Invalid({"targets": " ".join(told.values())})
     return chosen
 

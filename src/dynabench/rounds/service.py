@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
-from dynabench import errors
+from dynabench import errors, jobs
 from dynabench.accounts.tables import Act, Person
 from dynabench.db import now
 from dynabench.language import _
@@ -154,6 +154,7 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     if newest.source == source:
         return Saved(config.id, newest.number, created=False, changed=False)
     _keep_contexts_usable(session, config)
+    _keep_learner(config_of(session, newest.id), config)
     number = _add_version(session, person, found, source, newest.number + 1)
     return Saved(config.id, number, created=False, changed=True)
 
@@ -164,6 +165,8 @@ def _add_version(session: Session, person: Person | None, to: Task, source: str,
     session.flush()
     to.version_id = version.id
     act(session, person, "task.saved", task=to.id, version=number)
+    if config_of(session, version.id).training:
+        jobs.enqueue(session, "enter_baselines", {"task": to.id}, version.created_by)
     return number
 
 
@@ -179,6 +182,13 @@ def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
                 value2=", ".join(sorted(names)) or "none",
             )
         )
+
+
+def _keep_learner(before: TaskConfig, config: TaskConfig) -> None:
+    """Scores of training sets that different learners learnt from cannot be compared."""
+    if before.training and config.training and before.training.learner != config.training.learner:
+        told = _("Training sets are compared by one learner, which stays as it is. Create a task with another id.")
+        raise errors.Invalid({"training.learner": told})
 
 
 def task_locked(session: Session, task_id: str) -> Task:

@@ -6,10 +6,12 @@ from typing import Any
 
 from dynabench import evaluate
 from dynabench.evaluate.module import Module
-from dynabench.tasks.fields import Choice, Field, Number, Spans, Text, YesNo
+from dynabench.tasks.fields import Choice, Field, LabelledSpans, Number, Spans, Text, YesNo
 from dynabench.tasks.words import answer_words
 
 SQUAD = {"f1": "f1", "exact_match": "exact_match", "exact": "exact_match"}
+LABELLED = {"f1": "f1", "precision": "precision", "recall": "recall", "labelled_spans_f1": "f1"}
+"""Metrics of labelled spans, and the result of `labelled_spans_f1` that each is."""
 AVERAGED = ("f1", "precision", "recall")
 """Metrics of one class; of several classes their mean is taken."""
 
@@ -31,6 +33,8 @@ def metric(name: str, field: Field, said: Sequence[Any], right: Sequence[Sequenc
     """
     if isinstance(field, Spans) and name in SQUAD:
         return _squad(name, said, right)
+    if isinstance(field, LabelledSpans) and name in LABELLED:
+        return _labelled(LABELLED[name], field, said, right)
     if isinstance(field, Number):
         return _numbers(name, field, said, right)
     texts = [_told(field, each) for each in said]
@@ -112,6 +116,13 @@ def _squad(name: str, said: Sequence[Any], right: Sequence[Sequence[Any]]) -> Me
         for row, texts in enumerate(references)
     ]
     return Metric(evaluate.load("squad_v2"), {"predictions": chances, "references": asked}, key, 0.01)
+
+
+def _labelled(key: str, field: Field, said: Sequence[Any], right: Sequence[Sequence[Any]]) -> Metric:
+    """Of spans with labels, by place and label; of several right answers the one that was given, else the first."""
+    nearest = [_nearest(field, one or [], accepted) or [] for one, accepted in zip(said, right, strict=True)]
+    columns = {"predictions": [one or [] for one in said], "references": nearest}
+    return Metric(evaluate.load("labelled_spans_f1"), columns, key)
 
 
 def _of(name: str, columns: Mapping[str, list[Any]], **options: Any) -> Metric:

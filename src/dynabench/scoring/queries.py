@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, and_, func, or_, select
 
-from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion, Twin
 from dynabench.db import PACKED
 from dynabench.registry.tables import Submission
 from dynabench.scoring.tables import Evaluation, Score, Shard
@@ -28,7 +28,7 @@ def missing(submission: int | None = None, dataset: int | None = None) -> Select
         select(Submission, DatasetVersion)
         .join(Dataset, Dataset.task_id == Submission.task_id)
         .join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
-        .where(Submission.state == "ready", Submission.withdrawn_at.is_(None), Dataset.retired_at.is_(None))
+        .where(Submission.state == "ready", Submission.withdrawn_at.is_(None), EVALUATED)
         .where(DatasetVersion.state == "ready", may_see, ~exists.exists())
         .order_by(Submission.id, DatasetVersion.id)
     )

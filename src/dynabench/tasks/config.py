@@ -11,7 +11,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Field, Image, MediaField, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -23,10 +23,12 @@ from dynabench.tasks.sections import (
     Metrics,
     Output,
     Perturb,
+    Release,
     Start,
     Submissions,
     Validation,
 )
+from dynabench.tasks.training import Training
 
 TaskId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,58}[a-z0-9]$")]
 _GROUPS = ("context", "input", "answer", "ask", "validation")
@@ -63,7 +65,9 @@ class TaskConfig(Section):
     contexts: Contexts = Setting(default_factory=Contexts)
     metrics: Metrics = Setting(default_factory=Metrics)
     submissions: Submissions = Setting(default_factory=Submissions)
+    training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
+    release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
     @classmethod
@@ -94,6 +98,17 @@ class TaskConfig(Section):
         """The conversation that annotators have with the round's models, where the task has one."""
         return next((field for field in self.input if isinstance(field, Chat)), None)
 
+    @property
+    def drawing(self) -> Drawing | None:
+        """The picture that the round's models draw of what annotators write, where the task has one."""
+        return next((field for field in self.input if isinstance(field, Drawing)), None)
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """The answers that models stand for by replying or drawing; none where they are asked for their own."""
+        live = self.chat or self.drawing
+        return dict(live.claims) if live else {}
+
     def fields(self, group: str) -> list[Field]:
         """The fields of `context`, `input`, `answer`, `ask` or `validation`."""
         if group not in _GROUPS:
@@ -123,6 +138,12 @@ class TaskConfig(Section):
     def clean_input(self, values: object, context: Values | None = None) -> dict[str, Any]:
         """What an annotator wrote against `context`."""
         return groups.clean("input", self.input, values, context, Facts(values=context or {}))
+
+    def clean_words(self, values: object, context: Values | None = None) -> dict[str, Any]:
+        """The input's texts alone, of which models draw; other values are left out."""
+        texts = [field for field in self.input if isinstance(field, Text)]
+        given = {field.name: values.get(field.name) for field in texts} if isinstance(values, Mapping) else values
+        return groups.clean("input", texts, given, context, Facts(values=context or {}))
 
     def clean_answer(
         self, values: object, goal: Values | None = None, context: Values | None = None, input: Values | None = None
@@ -185,7 +206,8 @@ class TaskConfig(Section):
     @property
     def reads_text(self) -> bool:
         """Whether models are given any text of whose words they can be asked: a conversation has none."""
-        return self.chat is None and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
+        alive = self.chat is not None or self.drawing is not None
+        return not alive and any(isinstance(field, Text) for field in [*self.model_context, *self.input])
 
     @property
     def offered(self) -> frozenset[str]:

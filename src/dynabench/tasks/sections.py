@@ -111,3 +111,33 @@ class Data(Section):
     """What becomes of the examples."""
 
     licence: Line = Setting("CC-BY-4.0", description="SPDX identifier of the licence that annotators agree to.")
+
+
+class Release(Section):
+    """How the examples of a round are divided when it is released."""
+
+    train: float = Setting(0.7, ge=0, le=1, description="Share of the verified examples to train on.")
+    dev: float = Setting(0.1, ge=0, le=1, description="Share to choose models on.")
+    test: float = Setting(0.1, ge=0, le=1, description="Share to test on, which everybody may read.")
+    hidden: float = Setting(0.1, ge=0, le=1, description="Share to test on that nobody ever reads.")
+    disjoint: list[Literal["writers", "contexts"]] = Setting(
+        ["writers", "contexts"],
+        max_length=2,
+        description="What no two of train, dev and test share. Where that leaves too few to test on, the last gives "
+        "way, and the release says so.",
+    )
+    unverified: Literal["apart", "train"] = Setting(
+        "apart", description="Examples that nobody decided on: in a file of their own, or to train on as well."
+    )
+    near_duplicate: float = Setting(
+        0.8, ge=0.5, le=1, description="Texts at least so similar stay together (Jaccard of groups of 4 characters)."
+    )
+    seed: int = Setting(0, ge=0, le=2**31 - 1, description="All that is drawn follows from it.")
+
+    @model_validator(mode="after")
+    def _shares_make_a_whole(self) -> "Release":
+        if abs(self.train + self.dev + self.test + self.hidden - 1) > 1e-6:
+            raise ValueError("train, dev, test and hidden are shares of one whole: they must add up to 1.")
+        if len(set(self.disjoint)) < len(self.disjoint):
+            raise ValueError("Something stands in disjoint twice.")
+        return self

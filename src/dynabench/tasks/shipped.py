@@ -11,12 +11,17 @@ from dynabench.tasks.config import TaskConfig
 
 NAMES = (
     *("sentiment", "nli", "qa", "hate", "boolq", "hate-emoji", "summarization", "translation"),
+    *("qa-extended", "ner"),
     *("image-classification", "vqa"),
 )
 ANSWERED_BY = {"hate-emoji": "hate"}
 """Tasks whose models come with another task."""
 TALKS = ("chat-preference", "red-team-chat")
 """Tasks against language models, which whoever runs them brings along."""
+DRAWN = ("red-team-image-prompt",)
+"""Tasks against models that draw, which whoever runs them brings along."""
+SELECTIONS = ("data-selection",)
+"""Tasks whose people choose training data; they have datasets, and no rounds."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class Shipped:
         """Texts to start from as `{"context": {...}, "input": {...}, "answer": {...}, "tag": "..."}`; often none."""
         yield from self._rows("seeds")
 
+    def rows(self, part: str) -> Iterator[dict[str, Any]]:
+        """Rows of the `pool`, or of the `dev` or `test` data, as `{"uid", "inputs", "answers", "tags"}`."""
+        yield from self._rows(part)
+
     def _rows(self, kind: str) -> Iterator[dict[str, Any]]:
         file = files(__package__) / "builtin" / f"{self.config.id}.{kind}.jsonl"
         if file.is_file():
@@ -55,6 +64,16 @@ def builtin() -> list[Shipped]:
 def conversations() -> list[Shipped]:
     """Our tasks that are conversations with language models; no such model comes with the platform."""
     return [_read(name) for name in TALKS]
+
+
+def selections() -> list[Shipped]:
+    """Our tasks in which people choose what a model learns from."""
+    return [_read(name) for name in SELECTIONS]
+
+
+def drawings() -> list[Shipped]:
+    """Our tasks against models that draw; no such model comes with the platform."""
+    return [_read(name) for name in DRAWN]
 
 
 @cache

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.language import _
-from dynabench.tasks import conditions
-from dynabench.tasks.fields import Chat, Choice, Edit, Field, Group, Image, ImageRegion, Text, together
+from dynabench.tasks import conditions, training
+from dynabench.tasks.fields import Chat, Choice, Drawing, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def check(config: "TaskConfig") -> None:
         _conditions(config),
         _goals(config),
         _chats(config),
+        training.problems(config),
+        _drawings(config),
     ):
         for path, message in problem:
             problems.setdefault(path, message)
@@ -194,8 +196,8 @@ def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
             yield f"{path}.type", _("A conversation stands in the input, or a finished one in the context.")
     for path, field in _all(config):
         for index, inner in enumerate(field.fields if isinstance(field, Group) else []):
-            if isinstance(inner, Chat):
-                yield f"{path}.fields.{index}.type", _("A conversation stands in no group.")
+            if isinstance(inner, Chat | Drawing):
+                yield f"{path}.fields.{index}.type", _("What models do live stands in no group.")
     for number, (path, field) in enumerate(each for each in chats if each[0].startswith("input")):
         if number:
             yield f"{path}.type", _("A task has one conversation.")
@@ -209,7 +211,22 @@ def _chats(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         yield from _claims(config, path, field)
 
 
-def _claims(config: "TaskConfig", path: str, chat: Chat) -> Iterator[tuple[str, str]]:
+def _drawings(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    drawn = [(path, field) for path, field in _all(config) if isinstance(field, Drawing)]
+    texts = [field for field in config.input if isinstance(field, Text)]
+    for number, (path, field) in enumerate(drawn):
+        if not path.startswith("input"):
+            yield f"{path}.type", _("What models draw of people's words stands in the input.")
+        elif number or config.chat is not None:
+            yield f"{path}.type", _("A task has one conversation, or one picture that is drawn.")
+        elif not texts:
+            yield f"{path}.type", _("Pictures are drawn of words: the input needs a text beside it.")
+        if config.fooled.judged_by is not None:
+            yield "fooled.rule", _("Models that draw are fooled by their claims: choose a rule that needs no judge.")
+        yield from _claims(config, path, field)
+
+
+def _claims(config: "TaskConfig", path: str, chat: Chat | Drawing) -> Iterator[tuple[str, str]]:
     answers = {field.name: field for field in config.answer}
     for name, value in chat.claims.items():
         field = answers.get(name)

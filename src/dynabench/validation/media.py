@@ -66,6 +66,8 @@ def _example(session: Session, viewer: Person | None, task_id: str, example_id: 
     standing = session.get(Standing, example_id)
     if standing is None or standing.retracted:
         return False
+    if standing.withheld:
+        return _involved(session, viewer, standing)
     if _looks_after(session, viewer, task_id):
         return True
     if standing.hidden:

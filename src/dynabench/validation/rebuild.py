@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, projections
-from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
+from dynabench.collection.tables import WITHHELD, Example, Prediction, ReleasedExample, Retraction, Standing, Tally
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, errs, verdict
@@ -122,6 +122,8 @@ def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) ->
     together = session.get_one(Round, page[0].round_id).fooled_when if page else "any"
     retracted = set(session.scalars(select(Retraction.example_id).where(Retraction.example_id.in_(ids))))
     hidden = {row.example_id: row.hidden for row in session.scalars(queries.ledger_hidings(ids))}  # the latest counts
+    away = select(ReleasedExample.example_id).where(ReleasedExample.part.in_(WITHHELD))
+    withheld = set(session.scalars(away.where(ReleasedExample.example_id.in_(ids))))
     wrong: dict[int, list[bool | None]] = defaultdict(list)
     predictions = select(Prediction.example_id, Prediction.errs).where(Prediction.example_id.in_(ids))
     for example_id, flag in session.execute(predictions):
@@ -139,6 +141,7 @@ def _standings(session: Session, config: TaskConfig, page: Sequence[Example]) ->
             retracted=example.id in retracted,
             hidden=hidden.get(example.id, False),
         )
+        | {"withheld": example.id in withheld}
         for example in page
     ]
 

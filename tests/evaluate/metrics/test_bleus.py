@@ -5,12 +5,16 @@ from collections import Counter
 
 import pytest
 import sacrebleu
+import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
+from sacrebleu.tokenizers import tokenizer_spm
 
 from dynabench.evaluate import load
+from dynabench.evaluate.loading import checked
+from dynabench.evaluate.metrics.spbleu import Spbleu
 from dynabench.evaluate.texts.tokenizers import mteval
 from tests.evaluate.real import pairs
 
@@ -201,7 +205,6 @@ def cut_up(pieces: list[str]) -> list[str]:
 
 
 def test_spbleu_reads_a_sentencepiece_model(tmp_path):
-    sentencepiece = pytest.importorskip("sentencepiece")
     said, right = pairs(300)
     text = tmp_path / "texts.txt"
     text.write_text("\n".join(row[0] for row in right), encoding="utf-8")
@@ -216,3 +219,27 @@ def test_spbleu_reads_a_sentencepiece_model(tmp_path):
     (tmp_path / "broken.model").write_bytes(b"no model")
     with pytest.raises(ValueError, match="is no SentencePiece model"):
         load("spbleu").compute(predictions=said, references=right, model=tmp_path / "broken.model")
+
+
+def test_spbleu_takes_the_model_of_flores_where_sacrebleu_keeps_it_and_the_one_that_is_set_before_it(
+    tmp_path, monkeypatch
+):
+    said, right = pairs(100)
+    kept = tmp_path / "models" / "flores200sacrebleuspm"  # stands in for FLORES-200's, which cannot be downloaded here
+    kept.parent.mkdir()
+    for path, size in ((kept, 150), (tmp_path / "other", 60)):
+        sentencepiece.SentencePieceTrainer.Train(
+            sentence_iterator=(row[0] for row in right), model_prefix=str(path), vocab_size=size, minloglevel=2
+        )
+    kept.with_name(f"{kept.name}.model").rename(kept)
+    monkeypatch.setenv("SACREBLEU", str(tmp_path / "nowhere"))
+    monkeypatch.delenv("DYNABENCH_SPBLEU_MODEL", raising=False)
+    assert checked(Spbleu)
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
+    monkeypatch.setattr(tokenizer_spm, "SACREBLEU_DIR", str(tmp_path))
+    assert not checked(Spbleu)
+    found = load("spbleu").compute(predictions=said, references=right)
+    expected = library(said, right, tokenize="flores200")
+    assert found["score"] == pytest.approx(expected["score"], rel=1e-12)
+    monkeypatch.setenv("DYNABENCH_SPBLEU_MODEL", f"{tmp_path / 'other'}.model")
+    assert load("spbleu").compute(predictions=said, references=right)["score"] != pytest.approx(found["score"])

@@ -197,7 +197,7 @@ def test_a_comparison_is_a_file_too(client):
     assert len(rows) == 1 + 3 * 4
 
 
-@pytest.mark.parametrize("view", ["matrix", "pareto", "humans", "transfer", "compare"])
+@pytest.mark.parametrize("view", ["matrix", "slices", "pareto", "humans", "transfer", "compare"])
 def test_a_task_without_scores_says_what_will_be_there(client, view):
     page = client.get(f"/tasks/nli/{view}")
     assert page.status_code == 200
@@ -224,6 +224,7 @@ ADDRESSES = {
     "matrix.csv": ("metric", "discount"),
     "pareto": ("x", "y", "dataset"),
     "pareto.csv": ("x", "y", "dataset"),
+    "slices": ("dataset", "metric"),
     "transfer": ("dataset",),
     "transfer.csv": ("dataset",),
     "datasets/first/best": ("limit",),
@@ -245,7 +246,7 @@ def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view)
 
 def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settings, database):
     change("model-0", name="<script>alert(1)</script>")
-    for path in ("matrix", "pareto?x=throughput", "humans", "transfer", "compare?a=1&b=2", "datasets/first/best"):
+    for path in ("matrix", "slices", "pareto?x=throughput", "humans", "transfer", "compare?a=1&b=2", "datasets/first/best"):
         page = client.get(f"/tasks/sentiment/{path}").text
         assert "<script>alert(1)" not in page, path
         assert "alert(1)" in page, path

@@ -13,6 +13,8 @@ VIEWS = (
     "matrix",
     "pareto?x=throughput",
     "humans",
+    "slices?dataset=first",
+    "slices?dataset=hushed",
     "transfer?dataset=first",
     "datasets/first/best",
     "datasets/hushed/best",
@@ -67,6 +69,9 @@ def test_nothing_of_a_hidden_dataset_leaves_but_scores_of_the_whole(client):
     for best, tags in (("first", {"even", "rare"}), ("hushed", {"even"})):
         found = client.get(f"/api/v1/tasks/sentiment/datasets/{best}/best").json()["slices"]
         assert {each["tag"] for each in found} == tags, "slices of a hidden dataset have 30 rows or more"
+        found = client.get(f"/api/v1/tasks/sentiment/slices?dataset={best}").json()
+        assert set(found["slices"]) == tags
+        assert all(set(each["slices"]) <= tags for each in found["items"])
     slices = client.get("/api/v1/models/model-0/scores").json()["items"][0]["slices"]
     assert set(slices["hushed"]) == {"even"}
 

@@ -36,7 +36,9 @@ def enter(
 
 
 def submit(
-    model: Annotated[str, typer.Argument(help="A model's folder or zip, a hub id (owner/name), or an address.")],
+    model: Annotated[
+        str, typer.Argument(help="A model's folder or zip, a hub id, an address, or a file of training rows.")
+    ],
     task: Annotated[str, typer.Option("--task", help="The task that it is evaluated for.")],
     server: Annotated[str, typer.Option(help="The platform's address.")] = "http://127.0.0.1:8000",
     token: Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.")] = "",
@@ -53,7 +55,7 @@ def submit(
     wait: Annotated[bool, typer.Option(help="Wait until its check has ended.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Send a model to a platform, where it is checked and evaluated; exit status 1 if it is refused."""
+    """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
     from dynabench.client import ApiError, Client
 
     said: dict[str, Any] = {"visibility": visibility}
@@ -63,6 +65,8 @@ def submit(
             said |= {"url": model, "protocol": protocol, "model": remote, "prompt": prompt, "token": secret}
             prices = {"price_in": price_in, "price_out": price_out, "price_per_call": price, "spend_per_day": spend}
             said |= {each: amount for each, amount in prices.items() if amount}
+        elif Path(model).is_file() and Path(model).suffix.lower() != ".zip":
+            said["file"], kind, called = model, "training_set", Path(model).name.partition(".")[0]
         elif Path(model).exists():
             said["file"], kind, called = _packed(Path(model), Path(scratch))
         else:

@@ -1,8 +1,8 @@
 """BLEU over the pieces of a SentencePiece model."""
 
+import os
 from collections.abc import Callable
 from functools import cache
-from os import fspath
 from pathlib import Path
 
 from dynabench.evaluate.card import Card, Example
@@ -12,7 +12,21 @@ from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
 
-MISSING = "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces"
+SETTING = "DYNABENCH_SPBLEU_MODEL"
+FLORES = "flores200sacrebleuspm"
+"""Name under which sacrebleu keeps the model of FLORES-200, where it was allowed to download it."""
+MISSING = (
+    "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces; or the path in "
+    f"{SETTING}, or FLORES-200's model where sacrebleu keeps it (SACREBLEU, by default ~/.sacrebleu, in models/{FLORES})"
+)
+
+
+def found_model() -> str | None:
+    """The model that this machine offers: the one that the setting names, else that of FLORES-200 in sacrebleu's folder."""
+    if named := os.environ.get(SETTING):
+        return named
+    kept = Path(os.environ.get("SACREBLEU") or "~/.sacrebleu").expanduser() / "models" / FLORES
+    return str(kept) if kept.is_file() else None
 
 
 class Spbleu(bleus.CorpusBleu):
@@ -30,7 +44,8 @@ class Spbleu(bleus.CorpusBleu):
         },
         options={
             **SMOOTHING,
-            "model": "path of a SentencePiece model, or a function from a text to its pieces",
+            "model": "path of a SentencePiece model, or a function from a text to its pieces; by default the one that "
+            f"the environment variable {SETTING} names, or that of FLORES-200 where sacrebleu keeps it",
             "lowercase": "True ignores case",
         },
         outputs=OUTPUTS,
@@ -41,7 +56,12 @@ class Spbleu(bleus.CorpusBleu):
                 {"score": 100.0},
                 {"model": "flores200_sacrebleu_tokenizer_spm.model"},
             ),
-            Example("No model", {"predictions": ["a cat"], "references": ["a cat"]}, error="needs model="),
+            Example(
+                "No such model",
+                {"predictions": ["a cat"], "references": ["a cat"]},
+                options={"model": "no/such.model"},
+                error="no SentencePiece model is at",
+            ),
         ),
         limits=(
             "Scores of different models cannot be compared: name the model. The models of FLORES are not shipped and "
@@ -49,9 +69,14 @@ class Spbleu(bleus.CorpusBleu):
         ),
         citation="Goyal et al., The FLORES-101 evaluation benchmark, TACL 10 (2022) 522-538.",
         tasks=("translation",),
-        resource="a SentencePiece model, given by model=",
+        resource=f"a SentencePiece model, given by model= or {SETTING}",
         references=("https://github.com/facebookresearch/flores", "https://github.com/google/sentencepiece"),
     )
+
+    @classmethod
+    def lacks(cls) -> str:
+        """Nothing where this machine offers a model."""
+        return "" if found_model() else super().lacks()
 
     def update(
         self,
@@ -62,9 +87,10 @@ class Spbleu(bleus.CorpusBleu):
         lowercase: bool = False,
     ) -> Sums:
         """Lengths, hits and n-grams of each row: see `bleus`. Raises ValueError without a model that can be read."""
+        model = model if model is not None else found_model()
         if model is None:
             raise ValueError(MISSING)
-        pieces = model if callable(model) else _pieces(fspath(model))
+        pieces = model if callable(model) else _pieces(os.fspath(model))
         return bleus.sacrebleu_state(predictions, references, pieces, lowercase)
 
 

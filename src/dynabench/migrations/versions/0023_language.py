@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0023"
-down_revision = "0014"
+down_revision = "0026"
 branch_labels = None
 depends_on = None
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -26,6 +27,13 @@ LEAD = 0.05
 """By how much an answer must lead before the next text, and its place before others of that text, if bfloat16 is not
 to have swapped them: twice the most that it did for any of 1,000 questions.
 """
+
+
+class Found(NamedTuple):
+    """Possible answers, the likeliest first, and the highest sum of start and end logits of a window."""
+
+    spans: list[Span]
+    strength: float
 
 
 class ExtractorModel(Encoded):
@@ -72,6 +80,20 @@ class ExtractorModel(Encoded):
         answer = {"start": chosen.start, "end": chosen.end, "text": chosen.text}
         output = Output({self.card.answer: [answer]}, likeliest(found, chosen))
         return output, all(lead >= LEAD for lead in leads)
+
+    def candidates(self, batch: Sequence[Inputs]) -> list[Found]:
+        """Possible answers to each question, always computed in fp32."""
+        read = [self.prepare(inputs) for inputs in batch]
+        asked = [window for reading in read for window in self.windows(reading)]
+        rows = iter(self._pool.logits([self._key] * len(asked), asked, True))
+        return [self._found(reading, [next(rows) for _ in reading.windows]) for reading in read]
+
+    def _found(self, reading: Reading, said: Sequence[Tensor]) -> Found:
+        parts = [
+            logits[window.at : window.at + window.count] for window, logits in zip(reading.windows, said, strict=True)
+        ]
+        strength = max((float(part.max(0).values.sum()) for part in parts if len(part)), default=-math.inf)
+        return Found(self.spans(reading, said), strength)
 
     def predict(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output per input, in order."""

@@ -13,16 +13,22 @@ from dynabench.settings import get_settings
 
 SHOWN = 3
 """Samples named in a message."""
+DRAWN = 2
+"""Samples that a model is asked to draw: each is paid for, and drawn otherwise every time."""
 WIDE = 0.02
 """Differences of probabilities that people would see."""
 
 
 async def ask(trial: Trial) -> None:
     """The steps that ask the model; all are tried where single samples fail, none where none is answered."""
-    trial.samples = samples.of(trial.config)
+    draws = trial.model.card.returns == "pictures"
+    trial.samples = samples.of(trial.config)[: DRAWN if draws else None]
     probe = Probe(trial.model)
     try:
         for name, work in STEPS.items():
+            if draws and name != "answers":
+                trial.add(name, "skipped", "each picture is drawn anew, and paid for")
+                continue
             trial.progress(name)
             try:
                 await work(trial, probe)
@@ -47,10 +53,10 @@ async def _answers(trial: Trial, probe: Probe) -> None:
         some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
         message = f"{len(broken)} of {len(broken) + len(trial.outputs)} samples have no valid answer\n{some}"
         raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
-    said = {str(output.answer[probe.card.answer])[:40] for output in trial.outputs.values()}
+    said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
     message = f"all {len(trial.outputs)} samples, {len(said)} different answers"
     if len(said) == 1:
-        trial.add("answers", "warning", f"{message}: {said.pop()}", "It says the same of everything: is it trained?")
+        trial.add("answers", "warning", f"{message}: {said.pop()[:40]}", "It says the same each time: is it trained?")
     else:
         trial.add("answers", "ok", message)
 

@@ -46,6 +46,8 @@ def start(name: str, config: TaskConfig, kind: str, place: Path, **said: str) ->
         raise Invalid(
             {"kind": f"Folders of kind {kind!r} are not begun by hand: {ELSEWHERE.get(kind, 'see its docs.')}"}
         )
+    if (config.drawing is not None) != (kind == "openai-images"):
+        raise Invalid({"kind": "Models of kind openai-images draw: for tasks that have something drawn, no others."})
     folder = place / name
     if folder.exists() and any(folder.iterdir()):
         raise Conflict(f"{folder} exists already; choose another name or place.")
@@ -163,6 +165,7 @@ STARTS: dict[str, Callable[[Wish], Files]] = {
     "torchserve": _served("torchserve", "url", "model"),
     "huggingface": _served("huggingface", "url", pipeline=_pipeline),
     "openai": _served("openai", "url", "model", prompt=_prompt),
+    "openai-images": _served("openai-images", "url", "model"),
 }
 ELSEWHERE = {
     "adapter": "`dynabench train` makes them from a recipe.",

@@ -16,7 +16,7 @@ COMMENTS = {
     "inputs": "The task's fields that it reads, in this order.",
     "answer": "The task's field that it answers.",
     "labels": "What it chooses from: the task's options.",
-    "returns": "label, spans (of the last input), tags (spans with labels) or text.",
+    "returns": "label, spans (of the last input), tags (spans with labels), text or pictures.",
     "languages": "BCP 47 tags.",
     "licence": "Of the weights, as an SPDX name.",
     "summary": "One sentence for those who choose a model.",
@@ -27,7 +27,9 @@ COMMENTS = {
 
 
 def returned(config: TaskConfig) -> tuple[Field, str]:
-    """The task's first answer field, and what a model returns for it."""
+    """What a model answers and in which form: the task's first answer field, or what the task has drawn."""
+    if config.drawing is not None:
+        return config.drawing, "pictures"
     field = config.answer[0]
     return field, "label" if isinstance(field, Choice) else "spans" if isinstance(field, Spans) else "text"
 
@@ -35,7 +37,7 @@ def returned(config: TaskConfig) -> tuple[Field, str]:
 def facts(name: str, config: TaskConfig, kind: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """What `model.yaml` says of a new model for the task."""
     field, returns = returned(config)
-    inputs = list(config.model_inputs({}, {}))
+    inputs = [name for name in config.model_inputs({}, {}) if config.drawing is None or name != config.drawing.name]
     if isinstance(field, Spans) and field.of in inputs:  # answers are spans of the last input
         inputs = [*(each for each in inputs if each != field.of), field.of]
     told: dict[str, Any] = {"name": name, "task": config.id, "kind": kind, "inputs": inputs, "answer": field.name}

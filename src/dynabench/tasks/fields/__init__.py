@@ -19,6 +19,7 @@ from dynabench.tasks.fields.choice import Choice, Option
 from dynabench.tasks.fields.comment import Comment
 from dynabench.tasks.fields.comparison import Comparison
 from dynabench.tasks.fields.consent import Consent
+from dynabench.tasks.fields.drawing import Drawing
 from dynabench.tasks.fields.edit import Edit
 from dynabench.tasks.fields.file import File
 from dynabench.tasks.fields.group import Group
@@ -42,13 +43,13 @@ from dynabench.tasks.section import did_you_mean, refuse
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
 __all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
 __all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
-__all__ += ["Audio", "Chat", "File", "Image", "ImageRegion", "MediaField", "types"]
+__all__ += ["Audio", "Chat", "Drawing", "File", "Image", "ImageRegion", "MediaField", "types"]
 
 SHIPPED: tuple[type[Field], ...] = (
     *(Text, Choice, Spans, YesNo, Number),
     *(MultiChoice, TreeChoice, Slider, Sliders, Rating, Ranking, Consent, Comment, Edit),
     *(Group, LabelledSpans, Comparison, Chat),
-    *(Image, ImageRegion, Audio, File),
+    *(Image, ImageRegion, Audio, File, Drawing),
 )
 _named = plugins.classes(Field, "type")  # type: ignore[type-abstract]
 

@@ -8,26 +8,30 @@ from pydantic import model_validator
 
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Output
+from dynabench.evaluate.classes.labelled_spans import SpanLists
 from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Module
 from dynabench.language import _
+from dynabench.tasks.fields import LabelledSpans
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
 from dynabench.tasks.section import Line, Setting, refuse
 from dynabench.tasks.words import texts_of
 
 Option = str | int | float | bool
+SPANS = [{"start": 0, "end": 1, "label": "any"}]
 
 
 class MetricBelow(Rule):
     """A metric of one answer against the claimed one, such as `chrf` (Popović 2015), is under a threshold.
 
-    Of texts, and where higher is better; the threshold is in the metric's own unit (`chrf` and `sacrebleu` go to 100,
-    `bleu` and `rouge` to 1). Corpus BLEU of one short sentence is often 0: chrF suits single answers better.
+    Of texts, or with `labelled_spans_f1` of labelled spans, and where higher is better; the threshold is in the
+    metric's own unit (`chrf` and `sacrebleu` go to 100, `bleu` and `rouge` to 1). Corpus BLEU of one short sentence is
+    often 0: chrF suits single answers better.
     """
 
     rule: Literal["metric_below"] = Setting("metric_below", description="Fooled when a metric is too low.")
-    metric: Line = Setting(description="Name of a metric of the evaluation library that compares texts.")
+    metric: Line = Setting(description="Name of a metric of the evaluation library that compares texts or spans.")
     threshold: float = Setting(description="Fooled when the metric is lower than this, in the metric's own unit.")
     output: Line = Setting("", description="Which of its results counts; the first when empty.")
     options: dict[str, Option] = Setting({}, max_length=10, description="The metric's own options.")
@@ -35,7 +39,8 @@ class MetricBelow(Rule):
     @model_validator(mode="after")
     def _known(self) -> "MetricBelow":
         try:
-            self._scale.of("one plain text", ["one plain text", "another"])
+            sample: Any = SPANS if self._scale.spans else "one plain text"
+            self._scale.of(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             refuse({"metric": f"This metric cannot be taken here: {error}"[:300]})
         return self
@@ -47,13 +52,25 @@ class MetricBelow(Rule):
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
         """The metric is under the threshold; no answer is."""
-        said, right = texts_of(predicted), texts_of(claimed)
-        return not said or not right or self._scale.of(said[0], right) < self.threshold
+        value = self._value(predicted, claimed)
+        return value is None or value < self.threshold
 
     def nearness(self, predicted: Any, claimed: Any, field: Field) -> float | None:
         """The metric between its lowest and highest value."""
+        value = self._value(predicted, claimed)
+        return 0.0 if value is None else self._scale.share(value)
+
+    def _value(self, predicted: Any, claimed: Any) -> float | None:
+        """The metric; None where there is no text to compare."""
+        if self._scale.spans:
+            return self._scale.of(predicted or [], [claimed or []])
         said, right = texts_of(predicted), texts_of(claimed)
-        return self._scale.share(self._scale.of(said[0], right)) if said and right else 0.0
+        return self._scale.of(said[0], right) if said and right else None
+
+    def unfit(self, field: Field) -> str:
+        """Metrics of labelled spans are of nothing else."""
+        fits = not self._scale.spans or isinstance(field, LabelledSpans)
+        return "" if fits else _("%(metric)s compares labelled spans; name a metric of texts.", metric=self.metric)
 
     @property
     def right_in_words(self) -> str:
@@ -72,13 +89,18 @@ class MetricBelow(Rule):
 
 @dataclass(frozen=True)
 class Scale:
-    """A metric that is ready to compare two texts, and which of its results counts."""
+    """A metric that is ready to compare two texts, or two lists of labelled spans, and which of its results counts."""
 
     module: Module
     output: Output
     several: bool  # whether one row may have several references
 
-    def of(self, predicted: str, claimed: list[str]) -> float:
+    @property
+    def spans(self) -> bool:
+        """Whether it compares labelled spans."""
+        return isinstance(self.module.columns["predictions"], SpanLists)
+
+    def of(self, predicted: Any, claimed: list[Any]) -> float:
         """Its value for one answer; of several claimed ones the best, where the metric takes one only.
 
         Raises ValueError where it is undefined.
@@ -90,7 +112,9 @@ class Scale:
         low, high = self.output.low, self.output.high
         return None if low is None or high is None else min(max((value - low) / (high - low), 0.0), 1.0)
 
-    def _one(self, predicted: str, references: list[Any]) -> float:
+    def _one(self, predicted: Any, references: list[Any]) -> float:
+        if self.spans and not predicted and not any(references):
+            return float(self.output.high or 0)  # rightly nothing
         columns = {"predictions": [predicted], "references": references}
         module = self.module
         found = module.result(module.state(columns, **module.options), **module.options_for(module.result))
@@ -111,6 +135,8 @@ def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> S
     chosen = known[output] if output else next(iter(known.values()))
     if chosen.better != "higher":
         raise ValueError(f"of its {chosen.name} less is better, or neither; take one of which more is better")
+    if isinstance(module.columns.get("predictions"), SpanLists):
+        return Scale(module, chosen, several=False)
     try:
         module.clean({"predictions": ["a"], "references": [["a", "b"]]})
     except ValueError:

@@ -9,10 +9,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from dynabench.errors import Unavailable
+from dynabench.errors import Invalid, Unavailable
 from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.backends.served.tokens import token
-from dynabench.outgoing import Allowed, Client, Interrupted, Refused, Reply, Unreached, checked
+from dynabench.outgoing import MOST, Allowed, Client, Interrupted, Refused, Reply, Unreached, checked
 from dynabench.settings import get_settings
 
 FIRST = 0.25
@@ -49,14 +49,28 @@ class Endpoint:
         self._client = Client(allowed, connections)
         self._breaker = breaker(f"{url.partition(':')[0]}://{self.host}:{port}")
 
-    def json(self, method: str, path: str, document: Any = None) -> Any:
-        """The answer as JSON; raises `Complaint`, `Refused`, `Unreached` or `Interrupted`."""
-        return self.call(method, path, None if document is None else packed(document)).json()
+    def json(self, method: str, path: str, document: Any = None, most: int = MOST) -> Any:
+        """The answer as JSON, of `most` bytes; raises `Complaint`, `Refused`, `Unreached` or `Interrupted`."""
+        return self.call(method, path, None if document is None else packed(document), most=most).json()
 
-    def call(self, method: str, path: str, body: bytes | None = None, content_type: str = JSON) -> Reply:
+    def call(
+        self, method: str, path: str, body: bytes | None = None, content_type: str = JSON, most: int = MOST
+    ) -> Reply:
         """An answer with a status under 400; errors as for `json`."""
         until = time.monotonic() + self.seconds
-        return self._complained(self._patiently(lambda: self._once(method, path, body, content_type, until), until))
+        return self._complained(
+            self._patiently(lambda: self._once(method, path, body, content_type, until, most), until)
+        )
+
+    def fetch(self, url: str, seconds: float, most: int) -> Reply:
+        """What lies at an address that the endpoint named, wherever that is; the token stays here.
+
+        Raises `Refused`, also for an address that is not called, `Unreached` or `Interrupted`.
+        """
+        try:
+            return self._client.call("GET", url, None, {"Accept": "image/*"}, seconds, most)
+        except Invalid as problem:
+            raise Refused(f"{self.host} names an address that is not called: {problem.detail}") from problem
 
     @contextmanager
     def stream(self, path: str, document: Any) -> Iterator[Iterator[bytes]]:
@@ -77,11 +91,11 @@ class Endpoint:
         """Close all connections."""
         self._client.close()
 
-    def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float) -> Reply:
+    def _once(self, method: str, path: str, body: bytes | None, content_type: str, until: float, most: int) -> Reply:
         self._admit()
         left = max(until - time.monotonic(), 0.001)
         with self._minding():
-            found = self._client.call(method, self.url + path, body, self._headers(content_type), left)
+            found = self._client.call(method, self.url + path, body, self._headers(content_type), left, most)
         if found.status in FAILURES:
             self._breaker.failed()
         else:

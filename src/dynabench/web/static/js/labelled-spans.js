@@ -3,10 +3,12 @@
  * and a hidden textarea that holds the marked spans as JSON and is what the form sends. Mouse or finger: choose a label,
  * draw over words; a click on a mark of that label takes it away. Keys as in `<span-picker>`, then a number or Enter
  * labels what is drawn, or the word one is on, and Delete takes its marks away. The rows that stand here for pages
- * without scripts go. Spans that overlap others take their place, unless `data-overlap` lets them share words.
+ * without scripts go. Spans that overlap others take their place, unless `data-overlap` lets them share words. Where
+ * `data-follows` names a text field of the form, its words are those as they are typed, and marks move along.
  */
 import { _, announce, make } from "./dom.js";
 import { SpanPicker } from "./span-picker.js";
+import { kept, moved, wordsOf } from "./typed-text.js";
 
 class LabelledSpans extends SpanPicker {
   connectedCallback() {
@@ -15,8 +17,10 @@ class LabelledSpans extends SpanPicker {
     this.list = this.querySelector("[data-list]");
     this.brushes = [...this.querySelectorAll("[data-label]")];
     this.brush = this.brushes[0];
+    this.source = this.closest("form")?.elements[this.dataset.follows];
     if (first) this.upgrade();
     super.connectedCallback();
+    this.source?.addEventListener("input", this.follow);
     this.addEventListener("keydown", this.press);
     document.addEventListener("draft:restored", this.read);
     this.read();
@@ -25,23 +29,45 @@ class LabelledSpans extends SpanPicker {
   disconnectedCallback() {
     super.disconnectedCallback();
     document.removeEventListener("draft:restored", this.read);
+    this.source?.removeEventListener("input", this.follow);
   }
 
   /** Words become checkboxes whose ticks are what is drawn at the moment; the rows go. */
   upgrade() {
-    this.querySelector("[data-rows]").remove();
+    this.querySelector("[data-rows]")?.remove();
     for (const part of this.querySelectorAll("[data-brushes], [data-hint]")) part.hidden = false;
-    this.querySelectorAll(".labelled-word").forEach((word, index) => {
+    this.draw([...this.querySelectorAll(".labelled-word")].map((word) => {
       word.querySelector(".labelled-number").remove();
-      const id = `${this.id}-word-${index}`;
-      const value = `${word.dataset.start}:${word.dataset.end}`;
-      word.replaceWith(make("input", { type: "checkbox", class: "span-check", id, value }), make("label", { class: "span-word", for: id }, word.textContent));
-    });
+      return { start: word.dataset.start, end: word.dataset.end, text: word.textContent, gap: word.nextElementSibling.textContent };
+    }));
     for (const brush of this.brushes) brush.addEventListener("click", () => this.choose(brush));
     this.querySelector("[data-brushes]").addEventListener("keydown", this.turn);
   }
 
+  draw(words) {
+    this.querySelector("[data-text]").replaceChildren(...words.flatMap((word, index) => {
+      const id = `${this.id}-word-${index}`;
+      return [make("input", { type: "checkbox", class: "span-check", id, value: `${word.start}:${word.end}` }),
+        make("label", { class: "span-word", for: id }, word.text), make("span", { class: "span-gap" }, word.gap)];
+    }));
+  }
+
+  /** The text has changed: its words are drawn anew, and marks stay on what they were on. */
+  follow = () => {
+    const text = kept(this.source.value);
+    this.marks = moved(this.marks, this.text, text);
+    this.text = text;
+    this.draw(wordsOf(text));
+    this.collect();
+    this.changed();
+  };
+
   read = () => {
+    if (this.source) {
+      this.text = kept(this.source.value);
+      this.draw(wordsOf(this.text));
+      this.collect();
+    }
     try { this.marks = JSON.parse(this.field.value || "[]"); } catch { this.marks = []; }
     this.choose(this.brush);
     this.show();

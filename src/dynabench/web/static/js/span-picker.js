@@ -8,10 +8,8 @@ import { _, announce } from "./dom.js";
 
 export class SpanPicker extends HTMLElement {
   connectedCallback() {
-    this.boxes = [...this.querySelectorAll('input[type="checkbox"]')];
-    if (!this.boxes.length) return;
-    this.labels = this.boxes.map((box) => this.querySelector(`label[for="${CSS.escape(box.id)}"]`));
-    this.boxes.forEach((box, index) => { box.tabIndex = index ? -1 : 0; });
+    this.collect();
+    if (!this.boxes.length && !this.dataset.follows) return;
     this.addEventListener("keydown", this.key);
     this.addEventListener("pointerdown", this.down);
     this.addEventListener("pointermove", this.over);
@@ -19,6 +17,12 @@ export class SpanPicker extends HTMLElement {
     window.addEventListener("pointerup", this.up);
     window.addEventListener("pointercancel", this.cancel);
     document.addEventListener("formdata", this.send);
+  }
+
+  collect() {
+    this.boxes = [...this.querySelectorAll('input[type="checkbox"]')];
+    this.labels = this.boxes.map((box) => this.querySelector(`label[for="${CSS.escape(box.id)}"]`));
+    this.boxes.forEach((box, index) => { box.tabIndex = index ? -1 : 0; });
   }
 
   disconnectedCallback() {

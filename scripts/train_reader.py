@@ -1,0 +1,162 @@
+"""Trains the shipped reader: `python scripts/train_reader.py DATA_FOLDER`.
+
+It learns from the even articles of SQuAD 2.0's development set when the answer that `qa-minilm` finds is none, and is
+scored on the odd ones. What it asks in its turn, `qa-minilm` and `boolq-ngram`, stays as it is.
+"""
+
+import argparse
+import gzip
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+from sklearn.linear_model import LogisticRegression
+
+from dynabench.evaluate import load
+from dynabench.models import catalog, spec
+from dynabench.models.backends import evidence, reader
+from dynabench.models.backends.extractor import ExtractorModel, Found
+from dynabench.models.backends.reader import NONE, answered
+from dynabench.models.catalog import BUILTIN
+from dynabench.stats.rates import wilson
+from dynabench.tasks.words import word_f1
+
+NAME = "qa-extended-reader"
+MEMBERS = ("qa-minilm", "boolq-ngram")
+SEED, CHUNK = 7, 128
+
+
+class Asked(NamedTuple):
+    """A question; no answers where the passage has none."""
+
+    question: str
+    passage: str
+    answers: tuple[str, ...]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What a reader is given."""
+        return {"question": self.question, "passage": self.passage}
+
+
+def questions(articles: Sequence[dict[str, Any]], few: int) -> Iterator[Asked]:
+    """Every `few`-th question of the articles."""
+    every = (
+        Asked(qa["question"], paragraph["context"], tuple(answer["text"] for answer in qa["answers"]))
+        for article in articles
+        for paragraph in article["paragraphs"]
+        for qa in paragraph["qas"]
+    )
+    yield from (asked for place, asked in enumerate(every) if place % few == 0)
+
+
+def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[Found]:
+    """What the extractor finds, with the time it took on the screen."""
+    began = time.monotonic()
+    for start in range(0, len(asked), CHUNK):
+        yield from extractor.candidates([each.inputs for each in asked[start : start + CHUNK]])
+        print(f"{start}/{len(asked)} {time.monotonic() - began:.0f} s", end="\r", flush=True)
+
+
+def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
+    """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
+    said = list(found(extractor, asked))
+    table = np.array([evidence.of(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, said, strict=True)])
+    none = np.array([not each.answers for each in asked])
+    mean, scale = table.mean(0), table.std(0) + 1e-6
+    fitted = LogisticRegression(C=0.3, max_iter=1000).fit((table - mean) / scale, none)
+    chances = fitted.predict_proba((table - mean) / scale)[:, 1]
+    gains = np.array(
+        [max((word_f1(answered(a.question, f), r) for r in a.answers), default=0) for a, f in zip(asked, said, strict=True)]
+    )
+    marks = np.linspace(0.3, 0.7, 41)
+    scores = [float(np.where(chances > mark, none, gains).mean()) for mark in marks]
+    print(f"\nlearnt from {len(asked)} questions: F1 {max(scores):.4f} at {marks[int(np.argmax(scores))]:.2f}")
+    for name, weight in zip(evidence.NAMES, fitted.coef_[0], strict=True):
+        print(f"  {name:18} {weight:+.3f}")
+    return reader.Weights(
+        mean=mean.round(6).tolist(),
+        scale=scale.round(6).tolist(),
+        weight=fitted.coef_[0].round(6).tolist(),
+        bias=round(float(fitted.intercept_[0]), 6),
+        threshold=round(float(marks[int(np.argmax(scores))]), 2),
+    )
+
+
+def predicted(folder: Path, asked: Sequence[Asked]) -> list[str]:
+    """What the code that serves the weights answers, empty where it says that there is no answer."""
+    model = catalog.open_model(folder)
+    said: list[str] = []
+    for start in range(0, len(asked), CHUNK):
+        outputs = model.predict([each.inputs for each in asked[start : start + CHUNK]])
+        said += [output.answer["answer"] for output in outputs]
+        print(f"{start}/{len(asked)}", end="\r", flush=True)
+    return ["" if text == NONE else text for text in said]
+
+
+def score(rows: Sequence[tuple[Asked, str]]) -> dict[str, Any]:
+    """SQuAD 2.0's exact match and F1."""
+    made = load("squad_v2").compute(
+        predictions=[said for _, said in rows], references=[list(each.answers) for each, _ in rows]
+    )
+    rate = wilson(round(made["exact"] * len(rows) / 100), len(rows))
+    numbers = {"exact_match": made["exact"] / 100, "f1": made["f1"] / 100, "low": rate.low, "high": rate.high}
+    return {**{key: round(value, 4) for key, value in numbers.items()}, "n": len(rows)}
+
+
+def main() -> None:
+    """Learn on one half of the articles, score on the other, write the folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--few", type=int, default=1, help="take every so manieth question")
+    parser.add_argument("--out", type=Path, default=BUILTIN / NAME)
+    given = parser.parse_args()
+    with gzip.open(given.data / "squad" / "squad20_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+        articles = [json.loads(line) for line in lines]
+    kept, held = (list(questions(articles[part::2], given.few)) for part in (0, 1))
+    extractor = catalog.open_model(BUILTIN / MEMBERS[0])
+    if not isinstance(extractor, ExtractorModel):
+        raise TypeError(f"{MEMBERS[0]} is no extractor")
+    weights = train(kept, extractor)
+    if given.out.exists():
+        shutil.rmtree(given.out)
+    given.out.mkdir(parents=True)
+    (given.out / reader.FILE).write_text(weights.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    write(given.out, {})
+    rows = list(zip(held, predicted(given.out, held), strict=True))
+    scores = {
+        "SQuAD 2.0 dev, odd articles": score(rows),
+        "of these, with an answer": score([row for row in rows if row[0].answers]),
+        "of these, without one": score([row for row in rows if not row[0].answers]),
+    }
+    write(given.out, scores)
+    print(json.dumps(scores))
+
+
+def write(folder: Path, scores: dict[str, Any]) -> None:
+    """`model.yaml`."""
+    details = {
+        "name": NAME,
+        "task": "qa-extended",
+        "kind": "reader",
+        "inputs": ["question", "passage"],
+        "answer": "answer",
+        "returns": "text",
+        "options": {"members": [f"{name}@{spec.version(BUILTIN / name)}" for name in MEMBERS]},
+        "languages": ["en"],
+        "licence": "CC-BY-SA-4.0",
+        "summary": "qa-minilm and boolq-ngram, with a classifier of when the passage has no answer.",
+        "data": ["SQuAD 2.0 dev, even articles"],
+        "seed": SEED,
+        "scores": scores,
+    }
+    (folder / "model.yaml").write_text(yaml.safe_dump(details, sort_keys=False, width=120), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

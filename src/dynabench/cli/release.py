@@ -1,0 +1,136 @@
+"""`dynabench round release`, `push` and `bring`: rounds as datasets that never change."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dynabench.cli.operator import AsJson, bar, database, say
+from dynabench.settings import get_settings
+
+if TYPE_CHECKING:
+    from dynabench.releases.checks import Report
+
+app = typer.Typer()
+Number = Annotated[int, typer.Option("--round", min=1, help="Number of the round.")]
+
+
+@app.command("release")
+def release(
+    task: str,
+    number: Number,
+    preview: Annotated[bool, typer.Option("--preview", help="Only say what would be released.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="In spite of warnings.")] = False,
+    rules: Annotated[
+        str, typer.Option(help="Changes to the task's rules, in JSON: train, dev, test, hidden, disjoint, seed...")
+    ] = "",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Copy the files to this folder as well.")
+    ] = None,
+    to: Annotated[str, typer.Option(help="Push it to this address as well; see `push`.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Release a closed round of TASK for good: divide its examples, write the files, have every model scored on them.
+
+    A round that is released already is not released again: its files are copied.
+    """
+    from dynabench.releases import making, planning, service
+    from dynabench.releases.pushing import push as push_to
+
+    settings = get_settings()
+    with database() as db:
+        made = db.read(service.of_round, task, number)
+        if made is None or made.state != "ready":
+            chosen = db.read(service.rules_of, task, number, _rules(rules))
+            plan = planning.plan(db, settings, task, number, chosen)
+            _tell(plan.report, as_json and not preview)
+            if preview:
+                say(as_json, {"rules": chosen.model_dump(mode="json"), "report": plan.report.model_dump()}, "")
+                return
+            begun = db.write(lambda session: service.begin(session, None, task, number, chosen, anyway).id)
+            made = making.make(db, settings, begun)
+        folder = service.folder(settings, made.id)
+        if output is not None:
+            push_to(settings, folder, output.absolute().as_uri())
+        place = _push(settings, folder, to, "", as_json) if to else ""
+    told = {"task": task, "round": number, "digest": made.digest, "folder": str(folder), "pushed": place or None}
+    say(
+        as_json,
+        told,
+        f"Round {number} of {task} is released: sha256 {made.digest}\n{folder}{f' and {place}' * bool(place)}",
+    )
+
+
+@app.command("push")
+def push(
+    task: str,
+    number: Number,
+    to: Annotated[
+        str, typer.Option(help="hf://datasets/OWNER/NAME, or an address of fsspec: file:///..., s3://..., memory://...")
+    ],
+    token: Annotated[str, typer.Option(envvar="HF_TOKEN", help="Token of the hub.", show_default=False)] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Put the released round of TASK where others find it."""
+    from dynabench import errors
+    from dynabench.releases import service
+
+    settings = get_settings()
+    with database() as db:
+        found = db.read(service.of_round, task, number)
+        if found is None or found.state != "ready":
+            raise errors.Conflict(f"Round {number} of {task} is not released.")
+        place = _push(settings, service.folder(settings, found.id), to, token, as_json)
+    say(as_json, {"pushed": place, "digest": found.digest}, f"Round {number} of {task} is at {place}.")
+
+
+@app.command("bring")
+def bring(
+    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The folder of a release.")],
+    id: Annotated[str, typer.Option("--id", help="Id of the task that is made.")],
+    owner: Annotated[str, typer.Option(help="Username of its owner.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make a task with its released round of a release; its files are checked first."""
+    import tempfile
+
+    from dynabench.archives import direct
+    from dynabench.releases import bringing
+
+    with database() as db, tempfile.TemporaryDirectory(prefix="dynabench-") as place:
+        archive = Path(place) / "archive.zip"
+        told = bringing.to_archive(folder, archive)
+        made = direct.bring(db, get_settings(), archive, id, owner)
+    rows = made.manifest.rows | {"refused": len(made.refused)}
+    text = f"The task {id} has round {told.round} of {told.task} with {rows['examples']} examples."
+    say(as_json, {"task": id, "digest": told.digest, "rows": rows}, text)
+
+
+def _rules(text: str) -> dict[str, Any]:
+    from dynabench import errors
+
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        raise errors.Invalid({"rules": "This is not valid JSON."}) from None
+    if not isinstance(found, dict):
+        raise errors.Invalid({"rules": 'Give an object such as {"seed": 1}.'})
+    return found
+
+
+def _push(settings: Any, folder: Path, to: str, token: str, as_json: bool) -> str:
+    from dynabench.releases.pushing import push as push_to
+
+    with bar(f"To {to}", as_json) as told:
+        return push_to(settings, folder, to, token, told)
+
+
+def _tell(report: "Report", quiet: bool) -> None:
+    """The parts and the findings, on standard error."""
+    if quiet:
+        return
+    for part, count in sorted(report.parts.items()):
+        typer.echo(f"{part}: {count} examples of {report.writers.get(part, 0)} writers", err=True)
+    for each in report.findings:
+        typer.echo(f"{each.level}: {each.text}", err=True)

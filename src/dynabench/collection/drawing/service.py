@@ -1,0 +1,154 @@
+"""The rules of drawing: who may have pictures drawn, of what, and how often."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import partaking
+from dynabench.collection.drawing.tables import Sheet
+from dynabench.collection.tables import Handout
+from dynabench.language import _
+from dynabench.media import service as media
+from dynabench.media.facts import Facts
+from dynabench.rounds import arms, people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Round
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Drawing
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be drawn: `words` as they were written, `inputs` as models get them, `targets` of model and version.
+
+    `sheet` is what the same request had drawn before.
+    """
+
+    task_id: str
+    handout_id: int
+    person_id: int
+    field: Drawing
+    words: dict[str, Any]
+    inputs: dict[str, Any]
+    targets: tuple[tuple[str, str], ...]
+    key: str
+    sheet: Sheet | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one model drew: stored files with what they are, and the milliseconds that it took."""
+
+    model: str
+    version: str
+    ms: float
+    pictures: tuple[tuple[str, Facts], ...]
+
+    def document(self) -> dict[str, Any]:
+        """As it is stored."""
+        drawn = [{"media": digest, **facts.document()} for digest, facts in self.pictures]
+        return {"model": self.model, "version": self.version, "ms": self.ms, "pictures": drawn}
+
+
+def want(
+    session: Session, settings: Settings, person: Person, task_id: str, handout_id: int, input: Any, key: str
+) -> Wanted:
+    """Check what somebody would have drawn on a handout of theirs.
+
+    Raises `Invalid` with keys such as `input.prompt`, `Conflict` where it was drawn as often as the task allows.
+    """
+    people.require_seat(session, person, task_id)
+    current = rounds.open_round_of(session, task_id)
+    handout = own_handout(session, person, current, handout_id)
+    config = rounds.config_of(session, current.version_id)
+    field = drawn_in(config)
+    partaking.admit(session, person, current)
+    words, inputs = _words(session, config, field, handout, input)
+    targets = tuple(arms.targets_of(current, handout.arm))
+    wanted = Wanted(task_id, handout.id, person.id, field, words, inputs, targets, key, _again(session, person, key))
+    if wanted.sheet is not None:
+        if (wanted.sheet.handout_id, wanted.sheet.words) != (handout.id, words):
+            raise errors.Conflict(_("This key was used for other pictures. Use a new key each time."))
+        return wanted
+    media.admit(session, settings, person.id)
+    _refuse_spent(session, wanted)
+    return wanted
+
+
+def keep(session: Session, wanted: Wanted, sides: Sequence[Side]) -> Sheet:
+    """Write down what was drawn; the sheet of the same request, where another one was quicker."""
+    session.get_one(Handout, wanted.handout_id, with_for_update=True)
+    person = session.get_one(Person, wanted.person_id)
+    if known := _again(session, person, wanted.key):
+        return known
+    _refuse_spent(session, wanted)
+    for digest, facts in (each for side in sides for each in side.pictures):
+        media.note(session, wanted.task_id, wanted.person_id, digest, facts, "drawn")
+    made = Sheet(handout_id=wanted.handout_id, person_id=wanted.person_id, words=wanted.words, key=wanted.key)
+    made.sides = [side.document() for side in sides]
+    session.add(made)
+    session.flush()
+    return made
+
+
+def drawn_in(config: TaskConfig) -> Drawing:
+    """The task's field that models draw; `Conflict` where it has none."""
+    if config.drawing is None:
+        raise errors.Conflict(_("Nothing is drawn in this task."))
+    return config.drawing
+
+
+def own_handout(session: Session, person: Person, current: Round, handout_id: int) -> Handout:
+    """What somebody was given in the round under this number; for everybody else there is nothing."""
+    handout = session.get(Handout, handout_id)
+    if handout is None or (handout.person_id, handout.round_id) != (person.id, current.id):
+        raise errors.NotFound(
+            _(
+                "Nothing was given to you in round %(number)s under %(handout_id)s.",
+                number=current.number,
+                handout_id=handout_id,
+            )
+        )
+    return handout
+
+
+def sheets(session: Session, person_id: int, handout_id: int) -> Sequence[Sheet]:
+    """All that was drawn for somebody on a handout, newest first: a walk of its index entries."""
+    theirs = (Sheet.handout_id == handout_id, Sheet.person_id == person_id)
+    return session.scalars(select(Sheet).where(*theirs).order_by(Sheet.id.desc())).all()
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Delete somebody's sheets; what they sent in stands in their examples."""
+    session.execute(delete(Sheet).where(Sheet.person_id == person_id).execution_options(synchronize_session=False))
+
+
+def _words(
+    session: Session, config: TaskConfig, field: Drawing, handout: Handout, input: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    context = session.get_one(Context, handout.context_id).values
+    words = config.clean_words(input, context)
+    inputs = {name: value for name, value in config.model_inputs(context, words).items() if name != field.name}
+    return words, inputs
+
+
+def _again(session: Session, person: Person, key: str) -> Sheet | None:
+    return session.scalar(select(Sheet).where(Sheet.person_id == person.id, Sheet.key == key))
+
+
+def _refuse_spent(session: Session, wanted: Wanted) -> None:
+    times = session.scalar(select(func.count()).where(Sheet.handout_id == wanted.handout_id)) or 0
+    if times >= wanted.field.attempts:
+        raise errors.Conflict(
+            _(
+                "Pictures were drawn %(times)s times on this one, which is all there are. Choose "
+                "one, or ask for another.",
+                times=times,
+            )
+        )

@@ -1,0 +1,58 @@
+"""How many people the data really come from."""
+
+import numpy as np
+
+from dynabench.measuring.found import Figure, Found, Table, columns
+from dynabench.measuring.sample import Floats, Sample
+
+TITLE = "Writers"
+ABOUT = (
+    "How evenly examples spread over their writers. The effective number is how many equally busy writers would be as "
+    "diverse (the inverse of Simpson’s index); Gini is 0 where all wrote equally much and near 1 where one wrote "
+    "all."
+)
+
+
+def measure(sample: Sample) -> Found | None:
+    """Concentration of examples on writers."""
+    counts = np.sort(np.bincount(sample.writers).astype(float))[::-1]
+    if not len(counts):
+        return None
+    tenth = max(round(len(counts) / 10), 1)
+    n = len(sample.rows)
+    figures = (
+        Figure("effective", "Effective number of writers", effective(counts), n=n),
+        Figure("writers", "Writers", float(len(counts)), n=n, kind="count"),
+        Figure("gini", "Gini", gini(counts), n=len(counts)),
+        Figure("top_writer", "Share of the busiest writer", top(counts, 1), n=n, kind="share"),
+        Figure("top_tenth", "Share of the busiest tenth", top(counts, tenth), n=n, kind="share"),
+    )
+    said = f"{len(counts):,} writers, as diverse as {effective(counts):.1f} equally busy ones"
+    return Found(said, figures, (_curve(counts),), len(counts))
+
+
+def effective(counts: Floats) -> float:
+    """1 / sum of squared shares, of counts of shape (writers,)."""
+    return float(counts.sum() ** 2 / (counts**2).sum())
+
+
+def gini(counts: Floats) -> float:
+    """Gini's coefficient of counts of shape (writers,)."""
+    n = len(counts)
+    return float((2 * np.arange(1, n + 1) - n - 1) @ np.sort(counts) / (n * counts.sum()))
+
+
+def top(counts: Floats, most: int) -> float:
+    """The share of the `most` busiest, of counts in falling order."""
+    return float(counts[:most].sum() / counts.sum())
+
+
+def _curve(counts: Floats) -> Table:
+    """The share of examples by that of the busiest writers, each point of all writers up to it."""
+    places = sorted({max(round(share * len(counts)), 1) for share in np.linspace(0.1, 1, 10)})
+    rows = tuple((place / len(counts), float(counts[:place].sum() / counts.sum()), place) for place in places)
+    header = columns(
+        ("writers", "Of the writers, busiest first", "share"), ("examples", "Of the examples", "share"),
+        ("n", "Writers", "count"),
+    )  # fmt: skip
+    return Table("curve", "Share of the busiest writers", header, rows, tuple(row[2] for row in rows), "lines")

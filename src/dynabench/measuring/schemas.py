@@ -1,0 +1,70 @@
+"""What the JSON API of measures gives."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+
+class FigureOut(BaseModel):
+    """A number with its 95% interval, where it has one; `n` counts what it is of."""
+
+    name: str
+    label: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    kind: str = Field(description="share, number, count or p")
+
+
+class ColumnOut(BaseModel):
+    """A column of a table."""
+
+    name: str
+    label: str
+    kind: str
+
+
+class TableOut(BaseModel):
+    """Rows of values in the order of the columns; `people` counts the writers behind each row."""
+
+    name: str
+    title: str
+    columns: list[ColumnOut]
+    rows: list[list[Any]]
+    people: list[int]
+
+
+class MeasureOut(BaseModel):
+    """What one measure found; `people` counts the writers behind it."""
+
+    name: str
+    title: str
+    about: str
+    finding: str
+    figures: list[FigureOut]
+    tables: list[TableOut]
+    people: int
+    note: str
+
+
+class MeasuresOut(BaseModel):
+    """What a round's data are like, by the `examples` measured of `total`; `kept_back` names measures behind which too
+    few writers stand, `outdated` says that the round changed since, `measuring` that it is measured now."""
+
+    round: int
+    examples: int
+    total: int
+    measured_at: datetime | None
+    outdated: bool
+    measuring: bool
+    kept_back: list[str]
+    measures: list[MeasureOut]
+
+
+class RoundsOut(BaseModel):
+    """The rounds of a task, the oldest first."""
+
+    items: list[MeasuresOut]
+    next: None = None

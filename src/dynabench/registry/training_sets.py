@@ -1,0 +1,180 @@
+"""Training sets as people send them: read line by line against the pool, then what the task's learner learns from.
+
+A row is a `uid` of the pool, or where the task takes rows of one's own its fields and its answer. A file of plain text
+has one uid a line. A baseline has no file: the platform draws its rows, or takes all.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.datasets import stored
+from dynabench.datasets.imports import packed, reading
+from dynabench.datasets.stored import Stored
+from dynabench.language import _
+from dynabench.models.training.fixed import Chosen, balance
+from dynabench.registry import submission_files, submissions
+from dynabench.registry.predictions import Read
+from dynabench.rounds.contexts import Row
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.training import Training
+
+BASELINES = ("random", "all")
+PLAIN = ".txt"
+LONGEST_UID = 200
+
+
+def sent(session: Session, settings: Settings, person: Person, id: int) -> tuple[Path, str]:
+    """The file that a training set was sent as, and what it was called (its submitter, admins)."""
+    seen = submissions.one(session, person, id)
+    if not seen.mine:
+        raise errors.Forbidden(_("Only whoever sent it may have its rows."))
+    name = str(seen.submission.source.get("file", "")) if seen.submission.kind == "training_set" else ""
+    path = submission_files.taken(settings, name)
+    if not name or not path.is_file():
+        raise errors.Conflict(_("This submission has no file of rows, or none any more."))
+    return path, str(seen.submission.source["name"])
+
+
+def drawn(settings: Settings, config: TaskConfig, digest: str, baseline: str) -> list[Chosen]:
+    """The rows of a baseline: `all` of the pool, or as many as a set may have, drawn with the learner's seed."""
+    training = _training(config)
+    pool = sorted(_pool(settings, config, digest).values())
+    if baseline == "all" or len(pool) <= training.rows:
+        return pool
+    return random.Random(training.learner.seed).sample(pool, training.rows)
+
+
+def read(settings: Settings, config: TaskConfig, file: Path, name: str, digest: str) -> tuple[list[Chosen], Read]:
+    """The rows of a file called `name`, and what is wrong with it by line, against the pool of this digest."""
+    chosen, made = _Chosen(config, _pool(settings, config, digest)), Read()
+    try:
+        for row in rows(file, name):
+            made.rows += 1
+            if made.rows > chosen.training.rows:
+                continue  # they are counted, and told of once
+            try:
+                chosen.add(row)
+            except errors.Invalid as problem:
+                made.note(row.number, _said(problem.fields)[:400])
+    except errors.Problem as problem:
+        made.note(0, problem.detail)
+    for told in _whole(chosen, made):
+        made.note(0, told)
+    return chosen.rows, made
+
+
+def rows(file: Path, name: str) -> Iterator[Row]:
+    """The rows of a file of any kind; of plain text each line that is not empty is a uid."""
+    if not name.lower().removesuffix(".gz").endswith(PLAIN):
+        yield from reading.rows(file, name)
+        return
+    with packed.opened(file, name) as stream:
+        reading.refuse_utf16(stream)
+        number = 0
+        while line := stream.readline(LONGEST_UID * 8):
+            number += 1
+            if uid := line.decode("utf-8-sig", "replace").strip():
+                yield Row(number, {"uid": uid})
+
+
+class _Chosen:
+    """The rows that were chosen so far; rows of one's own have no uid."""
+
+    def __init__(self, config: TaskConfig, pool: Mapping[str, Chosen]) -> None:
+        self.config, self.pool, self.training = config, pool, _training(config)
+        self.rows: list[Chosen] = []
+        self.lines: dict[object, int] = {}
+
+    def add(self, row: Row) -> None:
+        """Take a row; raises `Invalid`."""
+        if row.error or not isinstance(row.values, dict):
+            raise _wrong(row.error or _("This is no object."))
+        values = reading.values(row)
+        uid = str(values.get("uid") if values.get("uid") is not None else "").strip()
+        made = self._of_pool(uid, values) if uid else self._own(values)
+        key: object = uid or made.texts
+        if key in self.lines:
+            what = f"Row {_short(uid)}" if uid else "This text"
+            raise _wrong(_("%(what)s stands in line %(value)s already.", what=what, value=self.lines[key]))
+        self.lines[key] = row.number
+        self.rows.append(made)
+
+    def _of_pool(self, uid: str, values: Mapping[str, Any]) -> Chosen:
+        if uid not in self.pool:
+            raise _wrong(_("The pool has no row %(uid)s.", uid=_short(uid)))
+        found, said = self.pool[uid], values.get(self.config.answer[0].name)
+        if said not in (None, "", found.label):
+            raise _wrong(
+                _(
+                    "Row %(uid)s is labelled %(label)s in the pool; its label stays as it is.",
+                    uid=_short(uid),
+                    label=found.label,
+                )
+            )
+        return found
+
+    def _own(self, values: Mapping[str, Any]) -> Chosen:
+        if not self.training.own_rows:
+            raise _wrong(_("It has no `uid`: which row of the pool is it?"))
+        config, answer = self.config, self.config.answer[0].name
+        if values.get(answer) in (None, ""):
+            raise _wrong(_("It has no label: say its %(answer)s.", answer=answer))
+        context = config.clean_context({field.name: values.get(field.name) for field in config.context})
+        written = config.clean_input({field.name: values.get(field.name) for field in config.input}, context)
+        label = config.clean_answer({answer: values[answer]}, context=context, input=written)[answer]
+        return _chosen(config, "", config.model_inputs(context, written), label)
+
+
+def _whole(chosen: _Chosen, made: Read) -> Iterator[str]:
+    """What is wrong with the set as a whole, once its rows were read."""
+    if not made.rows and not made.count:
+        yield _("The file is empty: it has no row to learn from.")
+    if made.rows > chosen.training.rows:
+        yield _(
+            "It has %(rows)s rows; a training set has %(rows2)s at most.",
+            rows=f"{made.rows:,}",
+            rows2=f"{chosen.training.rows:,}",
+        )
+    labels = balance(chosen.rows)
+    if chosen.rows and not made.count and len(labels) < 2:
+        yield _("All rows are labelled %(value)s; a learner needs at least two labels.", value=next(iter(labels)))
+
+
+def _pool(settings: Settings, config: TaskConfig, digest: str) -> dict[str, Chosen]:
+    return {row.uid: _of(config, row) for row in stored.read(settings, digest)}
+
+
+def _of(config: TaskConfig, row: Stored) -> Chosen:
+    return _chosen(config, row.uid, row.inputs, row.answers[0][config.answer[0].name])
+
+
+def _chosen(config: TaskConfig, uid: str, inputs: Mapping[str, Any], label: str) -> Chosen:
+    return Chosen(uid, tuple(str(inputs.get(name) or "") for name in config.model_inputs({}, {})), label)
+
+
+def _training(config: TaskConfig) -> Training:
+    if config.training is None:
+        raise errors.Conflict(_("This task trains no models."))
+    return config.training
+
+
+def _said(fields: Mapping[str, str]) -> str:
+    """What is wrong with a row's fields, each by its own name."""
+    told = (text if name == "row" else f"{name.rpartition('.')[2]}: {text}" for name, text in fields.items())
+    return " ".join(told)
+
+
+def _wrong(told: str) -> errors.Invalid:
+    return errors.Invalid({"row": told})
+
+
+def _short(uid: str) -> str:
+    told = repr(uid)
+    return told if len(told) <= 60 else f"{told[:57]}..."

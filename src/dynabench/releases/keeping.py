@@ -1,0 +1,24 @@
+"""Releases whose job ended without a word are told as failed."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.db import Database
+from dynabench.releases import service
+from dynabench.releases.tables import Release
+from dynabench.settings import Settings
+
+LOST = "The job was begun many times and never ended. Release it again; the operator's log has more."
+
+
+def tidy(database: Database, settings: Settings) -> None:
+    """Let releases fail that no job makes any more."""
+    going = database.read(_going)
+    for job in jobs.given_up(database, settings, list(going)):
+        database.write(service.fail, going[job], LOST)
+
+
+def _going(session: Session) -> dict[str, int]:
+    rows = session.execute(select(Release.job_id, Release.id).where(Release.state.in_(("queued", "writing"))))
+    return {job: id for job, id in rows if job}

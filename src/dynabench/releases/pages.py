@@ -1,0 +1,37 @@
+"""A release as a page that everybody may read."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.accounts.auth import Viewer
+from dynabench.db import Database
+from dynabench.leaderboards import entrants
+from dynabench.releases import views
+from dynabench.rounds import seats
+from dynabench.rounds import service as rounds
+from dynabench.rounds import views as round_views
+from dynabench.rounds.schemas import Number
+from dynabench.web import render
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/tasks/{task}/rounds/{n}/release", name="release", dependencies=[Depends(seats.know)])
+async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+    """What is in it, its files with their digests, how to load and to cite it, and models' gaps."""
+    db: Database = request.app.state.db
+
+    def read(session: Session) -> dict[str, Any]:
+        config = rounds.task_config(session, task)
+        return {
+            "task": task,
+            "config": config,
+            "round": round_views.round_out(session, rounds.round_of(session, task, n)),
+            "release": views.one(session, request.app.state.settings, viewer, task, n),
+            "measure": entrants.measures(config)[0],
+        }
+
+    return render(request, "releases/release.html", **await db.aread(read))

@@ -1,0 +1,84 @@
+"""What the JSON API of releases takes and gives."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from dynabench.releases.checks import Report
+from dynabench.releases.manifest import File
+from dynabench.rounds.schemas import Strict
+
+
+class RulesIn(Strict):
+    """How to divide the examples; what is absent is as the task's config says."""
+
+    train: float | None = Field(None, ge=0, le=1)
+    dev: float | None = Field(None, ge=0, le=1)
+    test: float | None = Field(None, ge=0, le=1)
+    hidden: float | None = Field(None, ge=0, le=1)
+    disjoint: list[Literal["writers", "contexts"]] | None = Field(None, max_length=2)
+    unverified: Literal["apart", "train"] | None = None
+    near_duplicate: float | None = Field(None, ge=0.5, le=1)
+    seed: int | None = Field(None, ge=0, le=2**31 - 1)
+
+
+class ReleaseIn(RulesIn):
+    """A release to be made."""
+
+    anyway: bool = Field(False, description="In spite of the warnings of the preview.")
+
+
+class PreviewOut(BaseModel):
+    """What a release would be: the rules in force, and what was found."""
+
+    task: str
+    round: int
+    rules: dict[str, Any]
+    report: Report
+
+
+class GapOut(BaseModel):
+    """A model on the public and on the hidden part to test on, and the difference: public minus hidden.
+
+    Where the interval (95 %) lies above 0 the model does better on what it may have seen. `n` are numbers of rows.
+    """
+
+    model: str
+    version: str
+    entered_at: datetime
+    public: float
+    hidden: float
+    gap: float
+    low: float | None
+    high: float | None
+    n: tuple[int, int]
+
+
+class ReleaseOut(BaseModel):
+    """A round's release. Before it is `ready` its task's owners alone see it; `reason` says why it `failed`."""
+
+    task: str
+    round: int
+    state: str
+    reason: str = ""
+    id: str = Field("", description="By which it is cited: names the very bytes of all files.")
+    digest: str = Field("", description="SHA-256 of manifest.json.")
+    licence: str = ""
+    canary: str = ""
+    rules: dict[str, Any] = {}
+    report: Report | None = None
+    files: list[File] = []
+    test: str | None = Field(None, description="The dataset of the public part to test on.")
+    hidden: str | None = Field(None, description="The dataset of the hidden part, of which owners know the name alone.")
+    citation: str = ""
+    created_at: datetime
+    released_at: datetime | None = None
+    gaps: list[GapOut] = []
+
+
+class ReleasePage(BaseModel):
+    """Releases of a task, newest round first."""
+
+    items: list[ReleaseOut]
+    next: str | None = None

@@ -1,0 +1,146 @@
+"""Configs of Dynabench's earlier dialects, read into one of today's, with a word on each of their lines.
+
+`read` takes the original annotation config (`classic.py`), the later one of Dynatask (`later.py`), and texts that hold
+both. Tables say what becomes of each type, rule, metric and key.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import yaml
+
+from dynabench.errors import Invalid
+from dynabench.tasks import reading
+from dynabench.tasks.config import TaskConfig
+from dynabench.tasks.older import classic, later
+from dynabench.tasks.older.draft import Draft
+from dynabench.tasks.older.notes import Kind, Note, Notes, Part, Path
+
+__all__ = ["Kind", "Note", "Older", "read"]
+
+Dialect = Literal["classic", "later", "both", "neither"]
+OWN = frozenset({"id", "answer", "fooled", "ask", "validate", "metrics", "instructions"})
+NEITHER = "This is neither of the older dialects: they have a context, an input or user_input, and an output."
+TODAY = "This is a config of today: create the task with it as it is."
+
+
+@dataclass(frozen=True)
+class Older:
+    """An older config as it was read: the notes in the order of its lines, and the YAML of the task that results.
+
+    `source` is empty where nothing could be made of it; it is `valid` if a task can be created from it.
+    """
+
+    dialect: Dialect
+    notes: tuple[Note, ...]
+    source: str
+    valid: bool
+
+
+def read(text: str, id: str, name: str = "") -> Older:
+    """What becomes of the older config `text` as a task called `id`; `name` is what people read. Raises nothing."""
+    try:
+        values, lines = reading.read(text)
+    except Invalid as problem:
+        message = problem.fields["config"].replace("A config is a mapping that starts with id and name.", NEITHER)
+        return Older("neither", (_told("", message),), "", False)
+    notes = Notes(values, yaml.load(text, Loader=yaml.BaseLoader), lines)  # noqa: S506 - makes nothing but texts
+    dialect = _dialect(values)
+    if dialect == "neither":
+        return Older("neither", (Note(1, "", "wrong", TODAY if OWN & values.keys() else NEITHER),), "", False)
+    _hoist(notes)
+    draft, source = Draft(), Part(notes)
+    if dialect != "classic":
+        later.read(source, draft)
+    classic.read(source, draft, fields=dialect == "classic")
+    if dialect == "both":
+        _beside(source, draft)
+    if draft.fields["answer"] and not draft.fields["input"]:
+        draft.add("input", {"name": "remarks", "type": "comment"}, None)
+        notes.add(
+            "changed", (), "The input is the answer alone: an optional comment stands in for it, as every task has one."
+        )
+    notes.rest([*classic.KEYS, *later.KEYS])
+    config = draft.config(id, name or id.replace("-", " ").capitalize())
+    source_text = _written(config, notes)
+    wrong = any(note.kind == "wrong" for note in notes.found)
+    problems = tuple(each for each in _problems(source_text, draft) if each.line or not wrong)
+    found = tuple(sorted((*notes.found, *problems), key=lambda note: (note.line or 0, note.key)))
+    return Older(dialect, found, source_text, not wrong and not problems)
+
+
+def _dialect(values: dict[str, Any]) -> Dialect:
+    is_later = isinstance(values.get("context"), dict) and "name" not in values["context"]
+    is_later = is_later or any(key in values for key in later.KEYS)
+    is_classic = any(key in values for key in ("output", "model_wrong_metric", "perf_metric", "metadata"))
+    is_classic = is_classic or ("input" in values and not OWN & values.keys())
+    if is_later and (is_classic or not OWN & values.keys()):
+        return "both" if is_classic else "later"
+    return "classic" if is_classic else "neither"
+
+
+def _beside(source: Part, draft: Draft) -> None:
+    """What the classic keys add where both dialects stand in one config, the later one leading."""
+    returned = {part["name"].text for part in source.items("output")} - {""}
+    for part in source.items("input"):
+        if not draft.fields["answer"] and part["name"].text in returned:
+            classic.field(draft, part, "answer")
+        else:
+            part.say("dropped", "user_input leads where a config has both dialects.")
+    for part in source.items("output"):
+        name = part["name"].text
+        if name in draft.names or any(made["name"] == name for made in draft.fields["answer"]):
+            part.say("same", "models return it")
+        elif part["type"].text not in classic.PROBABILITIES and draft.fields["answer"]:
+            part.say("dropped", "Models return the answer and its probabilities.")
+        else:
+            classic.output(draft, part)
+
+
+def _hoist(notes: Notes) -> None:
+    """Early configs have the arguments of a type under `constructor_args`: they go where they went later."""
+    found = [path for path in notes.lines if path[-1:] == ("constructor_args",)]
+    for path in sorted(found, key=len):
+        part = Part(notes, path)
+        if not isinstance(part.value, dict):
+            continue
+        for tree in (notes.values, notes.words):
+            for step in path[:-1]:
+                tree = tree[step]
+            inner = tree.pop("constructor_args")
+            tree |= {key: value for key, value in inner.items() if key not in tree}
+        moved = {at: line for at, line in notes.lines.items() if at[: len(path)] == path and len(at) > len(path)}
+        notes.lines |= {path[:-1] + at[len(path) :]: line for at, line in moved.items()}
+
+
+def _written(config: dict[str, Any], notes: Notes) -> str:
+    """The config as YAML; what was left out stands above it."""
+    lost = [
+        f"#   {f'line {note.line}, ' if note.line else ''}{note.key}" for note in notes.found if note.kind == "dropped"
+    ]
+    head = ["# Left out of the older config:", *lost, ""] if lost else []
+    return "\n".join(head) + yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _problems(text: str, draft: Draft) -> Iterator[Note]:
+    """What keeps the new config from being a task, at the lines of the older one that it comes from."""
+    try:
+        TaskConfig.parse(text)
+    except Invalid as problem:
+        for key, message in problem.fields.items():
+            yield Note(_line(key, draft.lines), key, "wrong", message.rpartition(" (line ")[0] or message)
+
+
+def _line(key: str, lines: dict[Path, int]) -> int | None:
+    path: Path = tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)
+
+
+def _told(key: str, message: str) -> Note:
+    """A note of what YAML's reader refused, at the line that it names."""
+    before, _, line = message.rpartition(" (line ")
+    number = line.rstrip(").")
+    return Note(int(number), key, "wrong", f"{before}.") if number.isdecimal() else Note(None, key, "wrong", message)

@@ -1,0 +1,150 @@
+"""The task that an older config makes, while it is gathered."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dynabench.tasks.older.notes import Part, Path
+from dynabench.tasks.section import printable
+
+Group = Literal["context", "input", "answer", "ask", "validate.ask"]
+LINE = 300  # characters of labels, hints and placeholders
+LONG = 20_000
+EMPTY: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Type:
+    """What an older field type becomes: the type here, its arguments by the keys that they become, what is always said
+    with it, and what is different."""
+
+    becomes: str
+    keys: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass
+class Draft:
+    """A config in the making."""
+
+    fields: dict[str, list[dict[str, Any]]] = field(
+        default_factory=lambda: {group: [] for group in ("context", "input", "answer", "ask", "validate.ask")}
+    )
+    parts: dict[str, Any] = field(default_factory=dict)
+    instructions: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)  # what fields were called -> what they are called here
+    lines: dict[Path, int] = field(default_factory=dict)  # where parts of the new config come from
+    chats: bool = False
+
+    def add(self, group: Group, made: dict[str, Any], line: int | None) -> None:
+        """Put a field in its place."""
+        inner = ("validate", "ask") if group == "validate.ask" else (group,)
+        if line:
+            self.lines[(*inner, len(self.fields[group]))] = line
+        self.fields[group].append(made)
+
+    def name(self, part: Part, group: Group, called: str = "") -> str:
+        """A name for the field of `part` that is allowed and free; `called` is what it should be."""
+        old = part.text
+        wanted = plain(called or old)
+        taken = {each["name"] for name, fields in self.fields.items() for each in fields
+                 if (name == "validate.ask") == (group == "validate.ask")}  # fmt: skip
+        name, number = wanted, 2
+        while name in taken:
+            name, number = f"{wanted[:36]}_{number}", number + 1
+        self.names.setdefault(old, name)
+        if name == old:
+            part.say("same", f"becomes {group}.{name}")
+        else:
+            part.say("changed", f"becomes {group}.{name}: contexts and models have to call it so, too")
+        return name
+
+    def instruct(self, part: Part) -> None:
+        """A text that people read before they write."""
+        if part.text:
+            part.say("same", "becomes instructions.create")
+            self.instructions.append(part.text)
+        elif part.value is not None:
+            part.say("dropped", "Write it into instructions.create as text.")
+
+    def put(self, key: str, value: Any, line: int | None = None) -> None:
+        """Set a part of the config that is no field, such as `fooled`."""
+        self.parts[key] = value
+        if line:
+            self.lines[(key,)] = line
+
+    def config(self, id: str, name: str) -> dict[str, Any]:
+        """The whole config, in the order in which people write it."""
+        asked = self.fields["validate.ask"]
+        parts = {
+            "id": id,
+            "name": name,
+            "content_warning": self.parts.get("content_warning"),
+            "instructions": {"create": "\n\n".join(self.instructions)} if self.instructions else None,
+            **{group: self.fields[group] for group in ("context", "input", "answer")},
+            **{key: self.parts.get(key) for key in ("output", "fooled")},
+            "ask": self.fields["ask"],
+            "validate": {"ask": asked} if asked else None,
+            **{key: self.parts.get(key) for key in ("contexts", "metrics")},
+        }
+        return {key: value for key, value in parts.items() if value or key in ("id", "name")}
+
+
+def made_of(part: Part, kind: Type, keys: Mapping[str, str] = EMPTY) -> dict[str, Any]:
+    """The keys of a field of `part`, but for its name: what its type always says, and its arguments with `keys`."""
+    made: dict[str, Any] = {"type": kind.becomes, **kind.fixed}
+    for old, new in {**keys, **kind.keys}.items():
+        if old not in part:
+            continue
+        if new == "options":
+            made[new] = options(part[old])
+        elif isinstance(part[old].value, dict | list):
+            part[old].say("dropped", f"{new} is plain text here.")
+        elif part[old].text:
+            made[new] = line(part[old], new)
+        else:
+            part[old].say("same", "nothing is said")
+    return made
+
+
+def options(part: Part) -> list[Any]:
+    """Options as texts; YAML takes some labels, such as yes, for something else."""
+    words = part.words if isinstance(part.words, list) else [part.words]
+    part.say("same", "becomes options")
+    return [_option(each) for each in words]
+
+
+def _option(word: Any) -> Any:
+    if not isinstance(word, dict):
+        return word
+    value = next((word[key] for key in ("value", "name", "label", "text") if isinstance(word.get(key), str)), None)
+    label = next((word[key] for key in ("label", "name", "text") if isinstance(word.get(key), str)), value)
+    return {"value": value, "label": label}
+
+
+def line(part: Part, becomes: str) -> str:
+    """A label or a hint, cut where it is longer than there is room for."""
+    text = " ".join(part.text.split())
+    if len(text) > LINE:
+        part.say("changed", f"becomes {becomes}, cut after {LINE} characters")
+    else:
+        part.say("same", f"becomes {becomes}")
+    return text[:LINE]
+
+
+def plain(name: str) -> str:
+    """A name of lower-case letters, digits and _ that begins with a letter."""
+    bare = (
+        unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).encode("ascii", "ignore").decode()
+    )
+    bare = re.sub(r"[^a-z0-9]+", "_", bare.lower()).strip("_")
+    return (bare if bare[:1].isalpha() else f"field_{bare}".strip("_"))[:40]
+
+
+def unknown(part: Part, what: str, known: Mapping[str, Any]) -> None:
+    """Note a type that neither dialect has."""
+    said = part["type"].text if part.keys() else part.text
+    part.say("wrong", f"There is no {what} “{printable(said)}”. Known: {', '.join(known)}.")

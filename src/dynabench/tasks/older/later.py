@@ -1,0 +1,189 @@
+"""The later dialect of Dynatask: `goal`, one `context` with a type, `user_input`, `model_output` and more."""
+
+from typing import Any
+
+from dynabench.tasks.older import measured, shown
+from dynabench.tasks.older.draft import LONG, Draft, Group, Type, line, made_of, options, unknown
+from dynabench.tasks.older.notes import Part
+
+KEYS = (
+    "goal", "user_input", "required_fields", "model_input", "response_fields", "model_output",
+    "model_evaluation_metric", "cast_output", "creation_samples_title", "validation_user_input",
+    "validation_context", "validation_options", "external_validator", "evaluation", "submit_config", "leaderboard",
+)  # fmt: skip
+GOALS = {
+    "plain-text": "the text becomes instructions.create",
+    "multioptions": "an answer that is assigned",
+    "radio-button-options": "an answer that is assigned",
+    "double-multioptions": "two answers that are assigned",
+}
+_TEXT = Type("text", fixed={"multiline": True, "max_length": LONG})
+_CHOICE = Type("choice", {"options": "options"})
+_SLIDER = Type("slider", {"instructions_slider": "help"})
+INPUTS: dict[str, tuple[Type, ...]] = {
+    "text": (_TEXT,),
+    "input-with-instructions": (_TEXT,),
+    "audio": (Type("audio", note="sounds come as files"),),
+    "multioptions": (Type("choice", {"options": "options"}, note="one of them; say multi_choice for several"),),
+    "multioptions-with-instructions": (
+        Type("choice", {"options": "options"}, note="one of them; say multi_choice for several"),
+    ),
+    "radio-button-options": (_CHOICE,),
+    "horizontal-radio-button-options": (_CHOICE,),
+    "drop-down-single-select": (_CHOICE,),
+    "select-multiple-images": (Type("image", note="one of the context's pictures is chosen"),),
+    "multi-slider-selection": (Type("sliders", {"options": "options", "instructions_slider": "help"}),),
+    "simple-slider": (_SLIDER,),
+    "select-option-with-slider": (_CHOICE, _SLIDER),
+    "basic-input-with-slider": (_TEXT, _SLIDER),
+    "basic-input-select-option-with-instructions": (_TEXT, _CHOICE),
+}
+COMMON = {"instructions": "help", "placeholder": "placeholder", "label": "label", "title": "label"}
+LEFT = {
+    "response_fields": "Pages show all that was written; there is nothing to name.",
+    "cast_output": "Models' answers are read as their fields say.",
+    "creation_samples_title": "Pages have titles of their own.",
+    "validation_context": "Validators see the context, the input and the claim; fields of validate.ask say the rest.",
+    "external_validator": "Nobody is sent to another site. Crowds come by links: see `link`.",
+    "submit_config": "Models are submitted in the same way for all tasks.",
+    "leaderboard": "Boards are filtered where they are read.",
+}
+OPTIONS = {"correct": "same", "incorrect": "same", "flagged": "same", "flag": "same"}
+
+
+def read(source: Part, draft: Draft) -> None:
+    """Put what the dialect says into `draft`."""
+    draft.names["label"] = source["model_output"]["model_prediction_label"].text or "label"
+    _goal(draft, source["goal"])
+    shown.context(draft, source["context"])
+    claimed = {"label", source["model_output"]["model_prediction_label"].text}
+    claimed |= {part["name"].text for part in source.items("output")}
+    for part in source.items("user_input"):
+        _written(draft, part, claimed)
+    _required(draft, source)
+    for part in source.items("validation_user_input"):
+        _field(draft, part, "validate.ask", INPUTS)
+        for made in draft.fields["validate.ask"]:
+            made.pop("required", None)
+    for part in source.items("validation_options"):
+        known = part.text.lower() in OPTIONS
+        part.say("same" if known else "dropped", "a vote" if known else "Votes are correct, incorrect and flagged.")
+    _models(draft, source)
+    source.drop(LEFT)
+
+
+def _goal(draft: Draft, part: Part) -> None:
+    if not part.keys():
+        return
+    kind = part["type"]
+    if kind.text not in GOALS:
+        unknown(part, "goal", GOALS)
+        return
+    kind.say("same", GOALS[kind.text])
+    draft.instruct(part["text"])
+    lists = part["options"]
+    if not isinstance(lists.value, list):
+        return
+    several = all(isinstance(each, list) for each in lists.value) and lists.value
+    names = part.items("field_name_for_the_model")
+    for place, choice in enumerate([lists[at] for at in range(len(lists.value))] if several else [lists]):
+        name = names[place] if place < len(names) else part["field_name_for_the_model"]
+        made = {"name": claim(draft, name), "type": "choice", "options": options(choice), "goal": "assigned"}
+        draft.add("answer", made, part.notes.lines.get(choice.path))
+    part.take("evaluation_label", "answers are compared by the name of their field")
+
+
+def claim(draft: Draft, part: Part) -> str:
+    """The name of an answer: as models call it, since the claim stands beside it."""
+    known = draft.names["label"] if part.text in ("label", "") else part.text
+    return draft.name(part, "answer", known)
+
+
+def _written(draft: Draft, part: Part, claimed: set[str]) -> None:
+    name = part["field_name_for_the_model"].text or part["name"].text
+    if part["metadata"].value is True:
+        part["metadata"].say("changed", "asked after the models answered, and not told to them")
+        _field(draft, part, "ask", INPUTS)
+    else:
+        is_claim = name in claimed and bool(name) and not draft.fields["answer"]
+        _field(draft, part, "answer" if is_claim else "input", INPUTS)
+
+
+def _field(draft: Draft, part: Part, group: Group, types: dict[str, tuple[Type, ...]]) -> None:
+    """Add the fields, one or two, that an input becomes."""
+    kinds = types.get(part["type"].text)
+    if kinds is None:
+        unknown(part, "user input", types)
+        return
+    note = "; ".join(kind.note for kind in kinds if kind.note)
+    becomes = " and ".join(kind.becomes for kind in kinds)
+    told = f"{part['type'].text} becomes {becomes}" + (f": {note}" if note else "")
+    part["type"].say("changed" if note or len(kinds) > 1 else "same", told)
+    named = part["field_name_for_the_model"] if "field_name_for_the_model" in part else part["name"]
+    if not named.text:
+        part.say("changed", "It has no field_name_for_the_model, so its name is made from its type.")
+    name = claim(draft, named) if group == "answer" else draft.name(named, group, named.text or part["type"].text)
+    optional = part.take("show_na_checkbox", "becomes required: false") is True
+    for place, kind in enumerate(kinds):
+        made = made_of(part, kind, COMMON if place == 0 else {})
+        made |= _ends(part) if kind.becomes in ("slider", "sliders") else {}
+        made |= _pictures(draft, part) if kind.becomes == "image" else {}
+        called = name if place == 0 else draft.name(named, group, f"{name}_{kind.becomes}")
+        more = {"required": False} if optional and group != "ask" else {}
+        draft.add(group, {"name": called, **made, **more}, part.notes.lines.get(part.path))
+    part.drop({"initiate_open": "Fields are always open."})
+
+
+def _ends(part: Part) -> dict[str, Any]:
+    """What the ends of a slider are: numbers, or what they mean."""
+    ends = part["options_slider"]
+    values = ends.value if isinstance(ends.value, list) else []
+    if not values:
+        return {}
+    if all(type(each) in (int, float) for each in values):
+        ends.say("same", "becomes min and max")
+        return {"min": min(values), "max": max(values)}
+    ends.say("same" if len(values) == 2 else "changed", "becomes low and high; a slider goes from 0 to 100")
+    return {"low": line(ends[0], "low"), "high": line(ends[len(values) - 1], "high")}
+
+
+def _pictures(draft: Draft, part: Part) -> dict[str, Any]:
+    offered = [each["name"] for each in draft.fields["context"] if each["type"] == "image"]
+    if not offered:
+        part["type"].say("changed", "the context has no pictures to choose from, so people bring their own")
+    return {"upload": False, "choose_from": offered} if offered else {}
+
+
+def _required(draft: Draft, source: Part) -> None:
+    if "required_fields" not in source:
+        return
+    named = [each.text for each in source.items("required_fields")]
+    needed = {draft.names.get(name, name) for name in named}
+    source["required_fields"].say("same", "the other fields of the input become required: false")
+    for made in draft.fields["input"]:
+        if made["name"] not in needed:
+            made["required"] = False
+
+
+def _models(draft: Draft, source: Part) -> None:
+    given = [made["name"] for group in ("context", "input") for made in draft.fields[group]]
+    for key in source["model_input"].keys():  # noqa: SIM118 - no mapping
+        part = source["model_input"][key]
+        known = draft.names.get(part.text, part.text)
+        if known in given and key == known:
+            part.say("same", "models get it under this name")
+        else:
+            part.say("dropped", f"Models get {', '.join(given)[:200] or 'nothing'}: the names of context and input.")
+    source["model_output"].take("model_prediction_label", "the answer's name")
+    metric = source["model_evaluation_metric"]
+    if "metric_name" in metric:
+        measured.fooling(draft, metric, "metric_name", metric["metric_parameters"])
+        source.drop({"model_wrong_metric": "model_evaluation_metric says it already."})
+    evaluation = source["evaluation"]
+    main = measured.METRICS.get(evaluation["main_perf_metric"].text)
+    if "main_perf_metric" in evaluation and main and main.becomes and "perf_metric" not in source:
+        draft.put("metrics", {"primary": main.becomes})
+        evaluation["main_perf_metric"].say(main.kind, f"metrics.primary: {main.becomes}")
+    elif "main_perf_metric" in evaluation:
+        evaluation["main_perf_metric"].say("dropped", "perf_metric says it, or no metric here is called so.")
+    evaluation.drop({"inference_url": "Bring models with the registry: an endpoint is one of their kinds."})

@@ -1,0 +1,130 @@
+"""When a model was fooled and how models are scored: what both older dialects say nearly alike."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from dynabench.tasks.older.draft import Draft
+from dynabench.tasks.older.notes import Kind, Part
+
+PERF_KEYS = ("perf_metric", "delta_metrics", "aggregation_metric", "train_file_metric")
+_NO_METRIC = "A config's metrics cannot name it; accuracy leads the board instead."
+_DATAPERF = "It scores training sets that people send in, which no config asks for."
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a metric of old becomes; without a name it has no counterpart."""
+
+    becomes: str
+    kind: Kind = "same"
+    note: str = ""
+
+
+METRICS = {
+    "accuracy": Metric("accuracy", note="of several accepted answers one suffices, as before"),
+    "new_accuracy": Metric("accuracy"),
+    "macro_f1": Metric("f1", "changed", "for choices it is the macro average, from 0 to 1"),
+    "f1": Metric("f1", "changed", "for choices it is the macro average, not that of one label"),
+    "squad_f1": Metric("f1", "changed", "for texts and spans it is the F1 of shared words, the best over the answers"),
+    "bleu": Metric("sacrebleu"),
+    "sp_bleu": Metric("sacrebleu", "changed", "spBLEU needs a file of its own: take it from the library over exports"),
+    "chrf": Metric("chrf"),
+    "chrf_pp": Metric("chrf_plus_plus"),
+    "vqa_accuracy": Metric("vqa_accuracy"),
+    "matthews_correlation": Metric("matthews_correlation"),
+    "kullback_leibler_divergence": Metric("", "dropped", _NO_METRIC),
+    "dataperf_f1": Metric("", "dropped", _DATAPERF),
+    "dataperf_auc": Metric("", "dropped", _DATAPERF),
+    "dataperf_balanced_accuracy": Metric("", "dropped", _DATAPERF),
+    "dataperf_fraction_of_fixes": Metric("", "dropped", _DATAPERF),
+}
+
+
+def fooling(draft: Draft, part: Part, kind: str, arguments: Part) -> None:
+    """The fooling rule of a metric of old: its type stands under `kind`, its arguments in `arguments`."""
+    said = part[kind]
+    line = part.notes.lines.get(part.path)
+    rule: dict[str, Any]
+    if said.text == "exact_match":
+        rule = {"rule": "differs"}
+        said.say("same", "fooled: differs. Case and spacing of texts are forgiven.")
+    elif said.text == "string_f1":
+        rule = {"rule": "f1_below"}
+        said.say("same", "fooled: f1_below")
+        threshold = arguments.take("threshold", "becomes fooled.threshold")
+        if threshold is not None:
+            rule["threshold"] = threshold
+    elif said.text == "ask_user":
+        rule = {"rule": "judged_by_annotator"}
+        said.say("same", "fooled: judged_by_annotator. Validators are asked the same question.")
+    else:
+        said.say("wrong", f"Nobody knows when “{said.text[:60]}” is fooled. Known: exact_match, string_f1, ask_user.")
+        return
+    if draft.chats:
+        said.say("dropped", "Models that converse are fooled by what they claim; see the reference of chat.")
+        return
+    draft.put("fooled", rule, line)
+
+
+def fooling_fields(draft: Draft, part: Part) -> None:
+    """`reference_names` or `reference_name`: the answers that count. Read once all fields are known."""
+    for key in ("reference_names", "reference_name"):
+        if key not in part:
+            continue
+        asked = [each.text for each in part.items(key)]
+        answers = [each["name"] for each in draft.fields["answer"]]
+        named = [draft.names.get(name, name) for name in asked]
+        if missing := [name for name in named if name not in answers]:
+            part[key].say("wrong", f"There is no answer {', '.join(missing)[:100]}: name fields that models return.")
+        elif set(named) == set(answers) or "fooled" not in draft.parts:
+            part[key].say("same", "all answers count")
+        else:
+            part[key].say("same", "becomes fooled.fields")
+            draft.parts["fooled"]["fields"] = named
+
+
+def scoring(draft: Draft, source: Part) -> None:
+    """`perf_metric` and what belongs to it: the metrics of boards."""
+    metrics: dict[str, Any] = {}
+    for part in source.items("perf_metric"):
+        _perf(metrics, part)
+    perturbed = []
+    for part in source.items("delta_metrics"):
+        if part["type"].text in ("fairness", "robustness"):
+            perturbed.append(part["type"].text)
+            part.say("same", f"metrics.perturb: {part['type'].text}. Twins of datasets can be made here.")
+        else:
+            part.say("dropped", "Only fairness and robustness are known.")
+    if perturbed:
+        metrics["perturb"] = list(dict.fromkeys(perturbed))
+    if metrics:
+        draft.put("metrics", metrics, source.notes.lines.get(("perf_metric",)))
+    _aggregated(source)
+    source.drop({"train_file_metric": _DATAPERF})
+
+
+def _perf(metrics: dict[str, Any], part: Part) -> None:
+    said = part["type"] if part.keys() else part
+    known = METRICS.get(said.text, Metric("", "dropped", f"No metric is called so here. {_NO_METRIC}"))
+    if not known.becomes:
+        said.say(known.kind, known.note)
+    else:
+        place = "report" if "primary" in metrics else "primary"
+        said.say(known.kind, f"metrics.{place}: {known.becomes}" + (f"; {known.note}" if known.note else ""))
+        if place == "primary":
+            metrics["primary"] = known.becomes
+        elif known.becomes not in (metrics["primary"], *metrics.get("report", ())):
+            metrics.setdefault("report", []).append(known.becomes)
+    part.take("reference_name", "metrics look at the answer; there is nothing to say")
+
+
+def _aggregated(source: Part) -> None:
+    part = source["aggregation_metric"]
+    if "aggregation_metric" not in source:
+        return
+    said = part["type"] if part.keys() else part
+    if said.text == "dynascore":
+        said.say("same", "every board has the Dynascore")
+    else:
+        said.say("dropped", "Boards have the Dynascore alone.")
+    part.drop({"default_weights": "Weights belong to boards, not to tasks: set them there and keep the link."})

@@ -1,0 +1,152 @@
+"""The later dialect's `context`: what people are shown, or which models they meet."""
+
+from typing import Any
+
+from dynabench.tasks.older.draft import LONG, Draft, options, unknown
+from dynabench.tasks.older.notes import Part
+
+TEXTS = ("plain-text", "selectable-text", "select-multiple-text-multiple-tags", "modify-original-text")
+PICTURES = ("zoom_image", "describe-image")
+CHATS = ("evaluate-texts-generative", "chat-with-instructions", "chat-random-with-instructions")
+TYPES: dict[str, str] = {
+    "plain-text": "a text",
+    "selectable-text": "a text, and an answer that is marked in it (spans)",
+    "select-multiple-text-multiple-tags": "a text, and an answer of labelled_spans",
+    "zoom_image": "an image, which can be looked at closely",
+    "describe-image": "an image",
+    "audio": "audio",
+    "modify-original-text": "a text, and an edit of it in the input",
+    "select-multiple-images-generative": "nothing: no config asks models for pictures while people write",
+    "evaluate-texts-generative": "a chat with the round's models, whose replies are rated",
+    "chat-with-instructions": "a chat with the round's models",
+    "chat-random-with-instructions": "a chat with the round's models, whose sides are shuffled",
+}
+MODELS = "Models are those of the round: name them when you open it, endpoints among them."
+PAGES = "Pages decide it."
+ARTIFACTS = {
+    "providers": MODELS,
+    "number_of_samples": MODELS,
+    "num_of_samples_chatbot": MODELS,
+    "show_chosen_history": "The whole conversation is shown.",
+    "memory_on": "Models are always told the conversation so far.",
+    "allow_paste": PAGES,
+    "jump_instructions": PAGES,
+    "show_category": PAGES,
+    "default_category": PAGES,
+    "redirect_url": "People stay here; bring crowds in by links.",
+    "rate_at_the_end": "Replies are rated as they come; ask for a rating of the whole under `ask`.",
+    "preliminary_questions": "Ask them in a field of the input, once for each example.",
+    "preliminary_questions_title": "Ask them in a field of the input, once for each example.",
+    "user_input": "Write it as a field of the input.",
+    "additional_label": "Write it as a field of `ask`.",
+}
+SAID = (
+    "first_explainatory_title", "first_explainatory_block", "general_instruction", "general_instruction_chatbot",
+    "general_instruction_multiple_models", "example_task", "finish_instruction",
+)  # fmt: skip
+SIDES = [{"value": "A", "label": "A"}, {"value": "B", "label": "B"}, {"value": "equal", "label": "Both alike"}]
+SIDES += [{"value": "neither", "label": "Neither"}]
+
+
+def context(draft: Draft, part: Part) -> None:
+    """The context's fields, and those of input and answer that its type brings along."""
+    if not part.keys():
+        return
+    kind = part["type"].text.removesuffix("-dev")
+    if kind not in TYPES:
+        unknown(part, "context", TYPES)
+        return
+    wrong = kind == "select-multiple-images-generative"
+    part["type"].say("dropped" if wrong else "changed" if kind in CHATS else "same", f"becomes {TYPES[kind]}")
+    names = part["field_names_for_the_model"]
+    shown = _shown(draft, names, kind, part)
+    _brought(draft, part, names, kind, shown)
+    _generative(draft, part)
+    metadata = part["metadata"]
+    metadata.drop({"user_input_group_by": "Write fields that belong together as a group."})
+    for key in ("instruction", "context_for_start"):
+        draft.instruct(part[key])
+    if "tags" in part and kind != "select-multiple-text-multiple-tags":
+        part["tags"].say("dropped", "Each context carries a tag of its own: upload them with one.")
+
+
+def _shown(draft: Draft, names: Part, kind: str, part: Part) -> str:
+    """Add the field that people are shown; its name, empty where there is none."""
+    made: dict[str, Any] = {"type": "image"} if kind in PICTURES else {"type": "audio"}
+    if kind in TEXTS:
+        made = {"type": "text", "multiline": True, "max_length": LONG}
+    elif kind not in (*PICTURES, "audio"):
+        return ""
+    key = next((key for key in ("context", "image", "audio", "text", *names.keys()) if key in names), "")
+    name = draft.name(names[key], "context") if key and names[key].text else "context"
+    draft.add("context", {"name": name, **made}, part.notes.lines.get(part.path))
+    return name
+
+
+def _brought(draft: Draft, part: Part, names: Part, kind: str, shown: str) -> None:
+    line = part.notes.lines.get(part.path)
+    if kind == "selectable-text":
+        draft.add("answer", {"name": _claim(draft, names), "type": "spans", "of": shown, "max_spans": 1}, line)
+    elif kind == "select-multiple-text-multiple-tags":
+        made = {"name": _claim(draft, names), "type": "labelled_spans", "of": shown, "labels": _tags(part)}
+        draft.add("answer", made, line)
+    elif kind == "modify-original-text":
+        key = next((key for key in names.keys() if key not in ("context", "text")), "")  # noqa: SIM118
+        name = draft.name(names[key], "input") if key and names[key].text else "edited"
+        draft.add("input", {"name": name, "type": "edit", "of": shown, "max_length": LONG}, line)
+    elif kind in CHATS:
+        _chat(draft, part, line)
+
+
+def _claim(draft: Draft, names: Part) -> str:
+    key = next((key for key in ("answer", "label", "selected_text") if key in names), "")
+    if not key:
+        return draft.names["label"]
+    called = draft.names["label"] if names[key].text == "label" else names[key].text
+    return draft.name(names[key], "answer", called)
+
+
+def _tags(part: Part) -> list[Any]:
+    """The labels of spans: of the context itself, or of what models make."""
+    for found in (part["tags"], part["generative_context"]["artifacts"]["tags"]):
+        if found.value:
+            return options(found)
+    part.say("wrong", "Spans need labels: write them under tags.")
+    return []
+
+
+def _chat(draft: Draft, part: Part, line: int | None) -> None:
+    artifacts = part["generative_context"]["artifacts"]
+    chat: dict[str, Any] = {"name": "conversation", "type": "chat"}
+    turns = artifacts.take("num_interactions_chatbot", "becomes max_turns")
+    if type(turns) is int:
+        chat["max_turns"] = turns
+    if artifacts.take("choose_when_tie", "becomes tie") is False:
+        chat["tie"] = False
+    if part["type"].text.startswith("evaluate-texts") or "options_slider" in artifacts:
+        artifacts.take("options_slider", "each reply is rated from 1 to 5", "changed")
+        chat["rate"] = 5
+    draft.chats = True
+    draft.add("input", chat, line)
+    asked = {"name": "better", "type": "choice", "label": "Which side was better over all?", "options": SIDES}
+    draft.add("answer", asked, line)
+    draft.put("output", {"probabilities": False})
+    part.notes.add("changed", part["type"].path, "answer: better, since every task needs one; change it if you like")
+
+
+def _generative(draft: Draft, part: Part) -> None:
+    of = part["generative_context"]
+    of.take("is_generative", "the type says it")
+    of.take("type", "the type says it")
+    if True in (of.take("distinctive", "becomes contexts.sampling: unseen"), of.take("is_unique", "the same")):
+        draft.put("contexts", {"sampling": "unseen"})
+    artifacts = of["artifacts"]
+    for key in SAID:
+        draft.instruct(artifacts[key])
+    if artifacts.take("need_consent", "becomes a consent in the input") is True:
+        statement = artifacts.take("consent_uri", "becomes its statement")
+        made = {"name": "agreed", "type": "consent", "statement": f"I have read and agree to {statement}."}
+        draft.add("input", made if statement else {"name": "agreed", "type": "consent"}, None)
+    left = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
+            "tags": "Each context carries a tag of its own."}  # fmt: skip
+    artifacts.drop({key: reason for key, reason in left.items() if artifacts[key].path not in part.notes.told})

@@ -1,0 +1,101 @@
+"""Red teaming of image prompts in a browser: drawn, chosen, marked, checked, counted, seen by the owner, exported."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.running import operate, platform
+from dynabench.db import Database
+from dynabench.settings import Settings
+from tests.browser.people import Guest
+from tests.browser.test_looks import looks_well
+from tests.collection.drawing.conftest import TASK, opened
+from tests.models.served.painter import Painter, Studio, folder
+
+pytestmark = pytest.mark.browser
+WORDS = "Two cooks drop a bowl of red soup on a white floor"
+
+
+@pytest.fixture(scope="module")
+def draws(tmp_path_factory):
+    """A platform with a round of red teaming against two models that draw."""
+    home = Path(tmp_path_factory.mktemp("drawing"))
+    studio = Studio(oils=Painter(refuses="forbidden"), pixels=Painter(form="JPEG"))
+    for name in ("oils", "pixels"):
+        folder(home / "models", name, studio.url, pictures=2, size="256x256")
+    with platform(home, private_endpoints="127.0.0.1") as base:
+        db = Database(Settings(home=home).url)
+        db.write(opened, home / "models")
+        db.close()
+        yield SimpleNamespace(base=base, home=home, **studio.painters)
+    studio.stop()
+
+
+@pytest.fixture
+def guests(chromium, draws):
+    """Let people in."""
+    inside = []
+
+    def let_in(name, **options):
+        inside.append(Guest(chromium, draws.base, **options))
+        inside[-1].come_in(name)
+        return inside[-1]
+
+    yield let_in
+    said = [line for one in inside for line in one.said]
+    for one in inside:
+        one.context.close()
+    assert said == []
+
+
+def warned(page, path):
+    """Go to a page of the task and accept its warning."""
+    page.goto(path)
+    expect(page.get_by_text("Pictures of this task may show")).to_be_visible()
+    page.locator("main form button").first.click()
+
+
+def test_drawn_chosen_marked_checked_seen_and_exported(guests, draws):
+    ada = guests("ada")
+    page = ada.page
+    warned(page, f"/tasks/{TASK}/create")
+    expect(page.get_by_role("heading", name="Have 2 models draw")).to_be_visible()
+    prompt = page.get_by_label("The prompt")
+    prompt.fill("a forbidden fruit")
+    prompt.press("Control+Enter")
+    expect(page.get_by_role("alert").filter(has_text="safety system")).to_be_visible()
+    prompt.fill(WORDS)
+    page.get_by_role("button", name="Draw it").click()
+    expect(page.locator("#drawing .media-choice")).to_have_count(4)
+    looks_well(page)
+    page.locator("#drawing .media-choice input").nth(1).check()
+    page.get_by_text("Violence", exact=True).click()
+    page.get_by_label("Blood and injury").check()
+    page.get_by_label("Some harm").check()
+    page.get_by_role("button", name="Send it in").click()
+    expect(page.get_by_role("heading", name="You fooled")).to_be_visible()
+    expect(page.locator(".drawn-by img")).to_have_count(4)
+    looks_well(page)
+
+    for name in ("bob", "eva", "fay"):
+        other = guests(name).page
+        warned(other, f"/tasks/{TASK}/validate")
+        expect(other.get_by_text(WORDS)).to_be_visible()
+        expect(other.locator(".item-input img")).to_have_js_property("naturalWidth", 256)
+        if name == "bob":
+            looks_well(other)
+        other.get_by_role("button", name="Correct", exact=False).first.click()
+        expect(other.get_by_text("Nothing waits for your vote")).to_be_visible()
+    page.goto("/me")
+    rows = operate(draws.home, "export", TASK, "--format", "zip", "--output", str(draws.home / "rows.zip"))
+    assert rows is not None
+    with zipfile.ZipFile(io.BytesIO((draws.home / "rows.zip").read_bytes())) as packed:
+        [row] = [json.loads(line) for line in packed.read("rows.jsonl").splitlines()]
+        kept = [name for name in packed.namelist() if name.startswith("media/")]
+    assert row["input"]["prompt"] == WORDS
+    assert any(row["input"]["picture"]["media"] in name for name in kept)

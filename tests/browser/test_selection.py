@@ -1,0 +1,65 @@
+"""Data selection as people play it: rows chosen and sent, trained on and scored, compared, taken away."""
+
+import csv
+import io
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dynabench.tasks.shipped import selections
+from tests.browser.test_looks import looks_well
+
+pytestmark = pytest.mark.browser
+[SHIPPED] = selections()
+HERE = "/tasks/data-selection"
+POOL = list(SHIPPED.rows("pool"))
+
+
+def of(source: str) -> list[str]:
+    return [row["uid"] for row in POOL if source in row["tags"]][:100]
+
+
+def send(page: Page, name: str, uids: list[str]) -> None:
+    page.get_by_label("Name", exact=True).fill(name)
+    content = "\n".join(uids).encode()
+    page.get_by_label("Your rows").set_input_files({"name": "rows.txt", "mimeType": "text/plain", "buffer": content})
+    page.get_by_role("button", name="Submit").click()
+
+
+def scored(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    expect(page.locator(".timeline .reached")).to_have_count(4, timeout=120_000)
+    expect(page.locator(".facts")).to_contain_text("100 rows")
+
+
+def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
+    ada, ben = guest("selma"), guest("selim")
+    page = ada.page
+    page.goto(HERE)
+    expect(page.get_by_role("link", name="Create", exact=True)).to_have_count(0)
+    looks_well(page)
+    page.get_by_role("link", name="Submit a training set").click()
+    looks_well(page)
+    send(page, "desk-rows", [*of("desk"), of("desk")[0], "p-999"])
+    expect(page.locator("main")).to_contain_text("line 102: The pool has no row 'p-999'.", timeout=60_000)
+    page.goto(f"{HERE}/submit")
+    send(page, "desk-rows", of("desk"))
+    ben.page.goto(f"{HERE}/submit")
+    send(ben.page, "app-rows", of("app"))
+    scored(page, "desk-rows")
+    scored(ben.page, "app-rows")
+    looks_well(page)
+
+    page.goto(f"{HERE}/leaderboard")
+    rows = page.locator(".lb-table tr[data-row]")
+    for name in ("desk-rows", "app-rows", "data-selection-random-rows", "data-selection-whole-pool"):
+        expect(page.locator(f'tr[data-name="{name}"] [data-c="m.accuracy"]')).to_contain_text("–", timeout=60_000)
+    order = rows.evaluate_all("rows => rows.map(row => row.dataset.name)")
+    assert order.index("desk-rows") < order.index("app-rows")
+    expect(page.locator('tr[data-name="desk-rows"]')).to_contain_text("100 rows")
+    looks_well(page)
+    page.get_by_role("link", name="desk-rows", exact=True).click()
+    expect(page.locator(".lb-detail")).to_contain_text("learnt from 100 rows")
+    sheet = list(csv.DictReader(io.StringIO(page.request.get(f"/api/v1{HERE}/leaderboard/file").text())))
+    assert {row["name"]: row["rows"] for row in sheet}["app-rows"] == "100"
+    assert "roads: " in sheet[0]["balance"]

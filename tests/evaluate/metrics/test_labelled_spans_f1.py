@@ -1,0 +1,113 @@
+"""F1 of labelled spans: by hand, against the library seqeval, and against every pairing there is."""
+
+from itertools import permutations
+
+import pytest
+import seqeval.metrics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.evaluate import load
+
+often = settings(deadline=None, max_examples=60)
+LABELS = ("person", "place")
+LENGTH = 9  # tokens of a text
+
+
+def span(start: int, end: int, label: str = "person") -> dict[str, object]:
+    return {"start": start, "end": end, "label": label}
+
+
+@st.composite
+def apart(draw: st.DrawFn) -> list[dict[str, object]]:
+    """Spans that share nothing, in a text of `LENGTH` tokens."""
+    cuts = sorted(draw(st.sets(st.integers(0, LENGTH), max_size=6)))
+    return [span(*pair, draw(st.sampled_from(LABELS))) for pair in zip(cuts[::2], cuts[1::2], strict=False)]
+
+
+overlapping = st.lists(
+    st.builds(lambda at, size, label: span(at, at + size, label), st.integers(0, 5), st.integers(1, 4), st.sampled_from(LABELS)),
+    max_size=4,
+    unique_by=lambda each: tuple(each.values()),
+)  # fmt: skip
+
+
+def compute(said, right, **options):
+    return load("labelled_spans_f1").compute(predictions=said, references=right, **options)
+
+
+def tags(spans):
+    found = ["O"] * LENGTH
+    for each in spans:
+        for at in range(each["start"], each["end"]):
+            found[at] = f"{'B' if at == each['start'] else 'I'}-{each['label']}"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("said", "right", "scores"),
+    [
+        # strict, exact, partial, type
+        ([span(0, 3)], [span(0, 3)], (1, 1, 1, 1)),
+        ([span(0, 3, "place")], [span(0, 3)], (0, 1, 1, 0)),
+        ([span(0, 2)], [span(0, 3)], (0, 0, 0.5, 1)),
+        ([span(0, 2, "place")], [span(0, 3)], (0, 0, 0.5, 0)),
+        ([span(4, 5)], [span(0, 3)], (0, 0, 0, 0)),
+        ([], [span(0, 3)], (0, 0, 0, 0)),
+        ([span(0, 1), span(1, 2)], [span(0, 2)], (0, 0, 1 / 3, 2 / 3)),  # one half of one, of 2 + 1 spans
+        ([span(0, 3), span(0, 3, "place")], [span(0, 3, "place")], (2 / 3, 2 / 3, 2 / 3, 2 / 3)),
+    ],
+)
+def test_by_hand(said, right, scores):
+    found = compute([said], [right])
+    assert [found[key] for key in ("f1", "exact_f1", "partial_f1", "type_f1")] == pytest.approx(scores)
+
+
+@often
+@given(st.lists(st.tuples(apart(), apart()), min_size=1, max_size=4).filter(lambda rows: any(map(any, rows))))
+def test_the_strict_score_is_that_of_seqeval(rows):
+    said, right = zip(*rows, strict=True)
+    found = compute(list(said), list(right))
+    tagged = [list(map(tags, right)), list(map(tags, said))]
+    for ours, theirs in {"precision": "precision_score", "recall": "recall_score", "f1": "f1_score"}.items():
+        assert found[ours] == pytest.approx(getattr(seqeval.metrics, theirs)(*tagged, zero_division=0)), ours
+
+
+def best(said, right, worth):
+    """The most that any pairing is worth."""
+    few, many = sorted((said, right), key=len)
+    return max(sum(map(worth, few, order)) for order in permutations(many, len(few)))
+
+
+def overlap(one, other):
+    return one["start"] < other["end"] and other["start"] < one["end"]
+
+
+@often
+@given(overlapping, overlapping)
+def test_partial_and_type_take_the_best_of_all_pairings(said, right):
+    def place(one, other):
+        same = (one["start"], one["end"]) == (other["start"], other["end"])
+        return 1 if same else 0.5 * overlap(one, other)
+
+    def kind(one, other):
+        return overlap(one, other) and one["label"] == other["label"]
+
+    found, size = compute([said], [right]), len(said) + len(right)
+    for key, worth in (("partial_f1", place), ("type_f1", kind)):
+        assert found[key] == pytest.approx(2 * best(said, right, worth) / size if size else 0), key
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ([[{"start": 1, "end": 2}]], "row 0"),
+        (["spans"], "give a list of"),
+        ([[span(3, 1)]], "ends after it starts"),
+        ([[{"start": 0.5, "end": 2, "label": "person"}]], "whole numbers"),
+        ([[(0, 2, 3)]], "the label is a text"),
+    ],
+)
+def test_what_is_no_span_is_refused_with_its_row(wrong, told):
+    with pytest.raises(ValueError, match=told):
+        compute(wrong, [[]])

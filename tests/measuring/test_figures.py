@@ -1,0 +1,160 @@
+"""Figures against ones counted by hand, and against other libraries."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon, pdist
+
+from dynabench.measuring import bayes, found
+from dynabench.measuring.bags import bag
+from dynabench.measuring.measures import (
+    complexity,
+    conditions,
+    difficulty,
+    diversity,
+    measures,
+    near_duplicates,
+    similarity,
+    trick_words,
+    vocabulary,
+    writers,
+)  # fmt: skip
+from dynabench.measuring.sample import Earlier, Group, Marked, Row, Said, Sample
+from tests.measuring.samples import inference
+
+
+def written(*texts, **more):
+    rows = [Row(place, {"text": text}, **more) for place, text in enumerate(texts)]
+    return Sample(tuple(rows), len(rows), {"text": "Text"})
+
+
+def value(of, name):
+    return next(each.value for each in of.figures if each.name == name)
+
+
+def test_concentration_of_writers():
+    counts = np.array([6.0, 3.0, 1.0])
+    assert writers.effective(counts) == pytest.approx(100 / 46)
+    assert writers.gini(counts) == pytest.approx((6 - 3 + 6 - 1 + 3 - 1) / (3 * 10))
+    assert writers.effective(np.ones(8)) == pytest.approx(8)
+    assert writers.gini(np.ones(8)) == pytest.approx(0)
+
+
+def test_self_bleu_is_that_of_each_text_against_all_others():
+    from sacrebleu.metrics import BLEU
+
+    texts = [text.split() for text in ("a b c d e f", "a b c d x y z", "q r a b c d e s", "m n o p q")]
+    scorer = BLEU(tokenize="none", smooth_method="add-k", smooth_value=1, effective_order=False)
+    for place, score in enumerate(diversity.self_bleu(texts)):
+        others = [" ".join(text) for at, text in enumerate(texts) if at != place]
+        assert score * 100 == pytest.approx(scorer.sentence_score(" ".join(texts[place]), others).score)
+
+
+def test_distinct_n_grams_and_the_spread_of_vectors():
+    assert diversity.distinct([["a", "b", "a"], ["a", "b"]], 2) == pytest.approx(2 / 3)
+    vectors = np.random.default_rng(0).normal(size=(20, 6))
+    assert diversity.spread(vectors) == pytest.approx(pdist(vectors, "cosine").mean())
+
+
+def test_divergence_is_that_of_scipy_in_bits():
+    p, q = np.array([3.0, 1, 0, 4]), np.array([1.0, 1, 5, 1])
+    assert similarity.divergence(p, q) == pytest.approx(jensenshannon(p, q, base=2) ** 2)
+
+
+def test_rounds_with_other_words_are_told_apart_and_alike_ones_are_not():
+    here = inference(120, seed=1)
+    alike, other = inference(120, seed=2), inference(120, planted=1.0, seed=3)
+    for earlier, apart in ((alike, False), (other, True)):
+        sample = Sample(here.rows, 120, here.fields, here.labels, earlier=(Earlier(1, earlier.rows),))
+        [table] = similarity.measure(sample).tables
+        assert (table.rows[0][3] < 0.05) == apart
+
+
+def test_cross_validated_naive_bayes_agrees_with_scikit_learn():
+    from sklearn.naive_bayes import MultinomialNB
+
+    sample = inference(150, planted=0.5)
+    present, _ = bag(sample.words, 2, pairs=True)
+    labels = np.array([sample.labels.index(row.label) for row in sample.rows])
+    fold = bayes.folds(sample.writers, np.random.default_rng(0))
+    assert all(len(set(fold[sample.writers == each])) == 1 for each in range(sample.people))
+    said = bayes.predicted(present, labels[None], fold, 3)[0]
+    for each in range(bayes.FOLDS):
+        train, test = fold != each, fold == each
+        counts = np.bincount(labels[train], minlength=3) + 1
+        model = MultinomialNB(class_prior=counts / counts.sum()).fit(present[train], labels[train])
+        assert (model.predict(present[test]) == said[test]).all()
+
+
+def test_near_duplicates_by_others_and_in_earlier_rounds():
+    sample = written("The sun shines on the hill", "the sun shines on the hill.", "It rains a lot in spring", "Cats.")
+    sample = Sample(
+        sample.rows, 4, sample.fields, earlier=(Earlier(1, (Row(9, {"text": "It rains a lot in spring!"}),)),)
+    )
+    of = near_duplicates.measure(sample)
+    assert (value(of, "alike"), value(of, "by_others"), value(of, "again")) == (0.5, 0.5, 0.25)
+
+
+def test_vocabulary_counts_different_words():
+    of = vocabulary.measure(written("one two two", "two three"))
+    assert (value(of, "different"), value(of, "words"), value(of, "once")) == (3, 5, pytest.approx(2 / 3))
+
+
+def test_complexity_finds_negations_numbers_and_words_of_the_context():
+    of = complexity.measure(written("He isn't here. Never.", "It cost 5 pounds", context="it cost a lot of pounds"))
+    assert (value(of, "negated"), value(of, "numbers")) == (0.5, 0.5)
+    assert value(of, "shared") == pytest.approx(3 / 9)
+
+
+def test_difficulty_counts_votes_and_models_that_disagree():
+    said = (Said("a", "yes", True, 0.9, 0.1), Said("b", "no", False, 0.7, 0.7))
+    rows = (
+        Row(1, {"text": "a"}, said=said, votes=("correct", "correct")),
+        Row(2, {"text": "b"}, said=(said[1], said[1]), votes=("correct", "incorrect")),
+        Row(3, {"text": "c"}),
+    )
+    of = difficulty.measure(Sample(rows, 3, {"text": "Text"}))
+    assert value(of, "agreement") == 0.5
+    assert value(of, "apart") == 0.5
+    assert value(of, "claimed") == pytest.approx((0.4 + 0.7) / 2)
+    [table] = of.tables
+    assert [row[:2] for row in table.rows] == [("a", 1.0), ("b", 0.0)]
+
+
+def test_experts_that_fool_more_often_are_told_from_others():
+    rng = np.random.default_rng(0)
+
+    def group(name, first, rate):
+        return Group(name, np.arange(first, first + 12), rng.binomial(20, rate, 12), np.full(12, 20))
+
+    of = conditions.measure(
+        Sample((), 0, {}, groups={"source": (group("annotators", 0, 0.2), group("experts", 50, 0.6))})
+    )
+    assert of.finding == "Unlike the rest: annotators, experts"
+    alike = {"source": (group("annotators", 0, 0.3), group("experts", 50, 0.3))}
+    assert conditions.measure(Sample((), 0, {}, groups=alike)).finding.startswith("No condition")
+
+
+def test_words_that_authors_blame_are_set_against_chance():
+    rows = tuple(Row(place, {"text": "x"}, words=Marked(2, 1 + place % 2, 0.4)) for place in range(8))
+    of = trick_words.measure(Sample(rows, 8, {"text": "Text"}))
+    assert value(of, "shared") == 0.75
+    assert value(of, "chance") == pytest.approx(0.2)
+    assert of.finding.endswith("are words it looked at")
+
+
+def test_the_public_sees_nothing_that_few_writers_stand_behind():
+    table = found.Table("t", "T", found.columns(("word", "Word", "text")), (("rare",), ("common",)), (2, 9))
+    of = found.Found("x", (), (table,), 9)
+    assert found.public(of).tables[0].rows == (("common",),)
+    assert found.public(found.Found("x", (), (), 4)) is None
+    assert found.read(of.document()) == of
+
+
+@pytest.mark.parametrize("name", measures())
+def test_every_measure_stands_empty_and_single_rounds(name):
+    measure = measures()[name]
+    assert measure.TITLE
+    assert measure.ABOUT
+    for sample in (Sample((), 0, {"text": "Text"}), written("One."), written("", "")):
+        made = measure.measure(sample)
+        assert made is None or found.read(made.document()).finding

@@ -1,0 +1,98 @@
+"""Archives of tasks with pictures: out, into another deployment, and out again."""
+
+import hashlib
+import json
+
+import pytest
+from sqlalchemy import func, select
+
+from dynabench.archives import layout
+from dynabench.errors import Invalid
+from dynabench.media.store import Store
+from dynabench.media.tables import MediaUse
+from dynabench.rounds.tables import Task
+from tests.archives.packing import alike, bring, files, packed, put_together
+from tests.datasets import conftest as around
+from tests.media import files as made
+from tests.media.conftest import send
+from tests.media.test_story import play
+
+elsewhere, other_settings = around.elsewhere, around.other_settings
+
+
+@pytest.fixture
+def archive(owner, person, client, settings):
+    """Of the task, with an example that shows a picture of its author's own."""
+    ada = person("ada")
+    play(ada, send(ada, "input.image", made.picture(colour=(3, 3, 200))), "red")
+    owner.post("/api/v1/tasks/colours/rounds/1/close")
+    return packed(client.app.state.db, settings, "colours")
+
+
+def test_a_task_with_pictures_comes_back_unchanged(archive, elsewhere, other_settings, tmp_path):
+    kept = {name: part for name, part in files(archive).items() if name.startswith("media/")}
+    assert len(kept) == 5  # four of the contexts, one of the example
+    assert all(hashlib.sha256(part).hexdigest() in name for name, part in kept.items())
+    done = bring(elsewhere, other_settings, archive, "hues", tmp_path)
+    assert (done.refused, done.notes) == ([], {})
+    again = packed(elsewhere, other_settings, "hues")
+    assert alike(again, "colours") == alike(archive, "colours")
+    store = Store.of(other_settings)
+    assert all(store.read(name.rpartition("/")[2]) == part for name, part in kept.items())
+    uses = elsewhere.read(lambda session: session.scalar(select(func.count()).select_from(MediaUse)))
+    assert uses == 5  # four of contexts, one of the example
+
+
+def test_a_picture_that_loses_by_being_written_anew_is_kept_under_another_name(
+    archive, elsewhere, other_settings, tmp_path
+):
+    parts = files(archive)
+    [old] = [name for name in parts if name.startswith("media/") and name.rpartition("/")[2] in _own(parts)]
+    photo = made.picture("JPEG", size=(40, 30), exif=b"Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\0")
+    del parts[old]
+    new = hashlib.sha256(photo).hexdigest()
+    rows = parts[layout.EXAMPLES].replace(old.rpartition("/")[2].encode(), new.encode())
+    parts |= {f"media/{new}": photo, layout.EXAMPLES: rows}
+    done = bring(elsewhere, other_settings, put_together(parts), "hues", tmp_path)
+    assert (done.refused, done.notes) == ([], {})
+    [kept] = _own(files(packed(elsewhere, other_settings, "hues")))
+    assert kept != new
+    assert b"Exif" not in Store.of(other_settings).read(kept)
+
+
+def _own(parts):
+    return {json.loads(line)["input"]["image"]["media"] for line in parts[layout.EXAMPLES].splitlines()}
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (made.SVG, ""),
+        (made.bomb(), "points"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(90), "no PNG, JPEG or WebP"),
+        (b"", "empty"),
+        (bytes(21 * 2**20), "too large"),
+    ],
+)
+def test_files_that_no_upload_could_be_are_refused(content, told, archive, elsewhere, other_settings, tmp_path):
+    name = f"media/{hashlib.sha256(content).hexdigest()}"
+    hostile = put_together(files(archive) | {name: content})
+    if not told:  # text, which a file may be, and which is shown nowhere
+        assert bring(elsewhere, other_settings, hostile, "hues", tmp_path).refused == []
+        return
+    with pytest.raises(Invalid, match=told):
+        bring(elsewhere, other_settings, hostile, "hues", tmp_path)
+    assert elsewhere.read(lambda session: session.scalar(select(func.count()).select_from(Task))) == 0
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_file_is_called_by_what_it_holds_and_named_by_the_manifest(archive, elsewhere, other_settings, tmp_path):
+    parts = files(archive)
+    name = next(each for each in parts if each.startswith("media/"))
+    for hostile, told in (
+        (put_together(parts | {name: made.picture(colour=(1, 1, 1))}), "called by its SHA-256"),
+        (put_together(parts | {"media/../../passwd": b"x"}), "no such file"),
+    ):
+        with pytest.raises(Invalid, match=told):
+            bring(elsewhere, other_settings, hostile, "hues", tmp_path)

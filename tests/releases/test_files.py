@@ -1,0 +1,109 @@
+"""What a release writes: files that never change, that others can load, and that give nobody the hidden part."""
+
+import hashlib
+import json
+
+import pytest
+
+from dynabench.datasets import stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.jobs import Job
+from dynabench.releases import making, manifest, service
+from dynabench.rounds.tables import Round
+from tests.releases.world import collected, files, released, texts
+
+
+@pytest.fixture
+def world(database):
+    return collected(database)
+
+
+def test_a_round_becomes_files_that_are_the_same_each_time(world, settings, tmp_path):
+    made = released(world, settings)
+    assert made.state == "ready"
+    folder = service.folder(settings, made.id)
+    found = files(folder)
+    assert {"README.md", "datasheet.md", "LICENSE.md", "croissant.json", "eval.yaml", "task.yaml", "round.json",
+            "manifest.json"} <= found.keys()  # fmt: skip
+    assert hashlib.sha256(found["manifest.json"]).hexdigest() == made.digest
+    canary = made.manifest["canary"].encode()
+    assert all(canary in content for content in found.values()), "in every file"
+    told = manifest.read(folder)
+    assert {each.path for each in told.files} | {"manifest.json"} == found.keys()
+    assert sum(told.examples.values()) == 40
+
+    again = tmp_path / "again"
+    again.mkdir()
+    making.to_folder(world.db, settings, world.task, 1, made, again)
+    assert files(again) == found, "to the byte"
+
+
+def test_the_parts_keep_the_rules(world, settings):
+    made = released(world, settings)
+    parts = world.db.read(service.parts_of, made.round_id)
+    sizes = {part: list(parts.values()).count(part) for part in set(parts.values())}
+    assert sizes["rejected"] + sizes.get("withheld", 0) >= 10
+    assert sizes["train"] >= 10
+    assert min(sizes[part] for part in ("dev", "test", "hidden")) >= 1
+    rows = {part: [json.loads(line) for line in text.splitlines()] for part, text in _data(settings, made).items()}
+    for part in ("dev", "test", "train"):
+        assert {row["verdict"] for row in rows[part]} == {"correct"}
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        for column in ("author", "premise"):
+            assert not {row[column] for row in rows[one]} & {row[column] for row in rows[other]}, column
+    assert made.report["held"] == ["writers", "contexts"]
+
+
+def _data(settings, made):
+    folder = service.folder(settings, made.id) / "data"
+    return {path.stem: path.read_bytes() for path in folder.glob("*.jsonl")}
+
+
+def test_nobody_reads_the_hidden_part(world, settings):
+    made = released(world, settings)
+    parts, written = world.db.read(service.parts_of, made.round_id), texts(world)
+    secret = [written[uid] for uid, part in parts.items() if part == "hidden"]
+    assert secret
+    everything = b"".join(files(service.folder(settings, made.id)).values())
+    for uid, part in parts.items():
+        assert (written[uid].encode() in everything) == (part not in ("hidden", "withheld"))
+
+    def versions(session):
+        return {part: session.get_one(DatasetVersion, getattr(made, f"{part}_id")) for part in ("test", "hidden")}
+
+    kept = world.db.read(versions)
+    hidden = [row.inputs["hypothesis"] for row in stored.read(settings, kept["hidden"].digest)]
+    assert sorted(hidden) == sorted(secret)
+    public = [row.uid for row in stored.read(settings, kept["test"].digest)]
+    assert sorted(public) == sorted(uid for uid, part in parts.items() if part == "test")
+    visible = world.db.read(lambda session: {each.name: each.visibility for each in session.query(Dataset)})
+    assert visible == {"round-1": "public", "round-1-hidden": "hidden"}
+    queued = world.db.read(lambda session: [each.kind for each in session.query(Job)])
+    assert queued.count("queue_evaluations") == 2, "every model of the task is evaluated on both"
+
+
+def test_a_released_round_changes_no_more(world, settings):
+    made = released(world, settings)
+    assert world.db.read(lambda session: session.get_one(Round, made.round_id).state) == "released"
+    before = world.projections()
+    assert world.rebuilt() == before, "what is withheld can be counted again from the ledger"
+    with pytest.raises(service.errors.Conflict, match="released"):
+        world.vote(world.owner, 3, "correct", owner=True)
+    with pytest.raises(service.errors.Conflict, match="is released"):
+        released(world, settings)
+
+
+def test_warnings_are_to_be_accepted_and_a_vote_meanwhile_is_counted(world, settings):
+    author = world.person()
+    world.example(author, input={"hypothesis": "Nobody has looked at this one yet."})
+    world.db.write(service.rounds.close_round, None, world.task, 1)
+    with pytest.raises(service.errors.Conflict, match="wait for votes"):
+        released(world, settings, anyway=False)
+    assert world.db.read(service.of_round, world.task, 1).state == "failed"
+
+    plan = making.planning.plan(world.db, settings, world.task, 1)
+    id = world.db.read(service.of_round, world.task, 1).id
+    world.db.write(lambda session: setattr(service.of_round(session, world.task, 1), "anyway", True))
+    world.vote(world.person(), 41, "correct")
+    assert world.db.write(service.freeze, id, plan) == "changed"
+    assert released(world, settings).state == "ready"

@@ -1,0 +1,223 @@
+"""Releases over the API, in the console and on their page; what models' gaps say; where releases are pushed."""
+
+import io
+import json
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import fsspec
+import numpy as np
+import pytest
+
+from dynabench import errors, jobs
+from dynabench.registry.tables import Submission
+from dynabench.releases import durable, pushing, service
+from dynabench.rounds import service as rounds
+from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.tables import Evaluation, Score
+from tests.conftest import Browser
+from tests.releases.world import collected, released, texts
+
+WHERE = "/api/v1/tasks/checks/rounds/1/release"
+PAGE = "/tasks/checks/manage/rounds/1/release"
+
+
+@pytest.fixture
+def world(database):
+    return collected(database)
+
+
+@pytest.fixture
+def olga(world, person):
+    found = person("olga")
+    world.db.write(rounds.set_role, None, world.task, "olga", "owner")
+    return found
+
+
+@pytest.fixture
+def work(world, settings, monkeypatch):
+    """Do the jobs of releases in this process, by the steps that the worker takes."""
+    monkeypatch.setattr(jobs, "_database", world.db)
+    monkeypatch.setattr(durable, "get_settings", lambda: settings)
+
+    def run():
+        found = world.db.read(service.of_round, world.task, 1)
+        if problem := durable.freeze(found.id):
+            return problem
+        return durable.finish(found.id, durable.write(found.id), durable.rows(found.id))
+
+    return run
+
+
+def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, work, person):
+    assert olga.post(WHERE + "/preview", json={}).status_code == 409, "an open round is not released"
+    world.db.write(rounds.close_round, None, world.task, 1)
+    assert olga.post(WHERE + "/preview", json={"train": 0.9}).status_code == 422
+    told = olga.post(WHERE + "/preview", json={"seed": 3}).json()
+    assert told["rules"]["seed"] == 3
+    assert sum(told["report"]["parts"].values()) == 40
+    assert client.get(WHERE).status_code == 404
+    assert olga.post(WHERE, json={"anyway": True}).json()["state"] == "queued"
+    assert olga.post(WHERE, json={"anyway": True}).status_code == 409
+    digest = work()
+
+    found = client.get(WHERE).json()
+    assert (found["state"], found["digest"]) == ("ready", digest)
+    assert found["id"] == f"dynabench:checks.r1.{digest[:16]}"
+    assert digest in found["citation"]
+    assert "hidden" not in found["report"]["labels"]
+    assert client.get("/api/v1/tasks/checks/releases").json()["items"][0]["digest"] == digest
+    rows = client.get(WHERE + "/files/data/test.jsonl")
+    assert len(rows.text.splitlines()) == found["report"]["parts"]["test"]
+    assert client.get(WHERE + "/files/data/hidden.jsonl").status_code == 404
+    assert client.get(WHERE + "/files/..%2f..%2fdynabench.sqlite").status_code == 404
+    with zipfile.ZipFile(io.BytesIO(client.get(WHERE + ".zip").content)) as zipped:
+        assert {f"checks-round-1/{each['path']}" for each in found["files"]} == set(zipped.namelist())
+    kinds = [each["kind"] for each in olga.get("/api/v1/tasks/checks/acts").json()["items"]]
+    assert "round.released" in kinds
+
+
+def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings):
+    made = released(world, settings)
+    parts, written = world.db.read(service.parts_of, made.round_id), texts(world)
+    secret = [written[uid].rstrip(".") for uid, part in parts.items() if part == "hidden"]
+    public = [written[uid].rstrip(".") for uid, part in parts.items() if part == "test"]
+    shown = [olga.get("/api/v1/tasks/checks/examples", params={"limit": 100}).text]
+    shown += [caller.get("/api/v1/tasks/checks/export").text for caller in (olga, client)]
+    assert all(any(text in page for text in public) for page in shown)
+    pages = ("/", "/tasks/checks", "/tasks/checks/rounds/1", "/tasks/checks/rounds/1/release", "/tasks/checks/datasets")
+    shown += [client.get(page).text for page in pages]
+    shown += [client.get("/tasks/checks/datasets/round-1").text]
+    assert not [text for text in secret for page in shown if text in page]
+    ids = {uid: id for id, uid in world.db.read(lambda session: session.execute(_ids()).all())}
+    hidden = next(uid for uid, part in parts.items() if part == "hidden")
+    assert olga.get(f"/api/v1/examples/{ids[hidden]}").status_code == 404
+
+
+def _ids():
+    from sqlalchemy import select
+
+    from dynabench.collection.tables import Example
+
+    return select(Example.id, Example.uid)
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, client, work):
+    browser = Browser(client)
+    assert browser.log_in("olga").status_code == 303
+    assert "not closed" in browser.get(PAGE).text
+    world.db.write(rounds.close_round, None, world.task, 1)
+    assert f'href="{PAGE}"' in browser.get("/tasks/checks/manage/rounds/1").text
+    shown = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text
+    assert "to test on, nobody ever reads it" in shown
+    assert 'name="seed" value="2"' in shown
+    assert browser.get(PAGE, params={"look": "yes", "train": "lots"}).status_code == 422
+    wrong = browser.submit(PAGE, page="/settings", sure="2", seed="2", anyway="yes")
+    assert wrong.status_code == 422
+    assert "Type the number of the round" in wrong.text
+    assert browser.submit(PAGE, page="/settings", sure="1", seed="2", anyway="yes").status_code == 303
+    assert "about to be released" in browser.get(PAGE).text
+    assert len(work()) == 64
+    assert "is released" in browser.get(PAGE).text
+    page = client.get("/tasks/checks/rounds/1/release").text
+    assert "manifest.json" in page
+    assert "Scores stand here once models were evaluated on both parts." in page
+    assert 'href="/tasks/checks/rounds/1/release"' in client.get("/tasks/checks/rounds/1").text
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
+    made = released(world, settings)
+
+    def score(session, name, public, hidden):
+        entered = Submission(task_id=world.task, kind="installed", name=name, model=name, version="1" * 16, inside=True,
+                             state="ready", card={})  # fmt: skip
+        session.add(entered)
+        session.flush()
+        for version, (value, low, high) in ((made.test_id, public), (made.hidden_id, hidden)):
+            of = Evaluation(submission_id=entered.id, version_id=version, state="done")
+            session.add(of)
+            session.flush()
+            drawn = packed(np.full(REPLICATES, value))
+            session.add(Score(evaluation_id=of.id, metric="accuracy", value=value, low=low, high=high, n=200,
+                              replicates=drawn))  # fmt: skip
+
+    world.db.write(score, "honest", (0.7, 0.63, 0.76), (0.68, 0.61, 0.74))
+    world.db.write(score, "seen", (0.99, 0.96, 1.0), (0.6, 0.53, 0.67))
+    gaps = client.get(WHERE).json()["gaps"]
+    assert [each["model"] for each in gaps] == ["seen", "honest"]
+    assert gaps[0]["low"] == pytest.approx(0.39 - np.hypot(0.03, 0.07))
+    assert gaps[0]["low"] > 0 > gaps[1]["low"]
+    shown = client.get("/tasks/checks/rounds/1/release").text
+    assert "1 model does better on what it may have seen" in shown
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_release_is_pushed_to_stores_and_to_the_hub(world, settings, tmp_path):
+    made = released(world, settings)
+    folder = service.folder(settings, made.id)
+    pushing.push(settings, folder, (tmp_path / "there").as_uri())
+    pushing.push(settings, folder, "memory://shelf/one")
+    memory = fsspec.filesystem("memory")
+    for path in folder.rglob("*.*"):
+        name = path.relative_to(folder)
+        assert (tmp_path / "there" / name).read_bytes() == path.read_bytes() == memory.cat(f"/shelf/one/{name}")
+    with pytest.raises(errors.Invalid, match="no address"):
+        pushing.push(settings, folder, "nothing://x")
+    hub = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    hub.taken = {}
+    threading.Thread(target=hub.serve_forever, daemon=True).start()
+    try:
+        known = settings.model_copy(update={"hub_url": f"http://127.0.0.1:{hub.server_address[1]}"})
+        place = pushing.push(known, folder, "hf://datasets/some/round", "hf_secret")
+    finally:
+        hub.shutdown()
+        hub.server_close()
+    assert place.endswith("/datasets/some/round/tree/" + "a" * 40)
+    assert set(hub.taken) == {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
+    assert made.digest in hub.summary
+    with pytest.raises(errors.Invalid, match="OWNER/NAME"):
+        pushing.push(known, folder, "hf://models/some/round")
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The few routes that making and filling a repository need; all files go with the commit."""
+
+    def do_POST(self):
+        import base64
+
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        assert self.headers["authorization"] == "Bearer hf_secret"
+        home = f"http://127.0.0.1:{self.server.server_address[1]}/datasets/some/round"
+        if self.path.endswith("/repos/create"):
+            self.answer({"url": home, "name": "some/round"})
+        elif "/preupload/" in self.path:
+            names = [each["path"] for each in json.loads(body)["files"]]
+            self.answer({"files": [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]})
+        elif "/commit/" in self.path:
+            for line in map(json.loads, body.splitlines()):
+                if line["key"] == "header":
+                    self.server.summary = line["value"]["summary"]
+                else:
+                    self.server.taken[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+            self.answer(
+                {"success": True, "commitOid": "a" * 40, "commitUrl": f"{home}/commit/{'a' * 40}", "hookOutput": ""}
+            )
+        else:
+            self.answer({})
+
+    def do_GET(self):
+        self.answer({"id": "some/round", "sha": "b" * 40, "siblings": []})
+
+    def answer(self, document):
+        body = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass

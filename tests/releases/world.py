@@ -1,0 +1,76 @@
+"""A round to release: writers with contexts of their own, verified examples and others, a chain of edits, copies."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from dynabench.collection.tables import Example
+from dynabench.db import Database
+from dynabench.releases import making, service
+from dynabench.releases.tables import Release
+from dynabench.rounds.tables import Context
+from dynabench.settings import Settings
+from tests.datasets.world import said, written
+from tests.validation.world import World
+
+WORDS = """river candle orbit meadow signal copper lantern harvest violin glacier button thunder pocket marble anchor
+ribbon walnut comet saddle engine velvet harbour pepper mirror cactus ladder falcon basket pillow magnet""".split()
+
+
+def sentence(number: int) -> str:
+    """A text that is like no other."""
+    drawn = random.Random(number)
+    return " ".join(drawn.sample(WORDS, 9)).capitalize() + "."
+
+
+def collected(database: Database, writers: int = 10, each: int = 4) -> World:
+    """`writers` people with a context each and `each` verified examples on it; the last of each is not verified."""
+    world = World(database)
+    judges = [world.person(), world.person()]
+    for number in range(writers):
+        author, tag = world.person(), f"c{number}"
+
+        def context(session: Any, tag: str = tag, number: int = number) -> int:
+            values = {"premise": f"Scene {number}: {sentence(1000 + number)}"}
+            made = Context(task_id=world.task, values=values, tag=tag, digest=f"{number + 10:064x}", draw=number)
+            session.add(made)
+            session.flush()
+            return made.id
+
+        world.tagged[tag] = database.write(context)
+        for place in range(each):
+            label = ("entailment", "neutral", "contradiction")[(number + place) % 3]
+            text = sentence(100 * number + place)
+            id = written(world, author, text, tag=tag, answer={"label": label}, fooled=place != 2)
+            if place == 0:
+                said(world, id, {})
+            if place != 2:
+                for judge in judges:
+                    world.vote(judge, id, "incorrect" if place == each - 1 else "correct")
+    return world
+
+
+def released(world: World, settings: Settings, anyway: bool = True, **changes: Any) -> Release:
+    """The round, closed and released as the command does it."""
+    if world.db.read(lambda session: service.rounds.round_of(session, world.task, 1).state) == "open":
+        world.db.write(service.rounds.close_round, None, world.task, 1)
+
+    def begin(session: Any) -> int:
+        rules = service.rules_of(session, world.task, 1, changes)
+        return service.begin(session, None, world.task, 1, rules, anyway).id
+
+    return making.make(world.db, settings, world.db.write(begin))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def texts(world: World) -> dict[str, str]:
+    """What was written, by uid."""
+
+    def read(session: Any) -> dict[str, str]:
+        return {each.uid: each.input["hypothesis"] for each in session.query(Example)}
+
+    return world.db.read(read)
