@@ -124,14 +124,11 @@ def wrong(language: str, sources: Catalog) -> Iterator[str]:
         forms = entry.string if isinstance(entry.string, tuple) else (entry.string,)
         if isinstance(message.id, tuple) and len(forms) != known.num_plurals:
             yield f"{language}: {len(forms)} forms in place of {known.num_plurals} for {first!r}"
-        sources_placeholders = [_placeholders(each) for each in _forms(message.id)]
-        for form in forms:
-            own = _placeholders(form)
-            if (
-                own - sources_placeholders[-1] - sources_placeholders[0]
-                or (not isinstance(message.id, tuple) and own != sources_placeholders[0])
-                or sources_placeholders[-1] - own - {"num", "n", "many"}
-            ):
+        asked = [_placeholders(each) for each in _forms(message.id)]
+        for at, form in enumerate(forms):
+            lacking = asked[-1] - _placeholders(form) - {"num"}
+            told = isinstance(message.id, tuple) and at < len(forms) - 1  # forms for 0, 1 and 2 may say it in words
+            if _placeholders(form) - asked[0] - asked[-1] or (lacking and not told):
                 yield f"{language}: other placeholders than {first!r}: {form!r}"
 
 

@@ -1,14 +1,20 @@
 """The pages in each of their languages: nothing is left in English, and what is bracketed shows what was forgotten."""
 
+import json
+import pickle
 import re
 from collections.abc import Mapping
 from gettext import NullTranslations
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import Markup
 from pydantic import BaseModel
 
 from dynabench import language
+from dynabench.language import _, ngettext
+from dynabench.web import filters
+from scripts import languages
 from tests.web.pages import PAGES
 from tests.web.test_templates import draw
 
@@ -17,6 +23,7 @@ HOLLOW = {"script", "style", "code", "pre", "svg", "textarea", "option", "kbd", 
 THEIRS = re.compile(r"user-text|card-text|avatar|models|mono|tag|wordmark|badge-name|marked|strip|instructions|prose")
 """Classes of what people and owners wrote, and of names."""
 
+SOURCES = languages.extracted()
 NAMES = re.compile(r"[\W\d]*(Dynabench|v?MER|n|CC[ -]BY[-\w. ]*|hace .*|[\d.]+% to [\d.]+%)[\W\d]*")
 """Names and abbreviations that every language has."""
 
@@ -43,7 +50,7 @@ class Seen(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
             given = dict(attrs)
-            theirs = given.get("dir") == "auto" or "lang" in given and tag != "html"
+            theirs = given.get("dir") == "auto" or ("lang" in given and tag != "html")
             self.open.append((tag, theirs or tag in HOLLOW or bool(THEIRS.search(given.get("class") or ""))))
 
     def handle_endtag(self, tag):
@@ -98,3 +105,44 @@ def test_every_text_of_a_page_is_in_the_catalogues(name, monkeypatch):
         monkeypatch.setattr(f"{place}.catalogue", lambda _: Bracketed())
     with language.speaking("es"):
         assert sorted(set(forgotten(name))) == []
+
+
+@pytest.mark.parametrize("spoken", languages.TRANSLATED)
+def test_catalogues_are_complete(spoken):
+    assert list(languages.wrong(spoken, SOURCES)) == []
+
+
+def test_a_phrase_is_english_for_programs_and_said_in_the_language_of_its_page():
+    phrase = _("There is no task %(task_id)s.", task_id="nli")
+    assert json.dumps(phrase) == '"There is no task nli."'
+    assert phrase == pickle.loads(pickle.dumps(phrase)) == language.restored(language.kept(phrase))
+    with language.speaking("es"):
+        assert f"{Markup('<p>{}').format(phrase)}" == "<p>No existe la tarea nli."
+        assert language.said(language.restored(language.kept(phrase))) == "No existe la tarea nli."
+        assert language.said("a " + phrase) == "a No existe la tarea nli."
+
+
+@pytest.mark.parametrize(
+    ("cookie", "accepted", "spoken"),
+    [(None, "", "en"), (None, "de, es-MX;q=0.8, ar;q=0.9", "ar"), ("es", "ar", "es"), ("tlh", "ar-EG", "ar"),
+     (None, "es;q=0, en;q=0.1", "en"), (None, "es;q=x", "en")],
+)  # fmt: skip
+def test_the_language_is_the_one_asked_for(cookie, accepted, spoken):
+    assert language.wanted(cookie, accepted) == spoken
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "لا أمثلة"), (1, "مثال واحد"), (2, "مثالان"), (5, "5 أمثلة"), (11, "11 مثالًا"), (100, "100 مثال")],
+)
+def test_arabic_has_six_plurals(count, text):
+    with language.speaking("ar"):
+        assert language.said(ngettext("%(num)s example", "%(num)s examples", count)) == text
+
+
+def test_numbers_and_days_are_written_as_the_language_does():
+    with language.speaking("es"):
+        assert (filters.number(12345.6, 1), filters.day("2026-11-21")) == ("12.345,6", "21 nov")
+        assert filters.percent(0.714) == "71\N{NO-BREAK SPACE}%"
+    with language.speaking("ar"):
+        assert filters.day("2026-11-21") == "21 نوفمبر"

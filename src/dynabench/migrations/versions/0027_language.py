@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0023"
+revision = "0027"
 down_revision = "0026"
 branch_labels = None
 depends_on = None
