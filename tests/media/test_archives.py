@@ -51,7 +51,9 @@ def test_objects_may_say_more_of_a_file(owner, client, settings, tmp_path):
 
 
 def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
-    line = json.dumps({"one": [{"photo": {"file": "pictures/a.png"}, "caption": "A"}], "other": {"is": "pictures/b.jpg"}})
+    line = json.dumps(
+        {"one": [{"photo": {"file": "pictures/a.png"}, "caption": "A"}], "other": {"is": "pictures/b.jpg"}}
+    )
     made = json.loads(read(client, settings, tmp_path, honest("rows.jsonl", line)).read_text())
     assert (len(made["one"][0]["photo"]["media"]), made["one"][0]["caption"]) == (64, "A")
     assert len(made["other"]["is"]["media"]) == 64
