@@ -50,6 +50,15 @@ def test_objects_may_say_more_of_a_file(owner, client, settings, tmp_path):
     assert json.loads(made.read_text())["one"]["alt"] == "grey"
 
 
+def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
+    line = json.dumps(
+        {"one": [{"photo": {"file": "pictures/a.png"}, "caption": "A"}], "other": {"is": "pictures/b.jpg"}}
+    )
+    made = json.loads(read(client, settings, tmp_path, honest("rows.jsonl", line)).read_text())
+    assert (len(made["one"][0]["photo"]["media"]), made["one"][0]["caption"]) == (64, "A")
+    assert len(made["other"]["is"]["media"]) == 64
+
+
 def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
     made = read(client, settings, tmp_path, packed(("rows.csv", "one,other\na.png,a.png\n"), ("a.png", files.SVG)))
     result = upload(client.app.state.db, "colours", made, lambda _: None)

@@ -11,7 +11,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -201,7 +201,7 @@ class TaskConfig(Section):
     @property
     def media(self) -> bool:
         """Whether any field holds pictures, sounds or files."""
-        return any(isinstance(field, MediaField) for group in _GROUPS for field in self.fields(group))
+        return any(isinstance(each, MediaField) for group in _GROUPS for each in innermost(self.fields(group)))
 
     @property
     def reads_text(self) -> bool:
