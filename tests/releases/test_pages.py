@@ -72,7 +72,7 @@ def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, w
     assert len(rows.text.splitlines()) == found["report"]["parts"]["test"]
     assert client.get(WHERE + "/files/data/hidden.jsonl").status_code == 404
     assert client.get(WHERE + "/files/..%2f..%2fdynabench.sqlite").status_code == 404
-    with zipfile.ZipFile(io.BytesIO(client.get(WHERE + ".zip").content)) as zipped:
+    with zipfile.ZipFile(io.BytesIO(client.get(WHERE + "/zip").content)) as zipped:
         assert {f"checks-round-1/{each['path']}" for each in found["files"]} == set(zipped.namelist())
     kinds = [each["kind"] for each in olga.get("/api/v1/tasks/checks/acts").json()["items"]]
     assert "round.released" in kinds

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, search
+from dynabench.collection import board_queries, near, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, Standing
 from dynabench.datasets import exports, scopes
@@ -120,17 +120,11 @@ def item(row: dict[str, Any], config: TaskConfig) -> Item:
         uid=row["uid"],
         writer=row["author"],
         context=hashlib.sha256(context).hexdigest(),
-        text=_text(row["input"], config),
+        text=near.text_of(row["input"], config),
         label=_label(row["answer"], config),
         verdict=row["verdict"],
         made_from=row["made_from"],
     )
-
-
-def _text(values: dict[str, Any], config: TaskConfig) -> str:
-    """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
-    parts = [values.get(field.name) for field in config.input]
-    return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
 
 
 def _label(values: dict[str, Any], config: TaskConfig) -> str:

@@ -20,6 +20,7 @@ from dynabench.tasks.sections import (
     Data,
     Instructions,
     Metrics,
+    NearDuplicates,
     Output,
     Perturb,
     Release,
@@ -64,6 +65,7 @@ class TaskConfig(Section):
     metrics: Metrics = Setting(default_factory=Metrics)
     submissions: Submissions = Setting(default_factory=Submissions)
     data: Data = Setting(default_factory=Data)
+    near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
     release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
