@@ -95,6 +95,22 @@ def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings
     assert olga.get(f"/api/v1/examples/{ids[hidden]}").status_code == 404
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_an_earlier_dataset_of_the_round_is_hidden_for_good_too(world, olga, settings):
+    world.db.write(rounds.close_round, None, world.task, 1)
+    where = "/api/v1/tasks/checks/datasets"
+    assert olga.post(f"{where}/rounds/1").json()["name"] == "round-1"
+    made = released(world, settings)
+    names = {each["name"]: each["visibility"] for each in olga.get(where).json()["items"]}
+    assert names == {"round-1": "hidden", "round-1-hidden": "hidden", "round-1-test": "public"}
+    for name in ("round-1", "round-1-hidden"):
+        assert olga.patch(f"{where}/{name}", json={"visibility": "public"}).status_code == 409
+        assert olga.get(f"{where}/{name}/rows").status_code == 403
+    assert olga.post(f"{where}/rounds/1").status_code == 409, "its dataset stays as it is"
+    assert olga.get(WHERE).json()["test"] == "round-1-test"
+    assert made.report["findings"] == [] or "published" not in str(made.report)
+
+
 def _ids():
     from sqlalchemy import select
 
