@@ -56,8 +56,11 @@ class Report(BaseModel):
         return [each.text for each in self.findings if each.level == "warning"]
 
 
-def report(items: Sequence[Item], divided: Divided, rules: Release, waiting: int, flags: int) -> Report:
-    """Everything about a division; `waiting` examples have open votes, `flags` wait for moderators."""
+def report(
+    items: Sequence[Item], divided: Divided, rules: Release, waiting: int, flags: int, published: bool = False
+) -> Report:
+    """Everything about a division; `waiting` examples have open votes, `flags` wait for moderators, and with
+    `published` everybody has the round's examples as a dataset already."""
     inside = [(each, divided.parts[each.uid]) for each in items]
     parts = Counter(part for _, part in inside)
     labels: dict[str, Counter[str]] = {}
@@ -75,7 +78,7 @@ def report(items: Sequence[Item], divided: Divided, rules: Release, waiting: int
         leaks=[_leak(inside, divided, "dev", ("dev",)), _leak(inside, divided, "test", ("test", "hidden"))],
         findings=[],
     )
-    made.findings.extend(_findings(made, rules))
+    made.findings.extend(_findings(made, rules, published))
     return made
 
 
@@ -99,7 +102,7 @@ def _leak(inside: Sequence[tuple[Item, str]], divided: Divided, name: str, parts
     )
 
 
-def _findings(made: Report, rules: Release) -> Iterator[Finding]:
+def _findings(made: Report, rules: Release, published: bool) -> Iterator[Finding]:
     def warn(kind: str, text: str) -> Finding:
         return Finding(kind=kind, level="warning", text=text)
 
@@ -112,6 +115,9 @@ def _findings(made: Report, rules: Release) -> Iterator[Finding]:
         )
     if made.flags:
         yield warn("flags", f"Flagged examples that no moderator has looked at: {made.flags}.")
+    if published:
+        text = "A public dataset has this round's examples: whoever has its rows has read the hidden part."
+        yield warn("published", text)
     if made.duplicates:
         yield warn("duplicates", f"Examples that repeat another one on the same context: {made.duplicates}.")
     for rule in made.disjoint[len(made.held) :]:

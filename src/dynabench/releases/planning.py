@@ -11,10 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, search
+from dynabench.collection import board_queries, near, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, Standing
-from dynabench.datasets import exports, scopes
+from dynabench.datasets import exports, library, library_queries, scopes
 from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
@@ -108,9 +108,9 @@ def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules 
     items = [item(each, of.config) for each in records(db, settings, of)]
     if len(items) > LARGEST:
         raise errors.Conflict(f"This round has more than {LARGEST:,} examples, more than are divided at once.")
-    waiting, flags = db.read(_open_questions, of)
+    waiting, flags, published = db.read(_open_questions, of)
     divided = divide(items, chosen)
-    return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags), seen)
+    return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags, published), seen)
 
 
 def item(row: dict[str, Any], config: TaskConfig) -> Item:
@@ -120,17 +120,11 @@ def item(row: dict[str, Any], config: TaskConfig) -> Item:
         uid=row["uid"],
         writer=row["author"],
         context=hashlib.sha256(context).hexdigest(),
-        text=_text(row["input"], config),
+        text=near.text_of(row["input"], config),
         label=_label(row["answer"], config),
         verdict=row["verdict"],
         made_from=row["made_from"],
     )
-
-
-def _text(values: dict[str, Any], config: TaskConfig) -> str:
-    """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
-    parts = [values.get(field.name) for field in config.input]
-    return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
 
 
 def _label(values: dict[str, Any], config: TaskConfig) -> str:
@@ -156,11 +150,13 @@ def fingerprint(session: Session, round_id: int) -> str:
     return digest.hexdigest()
 
 
-def _open_questions(session: Session, of: Subject) -> tuple[int, int]:
-    """How many examples wait for votes, and how many flags for moderators."""
+def _open_questions(session: Session, of: Subject) -> tuple[int, int, bool]:
+    """How many examples wait for votes, how many flags for moderators, and whether everybody has the round's rows."""
     waiting = session.scalar(board_queries.waiting(of.round_id)) or 0
     asked = Filters(round=of.number, review="waiting", hidden=False, retracted=False)
-    return waiting, len(search.ids(session, None, of.task, asked, before=None, most=FLAGS))
+    flags = len(search.ids(session, None, of.task, asked, before=None, most=FLAGS))
+    dataset = session.scalar(library_queries.of_round(of.round_id))
+    return waiting, flags, dataset is not None and library.was_public(session, dataset)
 
 
 def ids_of(session: Session, round_id: int, uids: list[str]) -> dict[str, int]:

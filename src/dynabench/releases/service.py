@@ -13,7 +13,7 @@ from dynabench.collection.tables import WITHHELD, Example, ReleasedExample, Stan
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Written
-from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.datasets.tables import Dataset
 from dynabench.db import now
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
@@ -169,19 +169,24 @@ def _asker(session: Session, release: Release) -> Person | None:
 
 
 def _test(session: Session, actor: Person | None, of: Round, written: Written) -> int:
-    """The public part as a dataset: the round's own, whose earlier versions give way."""
-    dataset = session.scalar(library_queries.of_round(of.id))
-    if dataset is None:
-        name = library.fresh_name(session, of.task_id, f"round-{of.number}")
-        dataset = _add(session, actor, of, name, "test", "public", kind="round", round_id=of.id)
-    dataset.visibility = "public"
-    return _version(session, actor, dataset, written)
+    """The public part as the round's dataset. One that was made of the round before has rows of the hidden part, too:
+    it is retired, and hidden for good unless everybody has its rows already."""
+    earlier = session.scalar(library_queries.of_round(of.id))
+    if earlier is not None:
+        earlier.round_id, earlier.retired_at = None, earlier.retired_at or now()
+        if not library.was_public(session, earlier):
+            earlier.kind, earlier.visibility = "secret", "hidden"
+        session.flush()
+    name = library.fresh_name(session, of.task_id, f"round-{of.number}{'-test' if earlier else ''}")
+    return _version(
+        session, actor, _add(session, actor, of, name, "test", "public", kind="round", round_id=of.id), written
+    )
 
 
 def _hidden(session: Session, actor: Person | None, of: Round, written: Written) -> int:
     """The hidden part as a dataset that nobody reads."""
     name = library.fresh_name(session, of.task_id, f"round-{of.number}-hidden")
-    return _version(session, actor, _add(session, actor, of, name, "hidden", "hidden"), written)
+    return _version(session, actor, _add(session, actor, of, name, "hidden", "hidden", kind="secret"), written)
 
 
 def _add(
@@ -195,11 +200,6 @@ def _add(
 
 
 def _version(session: Session, actor: Person | None, dataset: Dataset, written: Written) -> int:
-    if dataset.version_id:
-        current = session.get_one(DatasetVersion, dataset.version_id)
-        if current.digest == written.digest:
-            return current.id
-    dataset.retired_at = None
     return library.ready(session, library.draft(session, actor, dataset).id, written).id
 
 

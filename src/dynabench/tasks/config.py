@@ -21,6 +21,7 @@ from dynabench.tasks.sections import (
     Data,
     Instructions,
     Metrics,
+    NearDuplicates,
     Output,
     Perturb,
     Release,
@@ -67,6 +68,7 @@ class TaskConfig(Section):
     submissions: Submissions = Setting(default_factory=Submissions)
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
+    near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
     release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
