@@ -81,7 +81,9 @@ class ReaderModel(Alone):
             if not isinstance(extractor, ExtractorModel) or not isinstance(decider, NgramModel):
                 raise Invalid({"members": "They are an extractor, then an n-gram model."})
             if set(decider.card.labels) != {"yes", "no"}:
-                raise Invalid({"members": f"{decider.card.name} says {', '.join(decider.card.labels)}, not yes and no."})
+                raise Invalid(
+                    {"members": f"{decider.card.name} says {', '.join(decider.card.labels)}, not yes and no."}
+                )
         except Invalid:
             extractor.close()
             raise
@@ -118,7 +120,9 @@ class ReaderModel(Alone):
         if not found.spans:
             return Output({self.card.answer: NONE}, {NONE: 1.0})
         none = self.unanswerable(evidence.of(question, passage, found.spans, found.strength))
-        chances = {text: round((1 - none) * chance, 6) for text, chance in likeliest(found.spans, best(found.spans)).items()}
+        chances = {
+            text: round((1 - none) * chance, 6) for text, chance in likeliest(found.spans, best(found.spans)).items()
+        }
         chances[NONE] = round(none, 6)
         answer = NONE if none > self._weights.threshold else answered(question, found)
         return Output({self.card.answer: answer}, chances)
