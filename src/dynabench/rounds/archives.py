@@ -1,7 +1,8 @@
 """Contexts with files: a zip with one table (CSV or JSONL), whose cells name files beside it; or of files alone.
 
 It becomes a JSONL file in which each such cell refers to the stored file, so that everything else goes on as for any
-table; files without a table are a row each, for tasks whose contexts are a file each. Nothing is unpacked to paths of the archive's own, and what is really there counts, not what headers say.
+table; files without a table are a row each, for tasks whose contexts are a file each. Nothing is unpacked to paths of
+the archive's own, and what is really there counts, not what headers say.
 """
 
 import json

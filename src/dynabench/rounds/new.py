@@ -43,8 +43,6 @@ def templates() -> list[Shipped]:
 def template(session: Session, id: str, name: str) -> str:
     """The config of a shipped task, or the starter for any other id, under a name and an id that no task has yet."""
     source = next((each.source for each in templates() if each.config.id == id), None)
-    if source is None and not name:
-        return starter()
     wanted = _plain(name) or f"my-{id if source else 'task'}"
     changes: dict[tuple[str | int, ...], str] = {("id",): _free(session, wanted)} | ({("name",): name} if name else {})
     return rewritten(source or starter(), changes)
