@@ -30,7 +30,7 @@ SAID = "What should I see on a rainy day in a town by the sea?"
 PAIRS, WARM, TOKENS = 20, 3, 16
 BUDGET = 1.2
 PACE = 0.2  # seconds before the first word of a paced voice
-SEEN = """() => new Promise((done) => {
+SEEN = """() => new Promise((done, fail) => {
   const field = document.querySelector("chat-field");
   const found = {};
   const watch = new MutationObserver(() => {
@@ -40,6 +40,7 @@ SEEN = """() => new Promise((done) => {
     if (Object.keys(found).length === 2) { watch.disconnect(); done(Object.values(found)); }
   });
   watch.observe(field, { childList: true, subtree: true, characterData: true });
+  setTimeout(() => fail(new Error(`no tokens: ${field.innerText}`)), 60000);
   const begun = performance.now();
   field.querySelector("[data-say]").click();
 })"""
