@@ -5,6 +5,7 @@ models' servers itself, both at the same time. In the page a token counts once i
 """
 
 import json
+import os
 import statistics
 import threading
 import time
@@ -18,7 +19,7 @@ from playwright.sync_api import Page
 
 from benchmarks import language_model
 from benchmarks.row import Row
-from benchmarks.running import operate, platform
+from benchmarks.running import operate, platform, wait_for
 from benchmarks.talker import Talker, Voice, folder
 from dynabench.client import Client
 from dynabench.tasks import shipped
@@ -27,7 +28,7 @@ from tests.web import gallery
 
 TASK = "chat-preference"
 SAID = "What should I see on a rainy day in a town by the sea?"
-PAIRS, WARM, TOKENS = 20, 3, 16
+PAIRS, WARM, TOKENS = 12, 3, 8
 BUDGET = 1.2
 PACE = 0.2  # seconds before the first word of a paced voice
 SEEN = """() => new Promise((done, fail) => {
@@ -92,7 +93,8 @@ def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Cl
         home = Path(at)
         for number, (url, model) in enumerate(servers):
             folder(home / "models", f"voice-{number}", url, model, max_tokens=TOKENS)
-        with platform(home, private_endpoints="127.0.0.1") as base, Client(base) as program:
+        with platform(home, ready=False, private_endpoints="127.0.0.1") as base, Client(base) as program:
+            wait_for(f"{base}/readyz", 600, '"host":"ok"')
             (home / "task.yaml").write_text(chat.source)
             operate(home, "task", "create", str(home / "task.yaml"))
             rows = (json.dumps(each["values"]) + "\n" for each in chat.contexts())
@@ -127,7 +129,7 @@ def compared(name: str, servers: Sequence[tuple[str, str]]) -> Iterator[Row]:
             statistics.median(own),
             f"{BUDGET}x",
             ratio <= BUDGET,
-            f"{PAIRS} pairs in turns, median of their ratios {each:.2f}x",
+            f"{PAIRS} pairs in turns, median of their ratios {each:.2f}x; load average {os.getloadavg()[0]:.0f}",
         )
 
 
