@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from dynabench import errors
-from dynabench.accounts.auth import Member, limited, scope
+from dynabench.accounts.auth import Member, limited
 from dynabench.rounds import new, proposals
 from dynabench.rounds.schemas import Config, Strict
 from dynabench.tasks import older
