@@ -11,7 +11,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs screenshots lock migration coverage crash chaos replay soak clean
+.PHONY: help install run test check bench docs screenshots lock migration coverage crash chaos replay fuzz soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ replay: $(VENV)/.test ## Play all of ANLI's development rows and votes through t
 
 coverage: $(VENV)/.test ## Draw 2,000 samples for each of four metrics and count the intervals that hold the truth
 	$(BIN)/python -m pytest tests/coverage --draws 2000 $(ARGS)
+
+fuzz: $(VENV)/.test ## Play 1,000 random task configs to the end, and break 1,000 others
+	$(BIN)/python -m pytest tests/fuzz --configs 1000 $(ARGS)
 
 soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and talk nonsense
 	$(BIN)/python scripts/soak.py --minutes 20 $(ARGS)

@@ -44,7 +44,8 @@ train_file_metric: {type: dataperf, reference_name: mood, seeds: [1], test_label
 pages: 3
 """
 LATER = """\
-goal: {type: radio-button-options, text: Pick one., options: [calm, cross], field_name_for_the_model: label, evaluation_label: label}
+goal: {type: radio-button-options, text: Pick one., options: [calm, cross], field_name_for_the_model: label,
+       evaluation_label: label}
 context:
   type: zoom_image
   field_names_for_the_model: {context: photo}
@@ -67,7 +68,7 @@ creation_samples_title: Mine
 validation_user_input: [{type: radio-button-options, options: [a, b], field_name_for_the_model: again}]
 validation_context: [{type: text}]
 validation_options: [correct, incorrect, flagged, unsafe]
-external_validator: {url: "https://example.org", total_required_examples: 3, required_number_of_examples: 2, artifacts: {}}
+external_validator: {url: "https://example.org", total_required_examples: 3, artifacts: {}}
 evaluation: {inference_url: "https://example.org/m", main_perf_metric: bleu}
 submit_config: {genders: [a], multigender: true}
 leaderboard: {key: a}
@@ -76,7 +77,7 @@ leaderboard: {key: a}
 
 def read(text):
     made = older.read(text, "old-one", "Old one")
-    leaves = {path for path in _leaves(yaml.safe_load(text))} if made.dialect != "neither" else set()
+    leaves = set(_leaves(yaml.safe_load(text))) if made.dialect != "neither" else set()
     told = {note.key for note in made.notes}
     for path in leaves:
         above = [".".join(map(printable, path[:end])) for end in range(1, len(path) + 1)]
@@ -148,9 +149,9 @@ def test_a_later_config_becomes_a_task_and_each_line_is_spoken_of():
     assert (config.fooled.rule, config.contexts.sampling, config.metrics.primary) == ("differs", "unseen", "sacrebleu")
     for key in later.LEFT:
         assert notes(made, key)[0][1] == "dropped", key
-    assert notes(made, "validation_options.3") == [(23, "dropped")]
-    assert notes(made, "model_input.remark") == [(15, "same")]
-    assert notes(made, "model_input.other") == [(15, "dropped")]
+    assert notes(made, "validation_options.3") == [(24, "dropped")]
+    assert notes(made, "model_input.remark") == [(16, "same")]
+    assert notes(made, "model_input.other") == [(16, "dropped")]
 
 
 @pytest.mark.parametrize("kind", classic.TYPES)
