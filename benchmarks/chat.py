@@ -30,6 +30,7 @@ TASK = "chat-preference"
 SAID = "What should I see on a rainy day in a town by the sea?"
 PAIRS, WARM, TOKENS = 12, 3, 8
 BUDGET = 1.2
+PATIENCE = 120_000  # milliseconds: only the machine's load makes anything here slow
 PACE = 0.2  # seconds before the first word of a paced voice
 SEEN = """() => new Promise((done, fail) => {
   const field = document.querySelector("chat-field");
@@ -41,7 +42,7 @@ SEEN = """() => new Promise((done, fail) => {
     if (Object.keys(found).length === 2) { watch.disconnect(); done(Object.values(found)); }
   });
   watch.observe(field, { childList: true, subtree: true, characterData: true });
-  setTimeout(() => fail(new Error(`no tokens: ${field.innerText}`)), 60000);
+  setTimeout(() => fail(new Error(`no tokens: ${field.innerText}`)), 120000);
   const begun = performance.now();
   field.querySelector("[data-say]").click();
 })"""
@@ -102,6 +103,7 @@ def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Cl
             operate(home, "context", "upload", TASK, str(home / "contexts.jsonl"))
             operate(home, "round", "open", TASK, "--target", "voice-0", "--target", "voice-1")
             ada = Guest(browser, base)
+            ada.context.set_default_timeout(PATIENCE)
             ada.come_in("ada")
             program.log_in("ada", PASSWORD)
             yield ada.page, program
