@@ -58,7 +58,7 @@ def test_a_blind_validator_sees_no_claim():
 
 
 IN_THE_APP = {
-    *("collection/chat.html", "collection/preferences.html"),
+    *("collection/chat.html", "collection/drawing.html", "collection/preferences.html"),
     *("rounds/join.html", "rounds/new.html", "rounds/proposal.html", "rounds/proposals.html", "rounds/admin.html"),
 }
 """Shown by tests of the whole application and of its pages in a browser."""
