@@ -58,15 +58,9 @@ def test_a_blind_validator_sees_no_claim():
 
 
 IN_THE_APP = {
-    *("collection/chat.html", "collection/preferences.html"),
-    *(
-        "rounds/join.html",
-        "rounds/new.html",
-        "rounds/older.html",
-        "rounds/proposal.html",
-        "rounds/proposals.html",
-        "rounds/admin.html",
-    ),
+    *("collection/chat.html", "collection/drawing.html", "collection/preferences.html"),
+    *("rounds/join.html", "rounds/new.html", "rounds/older.html", "rounds/admin.html"),
+    *("rounds/proposal.html", "rounds/proposals.html"),
 }
 """Shown by tests of the whole application and of its pages in a browser."""
 
