@@ -28,7 +28,7 @@ def send(page: Page, name: str, uids: list[str]) -> None:
 
 def scored(page: Page, name: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    expect(page.locator(".timeline .reached")).to_have_count(4, timeout=120_000)
+    expect(page.locator(".timeline .reached")).to_have_count(4, timeout=300_000)
     expect(page.locator(".facts")).to_contain_text("100 rows")
 
 
@@ -41,7 +41,7 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     page.get_by_role("link", name="Submit a training set").click()
     looks_well(page)
     send(page, "desk-rows", [*of("desk"), of("desk")[0], "p-999"])
-    expect(page.locator("main")).to_contain_text("line 102: The pool has no row 'p-999'.", timeout=60_000)
+    expect(page.locator("main")).to_contain_text("line 102: The pool has no row 'p-999'.", timeout=120_000)
     page.goto(f"{HERE}/submit")
     send(page, "desk-rows", of("desk"))
     ben.page.goto(f"{HERE}/submit")
@@ -53,7 +53,7 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     page.goto(f"{HERE}/leaderboard")
     rows = page.locator(".lb-table tr[data-row]")
     for name in ("desk-rows", "app-rows", "data-selection-random-rows", "data-selection-whole-pool"):
-        expect(page.locator(f'tr[data-name="{name}"] [data-c="m.accuracy"]')).to_contain_text("–", timeout=60_000)
+        expect(page.locator(f'tr[data-name="{name}"] [data-c="m.accuracy"]')).to_contain_text("–", timeout=120_000)
     order = rows.evaluate_all("rows => rows.map(row => row.dataset.name)")
     assert order.index("desk-rows") < order.index("app-rows")
     expect(page.locator('tr[data-name="desk-rows"]')).to_contain_text("100 rows")

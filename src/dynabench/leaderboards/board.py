@@ -226,15 +226,9 @@ def _entry(of: Submission, person: Person | None) -> Entry:
     size = card.get("size_bytes")
     languages = card.get("languages")
     return Entry(
-        id=of.id,
-        name=of.name,
-        kind=of.kind,
-        model=of.model,
-        version=of.version,
-        submitter=person.public_name if person else "",
-        person=of.person_id,
-        visibility=of.visibility,
-        inside=of.inside,
+        id=of.id, name=of.name, kind=of.kind, model=of.model, version=of.version,
+        submitter=person.public_name if person else "", person=of.person_id,
+        visibility=of.visibility, inside=of.inside,
         withdrawn=of.state == "withdrawn",
         licence=str(card.get("licence") or "")[:100],
         languages=tuple(str(each) for each in languages) if isinstance(languages, list | tuple) else (),
@@ -242,7 +236,7 @@ def _entry(of: Submission, person: Person | None) -> Entry:
         made_at=of.created_at,
         rows=card.get("rows"),
         balance=tuple(card.get("balance", {}).items()),
-    )
+    )  # fmt: skip
 
 
 def _read(
