@@ -17,7 +17,7 @@ from dynabench.models.backends import evidence
 from dynabench.models.backends.alone import Alone
 from dynabench.models.backends.extractor import ExtractorModel, Found
 from dynabench.models.backends.ngram import NgramModel
-from dynabench.models.backends.spans import best, likeliest, ranked
+from dynabench.models.backends.spans import Span, best, likeliest, ranked
 from dynabench.models.protocol import Card, Inputs, Output
 
 FILE = "reader.json"
@@ -149,7 +149,7 @@ def answered(question: str, found: Found) -> str:
 
 def _apart(found: Found, wanted: int) -> list[str]:
     """So many of the best answers that share no words, in the order of the passage."""
-    taken = []
+    taken: list[Span] = []
     for _, (span, *_) in ranked(found.spans):
         if len(taken) < wanted and all(span.end <= other.start or other.end <= span.start for other in taken):
             taken.append(span)
