@@ -31,9 +31,7 @@ def model():
 def found(*texts: str) -> Found:
     """What an extractor might find, the likeliest first."""
     places = [(PASSAGE.index(text), text) for text in texts]
-    spans = [
-        Span(at, at + len(text), text, 0.6 / 2**order, 0, 0, 0) for order, (at, text) in enumerate(places)
-    ]
+    spans = [Span(at, at + len(text), text, 0.6 / 2**order, 0, 0, 0) for order, (at, text) in enumerate(places)]
     return Found(spans, 5.0)
 
 
@@ -92,7 +90,9 @@ def test_on_questions_of_squad_it_knows_better_than_to_answer_all(model):
     assert scores["HasAns_f1"] > 30
     found = [output.probabilities or {} for output in outputs]
     best = [max((text for text in each if text != reader.NONE), key=each.__getitem__, default="") for each in found]
-    always = np.mean([max((word_f1(b, a) for a in answers), default=0) for b, (_, _, answers) in zip(best, asked, strict=True)])
+    always = np.mean(
+        [max((word_f1(b, a) for a in answers), default=0) for b, (_, _, answers) in zip(best, asked, strict=True)]
+    )
     assert scores["f1"] > 100 * always
 
 

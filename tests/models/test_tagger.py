@@ -55,9 +55,7 @@ def test_whatever_it_reads_its_answer_is_one(text):
 def test_it_scores_what_its_card_says():
     seeds = list(next(task for task in builtin() if task.config.id == "ner").seeds())
     said = [output.answer["names"] for output in MODEL.predict([seed["input"] for seed in seeds])]
-    found = load("labelled_spans_f1").compute(
-        predictions=said, references=[seed["answer"]["names"] for seed in seeds]
-    )
+    found = load("labelled_spans_f1").compute(predictions=said, references=[seed["answer"]["names"] for seed in seeds])
     stated = spec.read(catalog.BUILTIN / "ner-tagger").scores["the task's own sentences"]
     assert found["f1"] == pytest.approx(stated.f1, abs=1e-3)
 
