@@ -41,7 +41,7 @@ class Bracketed(NullTranslations):
 class Seen(HTMLParser):
     """The visible text of a page outside of what is not the pages' own."""
 
-    VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+    VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 
     def __init__(self):
         super().__init__()
