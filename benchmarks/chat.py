@@ -5,6 +5,7 @@ models' servers itself, both at the same time. In the page a token counts once i
 """
 
 import json
+import os
 import statistics
 import threading
 import time
@@ -18,7 +19,7 @@ from playwright.sync_api import Page
 
 from benchmarks import language_model
 from benchmarks.row import Row
-from benchmarks.running import operate, platform
+from benchmarks.running import operate, platform, wait_for
 from benchmarks.talker import Talker, Voice, folder
 from dynabench.client import Client
 from dynabench.tasks import shipped
@@ -27,10 +28,10 @@ from tests.web import gallery
 
 TASK = "chat-preference"
 SAID = "What should I see on a rainy day in a town by the sea?"
-PAIRS, WARM, TOKENS = 20, 3, 16
+PAIRS, WARM, TOKENS = 12, 3, 8
 BUDGET = 1.2
 PACE = 0.2  # seconds before the first word of a paced voice
-SEEN = """() => new Promise((done) => {
+SEEN = """() => new Promise((done, fail) => {
   const field = document.querySelector("chat-field");
   const found = {};
   const watch = new MutationObserver(() => {
@@ -40,6 +41,7 @@ SEEN = """() => new Promise((done) => {
     if (Object.keys(found).length === 2) { watch.disconnect(); done(Object.values(found)); }
   });
   watch.observe(field, { childList: true, subtree: true, characterData: true });
+  setTimeout(() => fail(new Error(`no tokens: ${field.innerText}`)), 60000);
   const begun = performance.now();
   field.querySelector("[data-say]").click();
 })"""
@@ -85,13 +87,14 @@ def _content(line: str) -> str:
 
 @contextmanager
 def round_against(servers: Sequence[tuple[str, str]]) -> Iterator[tuple[Page, Client]]:
-    """A platform with an open round of chat preference against models at these addresses; a person and their program."""
+    """A person and their program on a platform with an open round against models at these addresses."""
     [chat] = [each for each in shipped.conversations() if each.config.id == TASK]
     with TemporaryDirectory() as at, gallery.chromium() as browser:
         home = Path(at)
         for number, (url, model) in enumerate(servers):
             folder(home / "models", f"voice-{number}", url, model, max_tokens=TOKENS)
-        with platform(home, private_endpoints="127.0.0.1") as base, Client(base) as program:
+        with platform(home, ready=False, private_endpoints="127.0.0.1") as base, Client(base) as program:
+            wait_for(f"{base}/readyz", 600, '"host":"ok"')
             (home / "task.yaml").write_text(chat.source)
             operate(home, "task", "create", str(home / "task.yaml"))
             rows = (json.dumps(each["values"]) + "\n" for each in chat.contexts())
@@ -126,7 +129,7 @@ def compared(name: str, servers: Sequence[tuple[str, str]]) -> Iterator[Row]:
             statistics.median(own),
             f"{BUDGET}x",
             ratio <= BUDGET,
-            f"{PAIRS} pairs in turns, median of their ratios {each:.2f}x",
+            f"{PAIRS} pairs in turns, median of their ratios {each:.2f}x; load average {os.getloadavg()[0]:.0f}",
         )
 
 

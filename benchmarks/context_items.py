@@ -1,4 +1,4 @@
-"""Drawing one of a million contexts by each strategy, on SQLite and PostgreSQL.
+"""Drawing one of a million contexts by each strategy, and lists of them, on SQLite and PostgreSQL.
 
 The anchor is one row fetched by its key, in a transaction of its own as each draw is.
 """
@@ -11,14 +11,16 @@ from sqlalchemy.orm import Session
 from benchmarks.row import Row, median_ms
 from benchmarks.validation_items import SOURCE
 from benchmarks.world import databases
-from dynabench.db import Database
-from dynabench.rounds import contexts, queries
+from dynabench.db import Database, now
+from dynabench.rounds import context_list, contexts, listing, queries
+from dynabench.rounds.context_list import Sought
 from dynabench.rounds.samplers import samplers
 from dynabench.rounds.tables import Context, Task, TaskVersion
 
 ITEMS = 1_000_000
 PAGE = 20_000
-BUDGET_MS = 5.0
+TAGS = 40
+BUDGET_MS, LIST_MS = 5.0, 50.0
 
 
 def fill(session: Session) -> None:
@@ -41,7 +43,8 @@ def fill(session: Session) -> None:
                     "fooled": rng.choice((0, 0, 0, 1)),
                     "failed": int(key % 1000 == 0),
                     "doubt": rng.randint(0, 1000),
-                    "tag": "",
+                    "tag": f"tag {key % TAGS}" if key else "rare",
+                    "retired_at": now() if key % 10_000 == 1 else None,
                 }
                 for key in range(first, first + PAGE)
             ],
@@ -64,8 +67,28 @@ def fetching(db: Database) -> float:
     return median_ms(lambda: db.read(lambda session: session.get(Context, rng.randint(1, ITEMS))), 200)
 
 
+LISTS = {
+    "the newest": (Sought(), ""),
+    "800,000 down": (Sought(), "200000"),
+    "of a common tag": (Sought(tag="tag 3"), ""),
+    "of a rare tag": (Sought(tag="rare"), ""),
+    "retired": (Sought(retired=True), ""),
+    "by words, as far as one page looks": (Sought("nowhere"), ""),
+}
+"""What an owner asks of the list, and the cursor."""
+
+
+def listed(db: Database, sought: Sought, after: str) -> float:
+    """Median milliseconds of a page of the list with the tags beside it."""
+
+    def read(session: Session) -> object:
+        return context_list.find(session, "bench", sought, after, 25), listing.tags(session, "bench")
+
+    return median_ms(lambda: db.read(read), 15)
+
+
 def rows() -> list[Row]:
-    """One row per strategy and database."""
+    """One row per strategy, per list, and database."""
     found = []
     with databases() as both:
         for name, db in both.items():
@@ -77,4 +100,8 @@ def rows() -> list[Row]:
                 taken = drawing(db, strategy)
                 what = f"context from 1e6, {name}, {strategy}"
                 found.append(Row(what, taken, "ms", "one probe by key", anchor, "5 ms", taken < BUDGET_MS))
+            for which, (sought, after) in LISTS.items():
+                taken = listed(db, sought, after)
+                what = f"contexts of 1e6 listed, {name}, {which}"
+                found.append(Row(what, taken, "ms", "one probe by key", anchor, "50 ms", taken < LIST_MS))
     return found

@@ -77,6 +77,13 @@ def draw() -> Million:
 
 def fill(db: Database, of: Million) -> None:
     """Write the task, its people, contexts, examples, standings, index and counts."""
+    ledger(db, of)
+    load(db, "search_postings", ("term", "block", "members"), _postings(of))
+    load(db, "breakdowns", ("round_id", "name", "value", "counts"), _breakdowns(of))
+
+
+def ledger(db: Database, of: Million) -> None:
+    """Write the task, its people, contexts, examples and standings."""
     db.write(_setting)
     stamp = now().isoformat()
     password = ("", "", False, "1", stamp, stamp)
@@ -94,8 +101,6 @@ def fill(db: Database, of: Million) -> None:
         *("blind", "blind_right", "targets", "targets_right"),
     )
     load(db, "standings", columns, _standings(of))
-    load(db, "search_postings", ("term", "block", "members"), _postings(of))
-    load(db, "breakdowns", ("round_id", "name", "value", "counts"), _breakdowns(of))
 
 
 def _setting(session: Session) -> None:

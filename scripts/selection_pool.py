@@ -2,7 +2,7 @@
 
 Messages to a town hall, made of `selection_words.yaml`. In the pool most are about a few aspects of two topics, and
 what was noted at the phone or picked in the app is often labelled wrongly, so it matters which rows one learns from.
-The development and test rows have all aspects alike and right labels, in sentences that the pool has too.
+The development and test rows have all aspects alike and right labels; no sentence stands in two of the three.
 """
 
 import json
@@ -24,41 +24,49 @@ COMING = {"desk": 4, "phone": 3, "app": 5}
 SKEW = {"roads": 8, "noise": 5, "waste": 3, "water": 3}
 
 
-def message(words: dict[str, Any], sentence: str, rng: random.Random) -> str:
-    """A sentence with its slots filled, perhaps with something before and after it."""
-    parts = [rng.choice(words["leads"]), sentence, rng.choice(words["ends"])]
-    text = " ".join(part for part in parts if part)
+Made = tuple[str, str, str, str]
+"""A sentence, the message around it, its topic and aspect."""
+
+
+def filled(text: str, words: dict[str, Any], rng: random.Random) -> str:
+    """A text with its slots filled, each sentence with a capital letter."""
     for slot, values in words["slots"].items():
         while f"{{{slot}}}" in text:
             text = text.replace(f"{{{slot}}}", rng.choice(values), 1)
     return re.sub(r"(^|[.?:!] )([a-z])", lambda found: found[1] + found[2].upper(), text)
 
 
-def even(words: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Message, topic and aspect, all aspects alike, for ever."""
+def made(words: dict[str, Any], topic: str, aspect: str, rng: random.Random) -> Made:
+    """A sentence about an aspect, perhaps with something before and after it."""
+    sentence = filled(rng.choice(words["topics"][topic][aspect]), words, rng)
+    parts = [rng.choice(words["leads"]), sentence, rng.choice(words["ends"])]
+    return sentence, filled(" ".join(part for part in parts if part), words, rng), topic, aspect
+
+
+def even(words: dict[str, Any], rng: random.Random) -> Iterator[Made]:
+    """Messages of which all aspects have as many, for ever."""
     while True:
         for topic, aspects in words["topics"].items():
-            for aspect, sentences in aspects.items():
-                yield message(words, rng.choice(sentences), rng), topic, aspect
+            yield from (made(words, topic, aspect, rng) for aspect in aspects)
 
 
-def skewed(words: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, str, str]]:
-    """The same, with most messages about the first aspects of the first topics."""
+def skewed(words: dict[str, Any], rng: random.Random) -> Iterator[Made]:
+    """Messages most of which are about the first aspects of the first topics, for ever."""
     while True:
         topic = rng.choices(list(SKEW), list(SKEW.values()))[0]
         aspects = list(words["topics"][topic])
         aspect = rng.choices(aspects, [1.5**-place for place in range(len(aspects))])[0]
-        yield message(words, rng.choice(words["topics"][topic][aspect]), rng), topic, aspect
+        yield made(words, topic, aspect, rng)
 
 
-def part(name: str, count: int, given: Iterator[tuple[str, str, str]], seen: set[str]) -> list[dict[str, Any]]:
-    """Rows whose texts are not `seen` yet."""
+def part(name: str, count: int, given: Iterator[Made], seen: set[str]) -> list[dict[str, Any]]:
+    """Rows with sentences that were not `seen` yet."""
     rows: list[dict[str, Any]] = []
-    for text, topic, aspect in given:
+    for sentence, text, topic, aspect in given:
         if len(rows) == count:
             return rows
-        if text not in seen:
-            seen.add(text)
+        if sentence not in seen:
+            seen.add(sentence)
             uid = f"{name}-{len(rows) + 1:03d}"
             rows.append({"uid": uid, "inputs": {"message": text}, "answers": [{"topic": topic}], "tags": [aspect]})
     return rows

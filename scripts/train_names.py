@@ -1,8 +1,8 @@
 """Trains the shipped tagger of names: `python scripts/train_names.py DATA_FOLDER`.
 
-No open set of texts with marked names was at hand, so names are learnt at a distance (Mintz et al., ACL 2009): questions
-of SQuAD 1.1 tell what their answers are ("Who ..." a person, "In what city ..." a place). What is so known is found again
-in all passages; capitalised words of which nothing is known are left out of the training, not taken for no names.
+No open set of texts with marked names was at hand, so names are learnt at a distance (Mintz et al., ACL 2009):
+questions of SQuAD 1.1 tell what their answers are ("Who ..." a person, "In what city ..." a place). What is so known is
+found again in all passages; capitalised words of which nothing is known are left out, not taken for no names.
 """
 
 import argparse
@@ -54,10 +54,11 @@ DATE = re.compile(
 PEOPLES = frozenset(
     "American British English French German Italian Spanish Portuguese Dutch Russian Soviet Chinese Japanese Korean "
     "Indian Roman Greek Latin Arab Arabic Jewish Christian Christians Catholic Catholics Protestant Muslim Muslims "
-    "Islamic Buddhist European Europeans African Africans Asian Western Eastern Northern Southern Swiss Swedish Polish "
-    "Turkish Irish Scottish Welsh Americans Germans Romans Greeks Jews Canadian Australian Mexican Hindu Persian Ottoman "
-    "Egyptian Hungarian Austrian Czech Danish Norwegian Israeli Iranian Cuban Nigerian Bible God Internet President "
-    "King Queen Pope Prime Minister Mr Mrs Ms Dr Sir The A An In On At It He She They This That I".split()
+    "Islamic Buddhist European Europeans African Africans Asian Western Eastern Northern Southern Swiss Swedish "
+    "Polish Turkish Irish Scottish Welsh Americans Germans Romans Greeks Jews Canadian Australian Mexican Hindu "
+    "Persian Ottoman Egyptian Hungarian Austrian Czech Danish Norwegian Israeli Iranian Cuban Nigerian Bible God "
+    "Internet President King Queen Pope Prime Minister Mr Mrs Ms Dr Sir The A An In On At It He She They This "
+    "That I".split()
 )
 
 
@@ -94,9 +95,13 @@ def _agreed(told: Counter[str]) -> str | None:
     return label if most / told.total() > 0.7 else None
 
 
-def marked(articles: Sequence[dict[str, Any]], names: dict[tuple[str, ...], str]) -> Iterator[tuple[list[Word], list[int]]]:
+def marked(
+    articles: Sequence[dict[str, Any]], names: dict[tuple[str, ...], str]
+) -> Iterator[tuple[list[Word], list[int]]]:
     """Words of each passage with their tags, -1 where nothing is known of a word in capitals."""
-    small = Counter(word.text for a in articles for p in a["paragraphs"] for word in words(p["context"]) if word.text.islower())
+    small = Counter(
+        word.text for a in articles for p in a["paragraphs"] for word in words(p["context"]) if word.text.islower()
+    )
     longest = max(map(len, names))
     for article in articles:
         own = dict(names)
@@ -109,7 +114,9 @@ def marked(articles: Sequence[dict[str, Any]], names: dict[tuple[str, ...], str]
             yield said, _tags(paragraph["context"], said, own, longest, small)
 
 
-def _tags(text: str, said: list[Word], names: dict[tuple[str, ...], str], longest: int, small: Counter[str]) -> list[int]:
+def _tags(
+    text: str, said: list[Word], names: dict[tuple[str, ...], str], longest: int, small: Counter[str]
+) -> list[int]:
     tags = [0 if not word.text[:1].isupper() or word.text in PEOPLES else -1 for word in said]
     for at, word in enumerate(said):
         first = at == 0 or bool(tagger.ENDS.search(said[at - 1].text))
@@ -120,9 +127,18 @@ def _tags(text: str, said: list[Word], names: dict[tuple[str, ...], str], longes
         _put(tags, inside, "date")
     at = 0
     while at < len(said):
-        size = next((n for n in range(min(longest, len(said) - at), 0, -1) if tuple(w.text for w in said[at : at + n]) in names), 0)
-        whole = size and not (said[at + size : at + size + 1] and said[at + size].text[:1].isupper()) and not (
-            at and said[at - 1].text[:1].isupper() and tags[at - 1] < 0
+        size = next(
+            (
+                n
+                for n in range(min(longest, len(said) - at), 0, -1)
+                if tuple(w.text for w in said[at : at + n]) in names
+            ),
+            0,
+        )
+        whole = (
+            size
+            and not (said[at + size : at + size + 1] and said[at + size].text[:1].isupper())
+            and not (at and said[at - 1].text[:1].isupper() and tags[at - 1] < 0)
         )
         if size and whole:
             _put(tags, range(at, at + size), names[tuple(w.text for w in said[at : at + size])])
@@ -150,7 +166,9 @@ def train(passages: Sequence[tuple[list[Word], list[int]]]) -> tuple[Any, Any]:
     print(f"{len(tags)} words, by tag {np.bincount(tags).tolist()}", flush=True)
     labels = np.array(tags)
     barred = np.zeros((len(tags), 1 + 2 * len(LABELS)), bool)
-    weights, bias = ngram.fit(table, labels, barred, STRENGTH, lambda share, loss: print(f"{share:.2f} {loss:.4f}", end="\r"))
+    weights, bias = ngram.fit(
+        table, labels, barred, STRENGTH, lambda share, loss: print(f"{share:.2f} {loss:.4f}", end="\r")
+    )
     bias[0] += np.log(1 / QUIET)
     return ngram.prune(weights, KEEP), bias
 
@@ -208,7 +226,9 @@ def main() -> None:
     told = known(held) | names
     scores = {
         "the task's own sentences": score(given.out, own, "sentence"),
-        "held-out passages, labelled at a distance": score(given.out, distant(list(marked(held, told)), held), "sentence"),
+        "held-out passages, labelled at a distance": score(
+            given.out, distant(list(marked(held, told)), held), "sentence"
+        ),
     }
     write(given.out, scores)
     print(f"{minutes:.1f} minutes", json.dumps(scores))

@@ -66,13 +66,18 @@ def found(extractor: ExtractorModel, asked: Sequence[Asked]) -> Iterator[Found]:
 def train(asked: Sequence[Asked], extractor: ExtractorModel) -> reader.Weights:
     """A logistic regression of whether there is no answer, and the threshold that makes F1 highest."""
     said = list(found(extractor, asked))
-    table = np.array([evidence.of(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, said, strict=True)])
+    table = np.array(
+        [evidence.of(a.question, a.passage, f.spans, f.strength) for a, f in zip(asked, said, strict=True)]
+    )
     none = np.array([not each.answers for each in asked])
     mean, scale = table.mean(0), table.std(0) + 1e-6
     fitted = LogisticRegression(C=0.3, max_iter=1000).fit((table - mean) / scale, none)
     chances = fitted.predict_proba((table - mean) / scale)[:, 1]
     gains = np.array(
-        [max((word_f1(answered(a.question, f), r) for r in a.answers), default=0) for a, f in zip(asked, said, strict=True)]
+        [
+            max((word_f1(answered(a.question, f), r) for r in a.answers), default=0)
+            for a, f in zip(asked, said, strict=True)
+        ]
     )
     marks = np.linspace(0.3, 0.7, 41)
     scores = [float(np.where(chances > mark, none, gains).mean()) for mark in marks]

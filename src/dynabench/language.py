@@ -140,7 +140,7 @@ def direction(language: str) -> str:
 
 def wanted(cookie: str | None, accepted: str) -> str:
     """The language for somebody with this cookie and `Accept-Language` header; English where nothing fits."""
-    if cookie in LANGUAGES:
+    if cookie is not None and cookie in LANGUAGES:
         return cookie
     weighed = []
     for at, part in enumerate(accepted.split(",")[:50]):

@@ -86,6 +86,11 @@ class Props:
         self.database.write(media.bind, "nli", [{"media": digest}], context_id=self.scene.given["id"])
         return digest
 
+    def measured(self) -> dict[str, str]:
+        """A table of what was measured of the round."""
+        self.database.write(things.measured)
+        return {"measure": "writers", "table": "figures"}
+
     def conversation(self) -> int:
         """A conversation of the author's with one turn, made when first asked for."""
 

@@ -70,6 +70,8 @@ class Stage(Props):
             known["job"] = self.archive()
         if "/twins" in path:
             known |= {"name": "small", "axis": "robustness"}
+        if "{measure}" in path:
+            known |= self.measured()
         if "/webhooks" in path:
             known["id"], known["delivery"] = self.webhook(role, "nli" if "{task}" in path else None)
             return path.format(**(known | {"act": "off"}))

@@ -10,6 +10,8 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import now
+from dynabench.measuring.found import Figure, Found
+from dynabench.measuring.tables import Measured
 from dynabench.releases import manifest, service
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
@@ -41,6 +43,14 @@ def small(session: Session, settings: Settings) -> None:
         counts = made.transformations
         session.add(Twin(version_id=version.id, axis=axis, state="ready", digest=made.digest, rows=1,
                          transformations=counts))  # fmt: skip
+
+
+def measured(session: Session) -> None:
+    """What was measured of the first round: one figure, by nine writers."""
+    round_id = rounds.round_of(session, "nli", 1).id
+    if session.get(Measured, round_id) is None:
+        found = Found("Nine writers", (Figure("writers", "Writers", 9.0),), (), 9)
+        session.add(Measured(round_id=round_id, found={"writers": found.document()}, at=now()))
 
 
 def films(session: Session, settings: Settings) -> None:

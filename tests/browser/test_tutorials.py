@@ -1,4 +1,4 @@
-"""The tutorials that make a task, followed to the letter: what their steps name in bold is found on the page and used."""
+"""The tutorials that make a task, followed to the letter: what their steps name in bold is found and used."""
 
 import re
 from pathlib import Path

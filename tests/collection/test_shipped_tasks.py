@@ -80,7 +80,8 @@ def named(number: int, given: dict[str, Any]) -> Written:
     sentence = f"Hope sold {number} boats to Virginia."
     places = [sentence.index(name) for name in ("Hope", "Virginia")]
     names = [(places[0], places[0] + 4, "person"), (places[1], places[1] + 8, ("person", "place")[number % 2])]
-    return {"sentence": sentence}, {"names": [{"start": s, "end": e, "label": label} for s, e, label in names]}
+    claimed = [{"start": s, "end": e, "label": label, "text": sentence[s:e]} for s, e, label in names]
+    return {"sentence": sentence}, {"names": claimed}
 
 
 PLAYED: dict[str, tuple[str, Callable[[int, dict[str, Any]], Written], str]] = {

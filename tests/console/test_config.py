@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from dynabench.tasks import TaskConfig
+
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 HERE = "/tasks/nli/manage/config"
 
@@ -97,6 +99,23 @@ class TestANewTask:
         again = page.submit("/tasks/new", page="/settings", config=text, then="save")
         assert again.status_code == 422
         assert "There is a task my-task already." in again.text
+
+    @pytest.mark.parametrize(
+        ("asked", "id", "name"),
+        [
+            ({"template_of": "sentiment"}, "my-sentiment", "Sentiment"),
+            ({"template_of": "nli", "name": "NLI"}, "nli-2", "NLI"),
+            ({"template_of": "chat-preference", "name": "Fröhliche  Gespräche: 2"}, "frohliche-gesprache-2", None),
+            ({"name": "天気"}, "my-task", "天気"),
+            ({"template_of": "nothing", "name": "New"}, "new-2", "New"),
+        ],
+    )
+    def test_begins_with_a_template_a_name_and_an_id_that_is_free(self, owner, enter, asked, id, name):
+        shown = enter(owner).client.get("/tasks/new", params=asked)
+        assert "What annotators would see" in shown.text
+        text = html.unescape(re.search(r"<textarea[^>]*>\n(.*?)</textarea>", shown.text, re.DOTALL)[1])
+        config = TaskConfig.parse(text)
+        assert (config.id, config.name) == (id, name or "Fröhliche Gespräche: 2")
 
     def test_or_from_a_file(self, admin, enter):
         page = enter(admin)

@@ -143,9 +143,13 @@ def test_words_that_authors_blame_are_set_against_chance():
 
 
 def test_the_public_sees_nothing_that_few_writers_stand_behind():
-    table = found.Table("t", "T", found.columns(("word", "Word", "text")), (("rare",), ("common",)), (2, 9))
+    table = found.Table(
+        "t", "T", found.columns(("word", "Word", "text")), (("rare",), ("common",), ("usual",)), (2, 9, 5)
+    )
     of = found.Found("x", (), (table,), 9)
-    assert found.public(of).tables[0].rows == (("common",),)
+    assert found.public(of).tables[0].rows == (("common",), ("usual",))
+    pair = found.Table("t", "T", table.columns, (("rare",), ("rest",)), (2, 9))
+    assert found.public(found.Found("x", (), (pair,), 9)).tables == ()  # the rest of two tells the other
     assert found.public(found.Found("x", (), (), 4)) is None
     assert found.read(of.document()) == of
 

@@ -15,7 +15,7 @@ from tests.measuring.samples import LABELS, sentence
 from tests.validation.world import World
 
 
-def fill(world: World, people=6, each=8, planted=False):
+def fill(world: World, people=6, each=6, planted=False):
     rng = np.random.default_rng(0)
     ids = []
     for number in range(people):
@@ -48,12 +48,12 @@ def test_a_round_is_measured_kept_and_known_to_have_changed(world):
     assert shown(world).at is None
     running.measure(world.db, world.round_id)
     found = shown(world)
-    assert (found.examples, found.total, found.old) == (48, 48, False)
+    assert (found.examples, found.total, found.old) == (36, 36, False)
     assert {"label_balance", "artifacts", "telling_words", "difficulty", "conditions", "lengths"} <= set(found.found)
     world.example(world.person())
     assert shown(world).old
     running.measure(world.db, world.round_id)
-    assert (shown(world).total, shown(world).old) == (49, False)
+    assert (shown(world).total, shown(world).old) == (37, False)
 
 
 def test_examples_that_nobody_sees_leave_no_trace(world):
@@ -103,7 +103,7 @@ def test_a_large_round_is_sampled(world, monkeypatch):
     fill(world)
     monkeypatch.setattr(reading, "MOST", 20)
     found = sample(world)
-    assert (len(found.rows), found.total) == (20, 48)
+    assert (len(found.rows), found.total) == (20, 36)
     assert sample(world).rows == found.rows
 
 

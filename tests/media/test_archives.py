@@ -8,10 +8,10 @@ import zipfile
 import pytest
 
 from dynabench import errors
-from dynabench.rounds import archives
+from dynabench.rounds import archives, service
 from dynabench.rounds.files import upload
 from tests.media import files
-from tests.media.conftest import contexts
+from tests.media.conftest import TASK, contexts
 
 CSV = "one,other,tag\npictures/a.png,pictures/b.jpg,pair\n"
 
@@ -48,6 +48,15 @@ def test_objects_may_say_more_of_a_file(owner, client, settings, tmp_path):
     line = json.dumps({"one": {"file": "pictures/a.png", "alt": "grey"}, "other": "pictures/b.jpg"})
     made = read(client, settings, tmp_path, honest("rows.jsonl", line))
     assert json.loads(made.read_text())["one"]["alt"] == "grey"
+
+
+def test_files_are_named_within_groups_too(owner, client, settings, tmp_path):
+    line = json.dumps(
+        {"one": [{"photo": {"file": "pictures/a.png"}, "caption": "A"}], "other": {"is": "pictures/b.jpg"}}
+    )
+    made = json.loads(read(client, settings, tmp_path, honest("rows.jsonl", line)).read_text())
+    assert (len(made["one"][0]["photo"]["media"]), made["one"][0]["caption"]) == (64, "A")
+    assert len(made["other"]["is"]["media"]) == 64
 
 
 def test_a_drawing_with_a_script_is_text_and_no_picture(owner, client, settings, tmp_path):
@@ -99,3 +108,38 @@ def test_a_zip_comes_in_over_the_api_and_the_console(owner, browser, client, set
     assert answer.status_code == 303, answer.text
     assert root.get(answer.headers["location"]).status_code == 200
     assert len(contexts(client)) == 2
+
+
+ONE = TASK.replace("colours", "shades").replace(", {name: other, type: image}", "").replace("one, other", "one")
+
+
+def test_files_alone_are_a_context_each_where_a_context_is_a_file(owner, browser, client):
+    client.app.state.db.write(service.save_task, None, ONE)
+    root = browser()
+    root.log_in("root")
+    where, headers = "/tasks/shades/manage/contexts/files", {"X-CSRF-Token": root.token()}
+    pictures = [("file", (f"{n}.png", files.picture(colour=(n, n, n)))) for n in (10, 2)]
+    sent = root.client.post(where, files=pictures, headers=headers)
+    assert sent.status_code == 303, sent.text
+    shown = root.get(sent.headers["location"]).text
+    assert shown.count('class="media-thumb"') == 2
+    alone = root.client.post(where, files=[pictures[0]], headers=headers)
+    assert root.get(alone.headers["location"]).text.count('class="media-thumb"') == 1
+    table = ("file", ("rows.csv", "one,tag\n10.png,dark\n"))
+    beside = root.client.post(where, files=[pictures[0], table], headers=headers)
+    assert "dark" in root.get(beside.headers["location"]).text
+    bad = root.client.post(where, files=[*pictures, ("file", ("b.png", files.bomb()))], headers=headers)
+    assert bad.status_code == 422
+    assert "b.png: This picture has far" in bad.text
+
+
+def test_several_files_are_refused_where_contexts_have_none(owner, browser, client):
+    plain = ONE.replace("{name: one, type: image}", "{name: word, type: text}").replace(", choose_from: [one]", "")
+    client.app.state.db.write(service.save_task, None, plain)
+    root = browser()
+    root.log_in("root")
+    two = [("file", (f"{n}.csv", "word\na\n")) for n in (1, 2)]
+    headers = {"X-CSRF-Token": root.token()}
+    answer = root.client.post("/tasks/shades/manage/contexts/files", files=two, headers=headers)
+    assert answer.status_code == 422
+    assert "Choose one file" in answer.text

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 
 import pytest
 from sqlalchemy import select
@@ -44,22 +45,24 @@ def send(caller, name, rows, **said):
 
 def ended(caller, worker, id):
     def look():
+        time.sleep(0.3)  # the worker needs the processor
         found = caller.get(f"/api/v1/submissions/{id}").json()
         assert worker.process.poll() is None, worker.said()
         return found if found["state"] not in ("queued", "checking") else None
 
-    return until(look, 120)
+    return until(look, 300)
 
 
 def board(caller, rows, metric="accuracy"):
     """The board's rows by name, once as many of them are scored on both datasets."""
 
     def look():
+        time.sleep(0.3)
         found = {row["name"]: row for row in caller.get(f"{TASK}/leaderboard").json()["rows"]}
         done = [row for row in found.values() if all(cell[metric]["value"] for cell in row["datasets"].values())]
         return found if len(done) == rows else None
 
-    return until(look, 120)
+    return until(look, 300)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # the rules below are tried on both

@@ -72,7 +72,7 @@ def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, w
     assert len(rows.text.splitlines()) == found["report"]["parts"]["test"]
     assert client.get(WHERE + "/files/data/hidden.jsonl").status_code == 404
     assert client.get(WHERE + "/files/..%2f..%2fdynabench.sqlite").status_code == 404
-    with zipfile.ZipFile(io.BytesIO(client.get(WHERE + ".zip").content)) as zipped:
+    with zipfile.ZipFile(io.BytesIO(client.get(WHERE + "/zip").content)) as zipped:
         assert {f"checks-round-1/{each['path']}" for each in found["files"]} == set(zipped.namelist())
     kinds = [each["kind"] for each in olga.get("/api/v1/tasks/checks/acts").json()["items"]]
     assert "round.released" in kinds
@@ -93,6 +93,22 @@ def test_the_hidden_part_is_on_no_page_for_anybody(world, olga, client, settings
     ids = {uid: id for id, uid in world.db.read(lambda session: session.execute(_ids()).all())}
     hidden = next(uid for uid, part in parts.items() if part == "hidden")
     assert olga.get(f"/api/v1/examples/{ids[hidden]}").status_code == 404
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_an_earlier_dataset_of_the_round_is_hidden_for_good_too(world, olga, settings):
+    world.db.write(rounds.close_round, None, world.task, 1)
+    where = "/api/v1/tasks/checks/datasets"
+    assert olga.post(f"{where}/rounds/1").json()["name"] == "round-1"
+    made = released(world, settings)
+    names = {each["name"]: each["visibility"] for each in olga.get(where).json()["items"]}
+    assert names == {"round-1": "hidden", "round-1-hidden": "hidden", "round-1-test": "public"}
+    for name in ("round-1", "round-1-hidden"):
+        assert olga.patch(f"{where}/{name}", json={"visibility": "public"}).status_code == 409
+        assert olga.get(f"{where}/{name}/rows").status_code == 403
+    assert olga.post(f"{where}/rounds/1").status_code == 409, "its dataset stays as it is"
+    assert olga.get(WHERE).json()["test"] == "round-1-test"
+    assert made.report["findings"] == [] or "published" not in str(made.report)
 
 
 def _ids():

@@ -95,7 +95,7 @@ class Act(Base):
     task_id: Mapped[str | None] = mapped_column(String(60))
     subject: Mapped[dict[str, Any]]
 
-    __table_args__ = (Index("ix_acts_task", "task_id", "id"),)
+    __table_args__ = (Index("ix_acts_task", "task_id", "id"), Index("ix_acts_kind", "task_id", "kind", "id"))
 
 
 class Notice(Base):

@@ -6,10 +6,10 @@ import typer
 
 from dynabench.cli.operator import AsJson, bar, database
 
-app = typer.Typer(help="Say what the data of a task's rounds are like.", invoke_without_command=True)
+app = typer.Typer(help="Say what the data of a task's rounds are like.")
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def measure(
     task: Annotated[str, typer.Argument(help="The task.")],
     number: Annotated[int, typer.Option("--round", min=0, help="One round; by default all, and how they differ.")] = 0,

@@ -11,10 +11,8 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import partaking, statements
-from dynabench.collection.chat import sending
+from dynabench.collection import live, partaking, statements
 from dynabench.collection.chat.sending import Conversed
-from dynabench.collection.drawing import sending as drawing
 from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.place import Place
 from dynabench.collection.schemas import ExampleIn
@@ -132,14 +130,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
     """What was written on a handout, cleaned; `given` is a row of `statements.GIVEN`."""
     config = rounds.config_of(session, given.version_id)
     body = filled(session, person, task_id, config, body, {"context": given.context, "initial": given.handout_initial})
-    conversed = None
-    if config.chat is not None and arms.asks(given.arms, given.handout_arm):
-        input, conversed = sending.taken(session, person.id, config, given.handout_id, body.input)
-        body = body.model_copy(update={"input": input})
-    drawn = None
-    if config.drawing is not None:
-        input, drawn = drawing.taken(session, person.id, config, given.handout_id, body.input, given.context)
-        body = body.model_copy(update={"input": input})
+    body, done = live.taken(session, person, config, body, given)
     written, claimed = _cleaned(config, given.context, body, goal=given.handout_goal)
     if body.made_from is not None and body.made_from != given.handout_made_from:
         _check_origin(session, person, task_id, body.made_from)
@@ -162,8 +153,7 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         source=source_of("owner" if person.admin else given.role),
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
-        conversed=conversed,
-        drawn=drawn,
+        **done,
     )
 
 
@@ -198,10 +188,8 @@ def _sandbox(session: Session, person: Person | None, task_id: str, body: Exampl
     current = rounds.open_round_of(session, task_id)
     partaking.admit(session, person, current, sandbox=True)
     config = rounds.config_of(session, current.version_id)
-    if config.chat is not None:
-        raise errors.Conflict(_("There are no conversations in the sandbox. Log in and write live."))
-    if config.drawing is not None:
-        raise errors.Conflict(_("Nothing is drawn in the sandbox. Log in and write live."))
+    if config.chat is not None or config.drawing is not None:
+        raise errors.Conflict(_("Nobody converses and nothing is drawn in the sandbox. Log in and write live."))
     context = context_of(session, current.task_id, body.context_id)
     body = filled(session, person, task_id, config, body, context.values)
     written, claimed = _cleaned(config, context.values, body, goal=None)

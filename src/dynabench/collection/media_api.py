@@ -1,5 +1,6 @@
 """Pictures, sounds and files that people send for a task's fields."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from anyio import to_thread
@@ -19,7 +20,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.uploads import RAW
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import MediaField
+from dynabench.tasks.fields import Field, Group, MediaField
 
 router = APIRouter()
 
@@ -39,15 +40,27 @@ class MediaOut(BaseModel):
 
 
 def field_of(config: TaskConfig, place: str) -> MediaField:
-    """The field at a place such as `input.image`. Raises `Invalid` where that takes no files."""
-    group, _dot, name = place.partition(".")
+    """The field at a place such as `input.image`, or `input.people.0.photo` within a group.
+
+    Raises `Invalid` where that takes no files.
+    """
+    group, *names = place.split(".")
     try:
-        found = next((field for field in config.fields(group) if field.name == name), None)
+        found = _within(config.fields(group), names)
     except KeyError:
         found = None
     if not isinstance(found, MediaField) or not found.upload:
         raise errors.Invalid({"field": _("The task has no field of this name that files can be sent for.")})
     return found
+
+
+def _within(fields: Sequence[Field], names: Sequence[str]) -> Field | None:
+    """The field that dotted names lead to; numbers of rows and `__row__` lead from a list to its fields."""
+    found = next((field for field in fields if names and field.name == names[0]), None)
+    if not isinstance(found, Group):
+        return found if len(names) == 1 else None
+    row = found.repeat and len(names) > 1 and (names[1].isdecimal() or names[1] == "__row__")
+    return _within(found.fields, names[2:] if row else names[1:])
 
 
 def allowed(session: Session, settings: Settings, person: Person, task: str, place: str) -> MediaField:

@@ -109,7 +109,8 @@ class OutcomeOut(BaseModel):
 
     `edit_distance` counts the characters changed from the text that the fields began with; null for a blank start.
     Where no model was asked `predictions` is empty. `fooled` is null while it is not known: no model was asked, or
-    people have yet to say whether it was wrong.
+    people have yet to say whether it was wrong. `near` is told where the task wants it: how much of the text is that of
+    an earlier example, from 0 to 1.
     """
 
     id: int | None
@@ -121,6 +122,7 @@ class OutcomeOut(BaseModel):
     latency_ms: float
     attempt: int | None
     seconds: float | None
+    near: float | None = None
 
 
 class ExampleOut(OutcomeOut):

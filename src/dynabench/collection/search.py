@@ -115,8 +115,7 @@ def find(
     if question is None:
         return Page([], None)
     found = list(islice(search_index.matching(session, question, before), limit + 1))
-    shown = [each for each in seen(session, found[:limit]) if not each.standing.withheld]
-    return Page(shown, found[limit - 1] if len(found) > limit else None)
+    return Page(public(session, found[:limit]), found[limit - 1] if len(found) > limit else None)
 
 
 def ids(
@@ -137,6 +136,11 @@ def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
         config = rounds.config_of(session, example.version_id)
         found[example.id] = Seen(example, standing, of, context, author, said.get(example.id), config)
     return [found[id] for id in ids if id in found]
+
+
+def public(session: Session, ids: Sequence[int]) -> list[Seen]:
+    """As `seen`, without those that a release withholds: for everybody but their authors."""
+    return [each for each in seen(session, ids) if not each.standing.withheld]
 
 
 def describe(row: Any, *, explanations: Sequence[dict[str, Any]] = (), **changing: object) -> list[str]:

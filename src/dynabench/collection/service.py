@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import drafts, judging, partaking, projections, queries, search, statements
+from dynabench.collection import drafts, judging, near, partaking, projections, queries, search, statements
 from dynabench.collection.chat import sending
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
@@ -67,7 +67,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     projections.count_example(
         session, example, targets=targets, targets_right=right, config=draft.config, place=given.place
     )
-    return _told(example, verdict.fooled, _shown(_said(verdict)))
+    told = _told(example, verdict.fooled, _shown(_said(verdict)))
+    return told.model_copy(update={"near": near.note(session, draft, made)})
 
 
 def _use(draft: Draft, verdict: Verdict) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
     found = moderation.case(session, person, task, id)
     one = found.seen.example
     handout = session.get(Handout, one.handout_id)
-    origin = search.seen(session, [one.made_from])[0] if one.made_from else None
+    origin = next(iter(search.public(session, [one.made_from])), None) if one.made_from else None
     made = session.scalars(queries.made_from(one.id)).all()
     return {
         "case": found,
@@ -204,7 +204,7 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
         "handout": handout,
         "changes": differences.changes(found.seen.config.input, handout.initial, one.input) if handout else [],
         "origin": origin,
-        "children": search.seen(session, made),
+        "children": search.public(session, made),
         "votes": moderation.votes(session, id),
         "events": list(session.scalars(vote_queries.verdict_events(id))),
         "looked": list(session.scalars(queries.attributions_of(id))),

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from dynabench.console import downloads, frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
-from dynabench.rounds import listing, queries
+from dynabench.rounds import listing
 from dynabench.rounds.schemas import ActOut
 
 router = APIRouter()
@@ -27,7 +27,7 @@ async def log(request: Request, task: str, owner: Owning, kind: Kind = "", after
 
     def read(session: Session) -> dict[str, Any]:
         found = listing.acts(session, task, kind, after, SHOWN)
-        kinds = list(session.scalars(queries.kinds(task)))
+        kinds = listing.kinds(session, task)
         return {"acts": found.items, "next": found.next, "after": after, "kind": kind, "kinds": kinds}
 
     values = await request.app.state.db.aread(read)

@@ -165,11 +165,13 @@ def _tell(session: Session, dataset: Dataset, version: DatasetVersion, text: str
 def change(session: Session, person: Person | None, task: str, name: str, wanted: Change) -> str:
     """Change what is given of a dataset (owners), with an entry in the audit log; a warning, or nothing.
 
-    Raises `Invalid` under the field.
+    Raises `Invalid` under the field, `Conflict` where it would show what is hidden for good.
     """
     found = owned(session, person, task, name)
     given = {key: value for key, value in wanted.model_dump(exclude={"retired"}).items() if value is not None}
     changed = {key: value for key, value in given.items() if getattr(found, key) != value}
+    if "visibility" in changed:
+        _keep_secret(found)
     warning = ""
     if changed.get("visibility") == "hidden" and was_public(session, found):
         warning = _("This dataset was public: whoever has its rows keeps them, so scores on it say less from now on.")
@@ -184,6 +186,11 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
     if changed.get("retired") is False and found.version_id:
         _announce(session, found, session.get_one(DatasetVersion, found.version_id))
     return warning
+
+
+def _keep_secret(dataset: Dataset) -> None:
+    if dataset.kind == "secret":
+        raise errors.Conflict(_("This dataset has rows of the hidden part of a release, which is hidden for good."))
 
 
 def was_public(session: Session, dataset: Dataset) -> bool:

@@ -28,10 +28,11 @@ def slice_told(visibility: str, rows: int, of: int) -> bool:
 class Dataset(Base):
     """Rows that models of a task are evaluated on.
 
-    `kind` is `rows`, `suite` (rows grouped by functionality, which are their tags), `round` (released from `round_id`)
-    or `pool` (rows that training sets are chosen from; no model is scored on them). `visibility` is `hidden` (no row
-    leaves, in no form), `scoring` (results may be shown, the file may not) or `public`. `weight` is its default on the
-    board; a retired dataset is scored no more, and its scores stay.
+    `kind` is `rows`, `suite` (rows grouped by functionality, which are their tags), `round` (released from `round_id`),
+    `secret` (with rows of a release's hidden part, and so hidden for good) or `pool` (rows that training sets are
+    chosen from; no model is scored on them). `visibility` is `hidden` (no row leaves, in no form), `scoring` (results
+    may be shown, the file may not) or `public`. `weight` is its default on the board; a retired dataset is scored no
+    more, and its scores stay.
     """
 
     __tablename__ = "datasets"

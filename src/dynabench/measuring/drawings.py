@@ -1,6 +1,7 @@
 """The pictures of measures' tables, each with its numbers as a table beside it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from dynabench.measuring import written
@@ -13,6 +14,7 @@ NAME = 200  # pixels of a row's name
 ROW = 40
 
 
+@lru_cache(maxsize=256)
 def chart(of: Table) -> Chart | None:
     """The picture of a table; None for one that is read as it is."""
     known = [row for row in of.rows if row[1] is not None]

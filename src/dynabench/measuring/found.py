@@ -80,11 +80,12 @@ def read(document: dict[str, Any]) -> Found:
 
 
 def public(of: Found, least: int = LEAST) -> Found | None:
-    """What anybody may see: nothing that fewer than `least` writers stand behind."""
+    """What anybody may see: nothing that fewer than `least` writers stand behind, nor what it could be told from."""
     if of.people < least:
         return None
     tables = [_public(each, least) for each in of.tables]
-    return Found(of.finding, of.figures, tuple(each for each in tables if each.rows), of.people, of.note)
+    shown = (each for each, whole in zip(tables, of.tables, strict=True) if len(each.rows) > 1 or each == whole)
+    return Found(of.finding, of.figures, tuple(shown), of.people, of.note)
 
 
 def _public(of: Table, least: int) -> Table:

@@ -1,8 +1,8 @@
 """Uploads: checked, counted against what a person may send a day, and bound to what shows them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError
@@ -13,10 +13,10 @@ from dynabench.db import now
 from dynabench.language import _
 from dynabench.media import looking, queries
 from dynabench.media.facts import Facts, Limits, mib
-from dynabench.media.store import Store, digests
+from dynabench.media.store import DIGEST, Store, digests
 from dynabench.media.tables import Media, MediaUpload, MediaUse
 from dynabench.settings import Settings
-from dynabench.tasks.fields import Audio, Field, File, Image, MediaField
+from dynabench.tasks.fields import Audio, Field, File, Group, Image, MediaField
 from dynabench.tasks.fields.file import TYPES
 
 DAY = timedelta(days=1)
@@ -88,27 +88,61 @@ def fill(
     A file must have been sent for the task, by `person_id` where one is given, or be among those that are `shown`
     already, and be of its field's kind and within its limits. Raises `Invalid`, with keys such as `input.image`.
     """
-    wanted = {field.name: field for field in fields if isinstance(field, MediaField)}
-    if not wanted or not isinstance(values, Mapping):
-        return values
-    raw = {name: _reference(values.get(name)) for name in wanted}
-    found = {name: value for name, value in raw.items() if value is not None}
-    asked = digests(list(found.values()))
+    places = list(_places(fields, values, group))
+    asked = {place.digest for place in places if DIGEST.fullmatch(place.digest)}
     if not asked:
         return values
     known = {each.digest: each for each in session.scalars(queries.known(asked))}
     theirs = set(session.scalars(queries.sent(asked, task_id, person_id))) | set(shown)
     wrong: dict[str, str] = {}
-    filled = dict(values)
-    for name, value in found.items():
-        media = known.get(value["media"]) if value["media"] in theirs else None
-        if told := _unfit(wanted[name], media):
-            wrong[f"{group}.{name}"] = told
+    told: dict[str, dict[str, Any]] = {}
+    for place in places:
+        media = known.get(place.digest) if place.digest in theirs else None
+        if unfit := _unfit(place.field, media):
+            wrong[place.name] = unfit
         elif media is not None:
-            filled[name] = _told(value, media)
+            told[place.name] = _told(place.reference, media)
     if wrong:
         raise errors.Invalid(wrong)
-    return filled
+    return _filled(values, group, told)
+
+
+class _Place(NamedTuple):
+    """Where among the values a file is referred to, by which field and how."""
+
+    name: str
+    field: MediaField
+    reference: dict[str, Any]
+
+    @property
+    def digest(self) -> str:
+        return str(self.reference["media"])
+
+
+def _places(fields: Sequence[Field], values: Any, name: str) -> Iterator[_Place]:
+    """All references to files, also those within groups; names are dotted, such as `input.people.0.photo`."""
+    if not isinstance(values, Mapping):
+        return
+    for field in fields:
+        value, below = values.get(field.name), f"{name}.{field.name}"
+        if isinstance(field, MediaField) and (reference := _reference(value)) is not None:
+            yield _Place(below, field, reference)
+        elif isinstance(field, Group) and isinstance(value, list) and len(value) <= field.repeat:
+            for number, row in enumerate(value):
+                yield from _places(field.fields, row, f"{below}.{number}")
+        elif isinstance(field, Group):
+            yield from _places(field.fields, value, below)
+
+
+def _filled(values: Any, name: str, told: Mapping[str, dict[str, Any]]) -> Any:
+    """The values with what is told of each place in the place of what was there."""
+    if name in told:
+        return told[name]
+    if isinstance(values, Mapping):
+        return {key: _filled(value, f"{name}.{key}", told) for key, value in values.items()}
+    if isinstance(values, list):
+        return [_filled(value, f"{name}.{number}", told) for number, value in enumerate(values)]
+    return values
 
 
 def _reference(value: object) -> dict[str, Any] | None:

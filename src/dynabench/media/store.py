@@ -73,8 +73,15 @@ class Store:
         return f"data:{type_of(content)};base64,{base64.b64encode(content).decode()}"
 
     def unfolded(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs of a model with a `data:` address in place of each reference `{"media": ...}`."""
-        return {name: self.address(value["media"]) if refers(value) else value for name, value in inputs.items()}
+        """Inputs of a model with a `data:` address in place of each reference `{"media": ...}`, also within groups."""
+        return {name: self._unfolded(value) for name, value in inputs.items()}
+
+    def _unfolded(self, value: Any) -> Any:
+        if refers(value):
+            return self.address(value["media"])
+        if isinstance(value, Mapping):
+            return {name: self._unfolded(part) for name, part in value.items()}
+        return [self._unfolded(part) for part in value] if isinstance(value, list) else value
 
 
 def refers(value: object) -> bool:
@@ -83,8 +90,8 @@ def refers(value: object) -> bool:
 
 
 def refer(inputs: Mapping[str, Any]) -> bool:
-    """Whether any of a model's inputs does."""
-    return any(refers(value) for value in inputs.values())
+    """Whether any of a model's inputs does, or a part of one."""
+    return bool(digests(inputs))
 
 
 def digests(values: object) -> set[str]:

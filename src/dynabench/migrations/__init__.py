@@ -35,6 +35,7 @@ def metadata() -> MetaData:
     import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.tables
+    import dynabench.collection.near
     import dynabench.collection.note_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables

@@ -16,6 +16,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets.downloads import Download
 from dynabench.datasets.with_files import Sink, entry
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.releases import manifest, planning, service, views
 from dynabench.releases.schemas import PreviewOut, ReleaseIn, ReleaseOut, ReleasePage, RulesIn
 from dynabench.releases.tables import Release
@@ -31,11 +32,16 @@ TYPES = {".parquet": "application/vnd.apache.parquet", ".jsonl": "application/x-
 PIECE = 1024**2
 
 
+def address(request: Request) -> str:
+    """Where the platform is found: as its operator says, else as it was asked."""
+    return request.app.state.settings.public_url or str(request.base_url)
+
+
 @router.get("/tasks/{task}/releases")
 async def list_releases(request: Request, task: str) -> ReleasePage:
     """The releases of a task, newest round first, all on one page; without the gaps of models."""
     state = request.app.state
-    return await state.db.aread(views.page, state.settings, task)  # type: ignore[no-any-return]
+    return await state.db.aread(views.page, address(request), task)  # type: ignore[no-any-return]
 
 
 @router.get(PATH)
@@ -43,7 +49,7 @@ async def read_release(request: Request, task: str, n: Number, viewer: Viewer) -
     """A round's release: its files with their digests, how it was divided, and models' gaps between its parts to test
     on. Before it is ready it is there for the task's owners alone."""
     state = request.app.state
-    return await state.db.aread(views.one, state.settings, viewer, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.one, address(request), viewer, task, n)  # type: ignore[no-any-return]
 
 
 def changes(body: RulesIn) -> dict[str, Any]:
@@ -88,7 +94,7 @@ async def release_round(request: Request, task: str, n: Number, body: ReleaseIn,
     task is scored on its two parts to test on."""
     await begin(request, person, task, n, changes(body), body.anyway)
     state = request.app.state
-    return await state.db.aread(views.one, state.settings, person, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.one, address(request), person, task, n)  # type: ignore[no-any-return]
 
 
 @router.get(PATH + "/files/{file}", dependencies=FILES, response_class=FileResponse)
@@ -110,7 +116,7 @@ async def _file(request: Request, task: str, n: int, path: str, viewer: Person |
     found: Release = await state.db.aread(views.readable, viewer, task, n)
     names = {each["path"] for each in found.manifest["files"]} | {manifest.NAME}
     if path not in names:
-        raise errors.NotFound("The release has no such file.")
+        raise errors.NotFound(_("The release has no such file."))
     place = service.folder(state.settings, found.id) / path
     headers = {"X-Release-Digest": found.digest, "Content-Encoding": "identity"}
     kind = TYPES.get(place.suffix, "application/octet-stream")
@@ -118,7 +124,7 @@ async def _file(request: Request, task: str, n: int, path: str, viewer: Person |
 
 
 @router.get(
-    PATH + ".zip",
+    PATH + "/zip",
     dependencies=FILES,
     response_class=Response,
     responses={200: {"description": "All files in a folder.", "content": {"application/zip": {}}}},

@@ -10,6 +10,7 @@ from dynabench.accounts.auth import Viewer
 from dynabench.db import Database
 from dynabench.leaderboards import entrants
 from dynabench.releases import views
+from dynabench.releases.api import address
 from dynabench.rounds import seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
@@ -30,7 +31,7 @@ async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Res
             "task": task,
             "config": config,
             "round": round_views.round_out(session, rounds.round_of(session, task, n)),
-            "release": views.one(session, request.app.state.settings, viewer, task, n),
+            "release": views.one(session, address(request), viewer, task, n),
             "measure": entrants.measures(config)[0],
         }
 

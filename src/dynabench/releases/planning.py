@@ -11,13 +11,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, search
+from dynabench.collection import board_queries, near, search
 from dynabench.collection.search import Filters
 from dynabench.collection.tables import Example, Standing
-from dynabench.datasets import exports, scopes
+from dynabench.datasets import exports, library, library_queries, scopes
 from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.releases.checks import Report, report
 from dynabench.releases.splitting import Divided, Item, divide
 from dynabench.rounds import queries, service
@@ -72,7 +73,13 @@ def subject(session: Session, settings: Settings, task: str, number: int) -> Sub
     """The round; raises `NotFound`, and `Conflict` where it may still change by being collected."""
     found = service.round_of(session, task, number)
     if found.state not in ("closed", "released"):
-        raise errors.Conflict(f"Round {number} is {found.state}. Close it first: only a closed round is released.")
+        raise errors.Conflict(
+            _(
+                "Round %(number)s is %(state)s. Close it first: only a closed round is released.",
+                number=number,
+                state=found.state,
+            )
+        )
     versions = {each.id: each for each in session.scalars(queries.versions(task))}
     version = versions[found.version_id]
     what = replace(scopes.scope(session, None, task, number), key=key(settings, task, number), whole=True)
@@ -107,10 +114,12 @@ def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules 
     chosen = rules or of.config.release
     items = [item(each, of.config) for each in records(db, settings, of)]
     if len(items) > LARGEST:
-        raise errors.Conflict(f"This round has more than {LARGEST:,} examples, more than are divided at once.")
-    waiting, flags = db.read(_open_questions, of)
+        raise errors.Conflict(
+            _("This round has more than %(largest)s examples, more than are divided at once.", largest=f"{LARGEST:,}")
+        )
+    waiting, flags, published = db.read(_open_questions, of)
     divided = divide(items, chosen)
-    return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags), seen)
+    return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags, published), seen)
 
 
 def item(row: dict[str, Any], config: TaskConfig) -> Item:
@@ -120,17 +129,11 @@ def item(row: dict[str, Any], config: TaskConfig) -> Item:
         uid=row["uid"],
         writer=row["author"],
         context=hashlib.sha256(context).hexdigest(),
-        text=_text(row["input"], config),
+        text=near.text_of(row["input"], config),
         label=_label(row["answer"], config),
         verdict=row["verdict"],
         made_from=row["made_from"],
     )
-
-
-def _text(values: dict[str, Any], config: TaskConfig) -> str:
-    """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
-    parts = [values.get(field.name) for field in config.input]
-    return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
 
 
 def _label(values: dict[str, Any], config: TaskConfig) -> str:
@@ -156,11 +159,13 @@ def fingerprint(session: Session, round_id: int) -> str:
     return digest.hexdigest()
 
 
-def _open_questions(session: Session, of: Subject) -> tuple[int, int]:
-    """How many examples wait for votes, and how many flags for moderators."""
+def _open_questions(session: Session, of: Subject) -> tuple[int, int, bool]:
+    """How many examples wait for votes, how many flags for moderators, and whether everybody has the round's rows."""
     waiting = session.scalar(board_queries.waiting(of.round_id)) or 0
     asked = Filters(round=of.number, review="waiting", hidden=False, retracted=False)
-    return waiting, len(search.ids(session, None, of.task, asked, before=None, most=FLAGS))
+    flags = len(search.ids(session, None, of.task, asked, before=None, most=FLAGS))
+    dataset = session.scalar(library_queries.of_round(of.round_id))
+    return waiting, flags, dataset is not None and library.was_public(session, dataset)
 
 
 def ids_of(session: Session, round_id: int, uids: list[str]) -> dict[str, int]:

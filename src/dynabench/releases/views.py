@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.language import _
 from dynabench.releases import gaps, service
 from dynabench.releases.checks import Report
 from dynabench.releases.describing import cited
@@ -15,24 +16,26 @@ from dynabench.releases.schemas import ReleaseOut, ReleasePage
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
-from dynabench.settings import Settings
 
 SECRET = ("hidden", "withheld")
 
 
-def one(session: Session, settings: Settings, viewer: Person | None, task: str, number: int) -> ReleaseOut:
-    """A round's release with the gaps of models; `NotFound` where the viewer may see none."""
+def one(session: Session, address: str, viewer: Person | None, task: str, number: int) -> ReleaseOut:
+    """A round's release with the gaps of models; `NotFound` where the viewer may see none.
+
+    `address` is that of the platform, for citations.
+    """
     found = service.visible(session, viewer, task, number)
-    made = out(session, settings, found, session.get_one(Round, found.round_id))
+    made = out(session, address, found, session.get_one(Round, found.round_id))
     return made.model_copy(update={"gaps": gaps.gaps(session, viewer, found)})
 
 
-def page(session: Session, settings: Settings, task: str) -> ReleasePage:
+def page(session: Session, address: str, task: str) -> ReleasePage:
     """All releases of a task that are ready, without gaps."""
-    return ReleasePage(items=[out(session, settings, *each) for each in service.listed(session, task)])
+    return ReleasePage(items=[out(session, address, *each) for each in service.listed(session, task)])
 
 
-def out(session: Session, settings: Settings, release: Release, of: Round) -> ReleaseOut:
+def out(session: Session, address: str, release: Release, of: Round) -> ReleaseOut:
     """What everybody may know of a release; of the hidden part its size alone."""
     config = rounds.config_of(session, of.version_id)
     known: dict[str, Any] = {
@@ -44,7 +47,7 @@ def out(session: Session, settings: Settings, release: Release, of: Round) -> Re
     if release.state != "ready":
         return ReleaseOut(**known)
     manifest = Manifest.model_validate(release.manifest)
-    address = f"{settings.public_url.rstrip('/')}/tasks/{release.task_id}/rounds/{of.number}/release"
+    place = f"{address.rstrip('/')}/tasks/{release.task_id}/rounds/{of.number}/release"
     title = f"{config.name}, round {of.number}"
     own = File(path=NAME, bytes=len(manifest.text()), sha256=release.digest)
     return ReleaseOut(
@@ -53,7 +56,7 @@ def out(session: Session, settings: Settings, release: Release, of: Round) -> Re
         digest=release.digest,
         canary=manifest.canary,
         files=[*manifest.files, own],
-        citation=cited(release.task_id, of.number, title, manifest.closed_at, address, release.digest),
+        citation=cited(release.task_id, of.number, title, manifest.closed_at, place, release.digest),
     )
 
 
@@ -80,7 +83,7 @@ def readable(session: Session, viewer: Person | None, task: str, number: int) ->
     """The release whose files the viewer may have: a ready one, after the task's warning."""
     found = service.visible(session, viewer, task, number)
     if found.state != "ready":
-        raise errors.Conflict("This release is not written yet.")
+        raise errors.Conflict(_("This release is not written yet."))
     if viewer is None and rounds.task_config(session, task).content_warning:
-        raise errors.Unauthenticated("This task's contents come with a warning. Log in to get the files.")
+        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to get the files."))
     return found

@@ -155,7 +155,11 @@ class _Reader:
         return json.dumps(values | ({"tag": row.tag} if row.tag not in ("", None) else {}), ensure_ascii=False) + "\n"
 
     def _value(self, value: Any, folder: PurePosixPath) -> Any:
-        """A reference, where a cell (or the member `file` of an object) names a file of the archive."""
+        """A reference, where a cell (or the member `file` of an object) names a file of the archive; groups inside."""
+        if isinstance(value, list):
+            return [self._value(each, folder) for each in value]
+        if isinstance(value, dict) and "file" not in value and "media" not in value:
+            return {key: self._value(each, folder) for key, each in value.items()}
         name = value.get("file") if isinstance(value, dict) else value
         place = str(folder / name) if isinstance(name, str) and 0 < len(name) < archives.NAME else ""
         if place not in self.entries:

@@ -1,8 +1,9 @@
 """What owners look through: rounds, contexts, config versions, refused rows, the audit log; page by page."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
-from sqlalchemy import delete
+from sqlalchemy import Select, delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -41,14 +42,19 @@ def rounds(session: Session, viewer: Person | None, task_id: str, after: str, li
 
 def tags(session: Session, task_id: str) -> list[str]:
     """The tags of a task's contexts, sorted, the first `TAGS`: one index probe each."""
+    return list(islice(_following(session, queries.tag_after, task_id), TAGS))
 
-    found: list[str] = []
-    while len(found) < TAGS:
-        following = session.scalar(queries.tag_after(task_id, found[-1] if found else ""))
-        if following is None:
-            break
-        found.append(following)
-    return found
+
+def kinds(session: Session, task_id: str) -> list[str]:
+    """The kinds of acts in a task's log, sorted: one index probe each, of which there are some dozens."""
+    return list(_following(session, queries.kind_after, task_id))
+
+
+def _following(session: Session, after: Callable[[str, str], Select[str]], task_id: str) -> Iterator[str]:
+    found = session.scalar(after(task_id, ""))
+    while found is not None:
+        yield found
+        found = session.scalar(after(task_id, found))
 
 
 def delete_context(session: Session, actor: Person | None, task_id: str, context_id: int) -> None:

@@ -19,7 +19,7 @@ from dynabench.language import _
 from dynabench.rounds import editing, proposals, service
 from dynabench.rounds.tables import Task
 from dynabench.tasks import builtin
-from dynabench.tasks.rewriting import rewritten
+from dynabench.tasks.rewriting import Path, rewritten
 from dynabench.tasks.shipped import Shipped, conversations, drawings, selections
 from dynabench.web import render
 
@@ -44,10 +44,8 @@ def templates() -> list[Shipped]:
 def template(session: Session, id: str, name: str) -> str:
     """The config of a shipped task, or the starter for any other id, under a name and an id that no task has yet."""
     source = next((each.source for each in templates() if each.config.id == id), None)
-    if source is None and not name:
-        return starter()
     wanted = _plain(name) or f"my-{id if source else 'task'}"
-    changes: dict[tuple[str | int, ...], str] = {("id",): _free(session, wanted)}
+    changes: dict[Path, str] = {("id",): _free(session, wanted)}
     if name:
         changes[("name",)] = name
     return rewritten(source or starter(), changes)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from sqlalchemy import Executable, Select, and_, delete, func, or_, select, update
+from sqlalchemy import Executable, Select, and_, delete, func, select, union, update
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
@@ -73,13 +73,15 @@ def other_owner(task_id: str, person_id: int) -> Select[int]:
 
 def seats(task_id: str, after: int, limit: int) -> Select[Person, str, Ban]:
     """Who has a role in a task or is banned from it, with both, by id: one range of each primary key."""
-    ids = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
-    ids_banned = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
+    roles = select(Role.person_id).where(Role.task_id == task_id, Role.person_id > after)
+    bans = select(Ban.person_id).where(Ban.task_id == task_id, Ban.person_id > after)
+    some = [found.order_by("person_id").limit(limit).subquery() for found in (roles, bans)]
+    ids = union(*(select(each.c.person_id) for each in some))
     return (
         select(Person, Role.role, Ban)
         .outerjoin(Role, and_(Role.task_id == task_id, Role.person_id == Person.id))
         .outerjoin(Ban, and_(Ban.task_id == task_id, Ban.person_id == Person.id))
-        .where(or_(Person.id.in_(ids), Person.id.in_(ids_banned)), Person.deleted_at.is_(None))
+        .where(Person.id.in_(ids), Person.deleted_at.is_(None))
         .order_by(Person.id)
         .limit(limit)
     )
@@ -152,7 +154,7 @@ def tag_after(task_id: str, tag: str) -> Select[str]:
 
 def acts(task_id: str, kind: str, before: int | None, limit: int) -> Select[Act, Person]:
     """The audit log of a task with who did it, newest first, below the id `before`, of one kind or (empty) any: one
-    index range, walked back; a rare kind is linear in the task's acts."""
+    index range, walked back."""
     statement = (
         select(Act, Person)
         .outerjoin(Person, Person.id == Act.person_id)
@@ -165,9 +167,9 @@ def acts(task_id: str, kind: str, before: int | None, limit: int) -> Select[Act,
     return statement if before is None else statement.where(Act.id < before)
 
 
-def kinds(task_id: str) -> Select[str]:
-    """Kinds of acts in a task's log: linear in the task's acts, of which there are thousands at most."""
-    return select(Act.kind).where(Act.task_id == task_id).distinct().order_by(Act.kind)
+def kind_after(task_id: str, kind: str) -> Select[str]:
+    """The next kind of acts in a task's log in the order of kinds: one index probe."""
+    return select(func.min(Act.kind)).where(Act.task_id == task_id, Act.kind > kind)
 
 
 def people(ids: Collection[int]) -> Select[Person]:

@@ -11,7 +11,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
-from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values
+from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -21,6 +21,7 @@ from dynabench.tasks.sections import (
     Data,
     Instructions,
     Metrics,
+    NearDuplicates,
     Output,
     Perturb,
     Release,
@@ -67,6 +68,7 @@ class TaskConfig(Section):
     submissions: Submissions = Setting(default_factory=Submissions)
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
+    near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
     release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
@@ -201,7 +203,7 @@ class TaskConfig(Section):
     @property
     def media(self) -> bool:
         """Whether any field holds pictures, sounds or files."""
-        return any(isinstance(field, MediaField) for group in _GROUPS for field in self.fields(group))
+        return any(isinstance(each, MediaField) for group in _GROUPS for each in innermost(self.fields(group)))
 
     @property
     def reads_text(self) -> bool:

@@ -113,6 +113,15 @@ class Data(Section):
     licence: Line = Setting("CC-BY-4.0", description="SPDX identifier of the licence that annotators agree to.")
 
 
+class NearDuplicates(Section):
+    """What becomes of an example that is nearly the same as an earlier one of somebody else, or on another context."""
+
+    do: Literal["nothing", "tell", "flag"] = Setting(
+        "nothing", description="tell: its author is told; flag: owners find it under the label near-duplicate."
+    )
+    similarity: float = Setting(0.8, ge=0.5, le=1, description="From which Jaccard similarity on, of letter groups.")
+
+
 class Release(Section):
     """How the examples of a round are divided when it is released."""
 

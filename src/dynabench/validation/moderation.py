@@ -109,7 +109,7 @@ def _name(person: Person | None) -> str:
 def case(session: Session, person: Person | None, task_id: str, example_id: int) -> Case:
     """One example of a task, hidden or not, for its owners and moderators."""
     people.require_moderator(session, person, task_id)
-    found = [each for each in search.seen(session, [example_id]) if each.round.task_id == task_id]
+    found = [each for each in search.public(session, [example_id]) if each.round.task_id == task_id]
     if not found:
         raise errors.NotFound(
             _("Task %(task_id)s has no example %(example_id)s.", task_id=repr(task_id), example_id=example_id)

@@ -1,14 +1,12 @@
 """A round of chat against two voices, behind the real model host and a chat API on real sockets."""
 
-import threading
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import uvicorn
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
@@ -24,33 +22,33 @@ from dynabench.settings import get_settings
 from dynabench.tasks import shipped
 from tests.collection.conftest import promoted
 from tests.conftest import Caller, register
+from tests.models.conftest import served
 
 NORTH = "I would take the train along the coast and walk the last mile.".split()
 SOUTH = "Nobody knows, so let us count the boats before we ask again.".split()
 
 
+@contextmanager
+def hosted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The real model host with the models below `folder`; yields its address."""
+    patch.setenv("DYNABENCH_HOME", str(folder / "host-home"))
+    patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+    get_settings.cache_clear()
+    breaker.cache_clear()
+    with served(create_app(Repository([folder / "models"])), "http://127.0.0.1:0") as address:
+        yield address
+    get_settings.cache_clear()
+
+
 @pytest.fixture
 def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """`north` and `south`, which write what they always write, and `url`, where the host that serves them is."""
-    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "host-home"))
-    monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
-    get_settings.cache_clear()
-    breaker.cache_clear()
     talker = Talker(north=Voice(NORTH), south=Voice(SOUTH))
     for name in ("north", "south"):
         folder(tmp_path / "models", name, talker.url, name)
-    config = uvicorn.Config(create_app(Repository([tmp_path / "models"])), log_level="warning", port=0)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield SimpleNamespace(talker=talker, url=f"http://127.0.0.1:{port}", models=tmp_path / "models", **talker.voices)
-    talker.stop()
-    server.should_exit = True
-    thread.join(10)
-    get_settings.cache_clear()
+    with hosted(tmp_path, monkeypatch) as url:
+        yield SimpleNamespace(talker=talker, url=url, models=tmp_path / "models", **talker.voices)
+        talker.stop()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from dynabench.evaluate import load
 
 often = settings(deadline=None, max_examples=60)
 LABELS = ("person", "place")
+labels = st.sampled_from(LABELS)
 LENGTH = 9  # tokens of a text
 
 
@@ -26,10 +27,10 @@ def apart(draw: st.DrawFn) -> list[dict[str, object]]:
 
 
 overlapping = st.lists(
-    st.builds(lambda at, size, label: span(at, at + size, label), st.integers(0, 5), st.integers(1, 4), st.sampled_from(LABELS)),
+    st.builds(lambda at, size, *label: span(at, at + size, *label), st.integers(0, 5), st.integers(1, 4), labels),
     max_size=4,
     unique_by=lambda each: tuple(each.values()),
-)  # fmt: skip
+)
 
 
 def compute(said, right, **options):

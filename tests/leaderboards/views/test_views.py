@@ -246,7 +246,15 @@ def test_hostile_addresses_are_answered_and_never_echoed_as_markup(client, view)
 
 def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settings, database):
     change("model-0", name="<script>alert(1)</script>")
-    for path in ("matrix", "slices", "pareto?x=throughput", "humans", "transfer", "compare?a=1&b=2", "datasets/first/best"):
+    for path in (
+        "matrix",
+        "slices",
+        "pareto?x=throughput",
+        "humans",
+        "transfer",
+        "compare?a=1&b=2",
+        "datasets/first/best",
+    ):
         page = client.get(f"/tasks/sentiment/{path}").text
         assert "<script>alert(1)" not in page, path
         assert "alert(1)" in page, path

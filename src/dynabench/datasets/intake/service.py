@@ -81,6 +81,8 @@ def renew(
     session: Session, person: Person | None, settings: Settings, dataset: Dataset, body: VersionIn
 ) -> DatasetVersion:
     """Read a new version of a dataset in the background; for callers that have made sure of the owner."""
+    if dataset.kind == "secret":
+        raise errors.Conflict(_("The hidden part of a release stays as it is. Add another dataset."))
     version = library.draft(session, person, dataset)
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}
     payload["layout"] = body.layout.model_dump() if body.layout else None

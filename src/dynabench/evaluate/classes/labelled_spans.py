@@ -44,7 +44,7 @@ def _row(item: Any, where: str) -> list[Span]:
 
 
 def _span(item: Any, where: str) -> Span:
-    parts = [item.get(key) for key in Span._fields] if isinstance(item, Mapping) else item
+    parts: Any = [item.get(key) for key in Span._fields] if isinstance(item, Mapping) else item
     if not isinstance(parts, Sequence) or isinstance(parts, str) or len(parts) != len(Span._fields):
         raise ValueError(f"{where} has {item!r}; a span is {{start, end, label}}")
     start, end, label = parts

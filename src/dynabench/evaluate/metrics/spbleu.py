@@ -17,12 +17,12 @@ FLORES = "flores200sacrebleuspm"
 """Name under which sacrebleu keeps the model of FLORES-200, where it was allowed to download it."""
 MISSING = (
     "spbleu needs model=: the path of a SentencePiece model, or a function from a text to its pieces; or the path in "
-    f"{SETTING}, or FLORES-200's model where sacrebleu keeps it (SACREBLEU, by default ~/.sacrebleu, in models/{FLORES})"
+    f"{SETTING}, or FLORES-200's model where sacrebleu keeps it: models/{FLORES} in ~/.sacrebleu"
 )
 
 
 def found_model() -> str | None:
-    """The model that this machine offers: the one that the setting names, else that of FLORES-200 in sacrebleu's folder."""
+    """The model that this machine offers: the one that is set, else that of FLORES-200 in sacrebleu's folder."""
     if named := os.environ.get(SETTING):
         return named
     kept = Path(os.environ.get("SACREBLEU") or "~/.sacrebleu").expanduser() / "models" / FLORES

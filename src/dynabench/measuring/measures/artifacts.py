@@ -12,7 +12,7 @@ from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Ints, Sample, words
 from dynabench.stats import clusters, shuffles
 from dynabench.stats.corrections import holm
-from dynabench.stats.rates import Rate, clustered
+from dynabench.stats.rates import FEW, Rate, clustered
 
 TITLE = "Annotation artifacts"
 ABOUT = (
@@ -24,8 +24,6 @@ ABOUT = (
 )
 SHUFFLES = 199
 LEVEL = 0.05
-LEAST = 40
-"""Examples below which nothing could be found."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def measure(sample: Sample) -> Found | None:
     labels = sample.answers
     known = labels >= 0
     counts = np.bincount(labels[known], minlength=len(sample.labels))
-    if known.sum() < LEAST or (counts > 1).sum() < 2:
+    if known.sum() < FEW or (counts > 1).sum() < 2:
         return None
     rng, writers = sample.rng(), np.unique(sample.writers[known], return_inverse=True)[1]
     kept = [row for row, here in zip(sample.rows, known, strict=True) if here]

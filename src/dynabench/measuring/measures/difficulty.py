@@ -20,14 +20,11 @@ ABOUT = (
 
 def measure(sample: Sample) -> Found | None:
     """Agreement of people, confidence of models, disagreement between models."""
-    figures = [*_votes(sample), *_models(sample)]
-    if not figures:
+    figures, table = [*_votes(sample), *_models(sample)], _by_model(sample)
+    if not figures and not table.rows:
         return None
-    table = _by_model(sample)
-    first = figures[0]
-    said = (
-        f"{first.label}: {first.value:.0%}" if first.kind == "share" and first.value is not None else "How hard it is"
-    )
+    shares = [each for each in figures if each.kind == "share" and each.value is not None]
+    said = f"{shares[0].label}: {shares[0].value:.0%}" if shares else "How often each target was wrong"
     return Found(said, tuple(figures), (table,) if table.rows else (), sample.people)
 
 

@@ -1,11 +1,11 @@
-"""Releases of rounds"""
+"""Releases of rounds, and an index of near-duplicates"""
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0025"
-down_revision = "0021"
+down_revision = "0024"
 branch_labels = None
 depends_on = None
 
@@ -57,8 +57,19 @@ def upgrade() -> None:
     with op.batch_alter_table("releases", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_releases_task_id"), ["task_id"], unique=False)
 
+    op.create_table(
+        "near_bands",
+        sa.Column("task_id", sa.String(length=60), nullable=False),
+        sa.Column("band", sa.BigInteger(), nullable=False),
+        sa.Column("example_id", KEY, nullable=False),
+        sa.ForeignKeyConstraint(["example_id"], ["examples.id"], name=op.f("fk_near_bands_example_id")),
+        sa.PrimaryKeyConstraint("task_id", "band", "example_id", name=op.f("pk_near_bands")),
+        sqlite_with_rowid=False,
+    )
+
 
 def downgrade() -> None:
+    op.drop_table("near_bands")
     op.drop_table("releases")
     op.drop_table("released_examples")
     with op.batch_alter_table("standings", schema=None) as batch_op:

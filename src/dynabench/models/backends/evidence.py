@@ -30,10 +30,10 @@ NUMBERS = dict(
 )
 NUMBER = re.compile(rf"\d[\d,.]*\d|\d|\b(?:{'|'.join(NUMBERS)}|hundred|thousand|million|billion|half)\b", re.IGNORECASE)
 SMALL = frozenset(
-    "a an the of in on at to for from by with and or as is are was were be been being do does did has have had can could "
-    "will would should may might must that this these those it its their his her they he she what which who whom whose "
-    "when where why how many much long old often there than then into about after before between during name called "
-    "kind type sort one".split()
+    "a an the of in on at to for from by with and or as is are was were be been being do does did has have had can "
+    "could will would should may might must that this these those it its their his her they he she what which who "
+    "whom whose when where why how many much long old often there than then into about after before between during "
+    "name called kind type sort one".split()
 )
 
 

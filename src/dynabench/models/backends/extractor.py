@@ -82,10 +82,10 @@ class ExtractorModel(Encoded):
         return output, all(lead >= LEAD for lead in leads)
 
     def candidates(self, batch: Sequence[Inputs]) -> list[Found]:
-        """Possible answers to each question, always computed in fp32."""
+        """Possible answers to each question, in whatever the pool computes in."""
         read = [self.prepare(inputs) for inputs in batch]
         asked = [window for reading in read for window in self.windows(reading)]
-        rows = iter(self._pool.logits([self._key] * len(asked), asked, True))
+        rows = iter(self._pool.logits([self._key] * len(asked), asked))
         return [self._found(reading, [next(rows) for _ in reading.windows]) for reading in read]
 
     def _found(self, reading: Reading, said: Sequence[Tensor]) -> Found:

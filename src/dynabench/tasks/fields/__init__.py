@@ -22,7 +22,7 @@ from dynabench.tasks.fields.consent import Consent
 from dynabench.tasks.fields.drawing import Drawing
 from dynabench.tasks.fields.edit import Edit
 from dynabench.tasks.fields.file import File
-from dynabench.tasks.fields.group import Group
+from dynabench.tasks.fields.group import Group, innermost
 from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
 from dynabench.tasks.fields.labelled_spans import LabelledSpans
@@ -43,7 +43,7 @@ from dynabench.tasks.section import did_you_mean, refuse
 __all__ = ["AnyField", "Choice", "Field", "FieldError", "JsonSchema", "Number", "Option", "Spans", "Text", "Values"]
 __all__ += ["PLACE", "SHIPPED", "Comment", "Comparison", "Consent", "Edit", "Group", "LabelledSpans", "MultiChoice"]
 __all__ += ["Offering", "Ranking", "Rating", "Slider", "Sliders", "TreeChoice", "YesNo", "build", "template_folders"]
-__all__ += ["Audio", "Chat", "Drawing", "File", "Image", "ImageRegion", "MediaField", "types"]
+__all__ += ["Audio", "Chat", "Drawing", "File", "Image", "ImageRegion", "MediaField", "innermost", "types"]
 
 SHIPPED: tuple[type[Field], ...] = (
     *(Text, Choice, Spans, YesNo, Number),

@@ -1,7 +1,7 @@
 """Named fields within a field: one object, or a list of them."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_validator
@@ -10,7 +10,6 @@ from dynabench.language import _
 from dynabench.tasks.fields import together
 from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
 from dynabench.tasks.fields.image_region import ImageRegion
-from dynabench.tasks.fields.media import MediaField
 from dynabench.tasks.section import Setting, refuse
 
 PREPARED = 3
@@ -34,7 +33,7 @@ class Group(Field):
 
     type: Literal["group"] = "group"
     fields: list[Inner] = Setting(
-        min_length=1, max_length=20, description="The fields within; no groups, pictures, sounds or files."
+        min_length=1, max_length=20, description="The fields within; no groups and no regions of pictures."
     )
     repeat: int = Setting(0, ge=0, le=50, description="Most objects of a list; 0 for one object and no list.")
     at_least: int = Setting(1, ge=1, le=50, description="With repeat: fewest objects of a list.")
@@ -51,10 +50,8 @@ class Group(Field):
                 problems[f"fields.{index}.name"] = _("The name “%(name)s” is taken by another field.", name=field.name)
             if isinstance(field, Group):
                 problems[f"fields.{index}.type"] = _("A group holds no groups.")
-            if isinstance(field, MediaField | ImageRegion):
-                problems[f"fields.{index}.type"] = _(
-                    "A group holds no pictures, sounds or files. Put it beside the group."
-                )
+            if isinstance(field, ImageRegion):
+                problems[f"fields.{index}.type"] = _("A group holds no regions of pictures. Put them beside the group.")
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
             if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
@@ -182,6 +179,12 @@ class Group(Field):
     def public(self) -> dict[str, Any]:
         """With what clients need to offer each field within."""
         return super().public() | {"fields": [field.public() for field in self.fields]}
+
+
+def innermost(fields: Iterable[Field]) -> Iterator[Field]:
+    """The fields with those within groups in the groups' place."""
+    for field in fields:
+        yield from field.fields if isinstance(field, Group) else [field]
 
 
 _ROW = re.compile(r"\.([0-9]{1,3})\.")

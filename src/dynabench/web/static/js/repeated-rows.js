@@ -7,10 +7,11 @@ import { _, announce } from "./dom.js";
 
 const CONTROLS = "input, select, textarea";
 
-/** Whether somebody has filled something in; a hidden input is not theirs. */
+/** Whether somebody has filled something in; a hidden input is not theirs, but for the digest of a file they sent. */
 function filled(row) {
   return [...row.querySelectorAll(CONTROLS)].some((control) => {
-    if (control.type === "hidden" || control.type === "range") return false;
+    if (control.type === "hidden") return control.matches("[data-digest]") && control.value !== "";
+    if (control.type === "range") return false;
     if (control.type === "radio" || control.type === "checkbox") return control.checked;
     return !["", "[]"].includes(control.value.trim());
   });

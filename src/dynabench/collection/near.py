@@ -1,0 +1,85 @@
+"""Near-duplicates among what people write, found as it is written: bands of MinHash signatures in an index.
+
+Works the same on both databases and from any number of processes: the index is a table that is written in the
+transaction of its example. See `stats.minhash` for what counts as near, and with which chance it is found.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from sqlalchemy import BigInteger, ForeignKey, String, func, insert, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from dynabench.collection import search
+from dynabench.collection.drafts import Draft
+from dynabench.collection.note_tables import Label
+from dynabench.collection.tables import Example, Standing
+from dynabench.db import Base
+from dynabench.stats.minhash import Hashes, bands, groups, similarity
+from dynabench.tasks import TaskConfig
+
+LABEL = "near-duplicate"
+SEEN, COMPARED = 500, 20
+"""Entries of the index that are looked at for one text, and examples that it is compared with, the likeliest first."""
+
+
+class NearBand(Base):
+    """A band of an example's signature in its task; those who share one may be near-duplicates."""
+
+    __tablename__ = "near_bands"
+
+    task_id: Mapped[str] = mapped_column(String(60), primary_key=True)
+    band: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+
+def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
+    """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
+    parts = [values.get(field.name) for field in config.input]
+    return "\n".join(each if isinstance(each, str) else orjson.dumps(each).decode() for each in parts if each)
+
+
+def note(session: Session, draft: Draft, example_id: int) -> float | None:
+    """Put an example that was just written into the index, if its task wants that; how similar it is to the nearest of
+    others, if that is near.
+
+    Where the task says so it is labelled for owners and moderators, and its author is told nothing.
+    """
+    rule = draft.config.near_duplicates
+    if rule.do == "nothing":
+        return None
+    mine = groups(text_of(draft.input, draft.config))
+    keys = bands(mine).tolist()
+    nearest = _nearest(session, draft, mine, keys)
+    rows = [{"task_id": draft.task_id, "band": key, "example_id": example_id} for key in sorted(set(keys))]
+    session.execute(insert(NearBand), rows)
+    if nearest < rule.similarity:
+        return None
+    if rule.do == "tell":
+        return nearest
+    session.add(Label(example_id=example_id, name=LABEL))
+    search.label(session, example_id, LABEL, True)
+    return None
+
+
+def _nearest(session: Session, draft: Draft, mine: Hashes, keys: list[int]) -> float:
+    """The highest similarity among candidates: one range of the index for each band, a few rows by key."""
+    entries = select(NearBand.example_id).where(NearBand.task_id == draft.task_id, NearBand.band.in_(keys))
+    some = entries.limit(SEEN).subquery()
+    likely = select(some.c.example_id).group_by(some.c.example_id).order_by(func.count().desc(), some.c.example_id)
+    found = likely.limit(COMPARED).subquery()
+    rows = session.execute(
+        select(Example.id, Example.input, Example.author_id, Example.context_id)
+        .join(found, found.c.example_id == Example.id)
+        .join(Standing, Standing.example_id == Example.id)
+        .where(~Standing.retracted, ~Standing.hidden)
+    )
+    others = (
+        row.input
+        for row in rows
+        if row.id != draft.made_from and (row.author_id, row.context_id) != (draft.author_id, draft.context_id)
+    )
+    return max((similarity(mine, groups(text_of(each, draft.config))) for each in others), default=0.0)

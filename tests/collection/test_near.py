@@ -1,0 +1,95 @@
+"""What is nearly the same as an earlier example: told to its author or flagged, as the task says; and what counts."""
+
+import pytest
+from hypothesis import given as draws
+from hypothesis import settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from dynabench.collection.near import LABEL, NearBand
+from dynabench.collection.note_tables import Label
+from dynabench.rounds import service
+from dynabench.stats import minhash
+from dynabench.tasks.shipped import builtin
+from tests.collection.conftest import draw, send, written
+
+TEXT = "The two tired hikers finished eating their lunch at home long before the storm had begun to gather."
+NEAR = TEXT.replace("storm", "storms").upper()
+
+
+def play(database, root, *people, do):
+    """A round under a config that says what to do, and one context for all."""
+    source = next(each.source for each in builtin() if each.config.id == "nli")
+    assert root.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
+    database.write(service.save_task, None, f"{source}\nnear_duplicates: {{do: {do}}}\n")
+    assert root.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+    return [send(each, written(draw(each), text)).json() for each, text in people]
+
+
+def test_somebody_elses_text_is_told(database, owner, ada, bob):
+    first, own, other, new = play(
+        database,
+        owner,
+        (ada, TEXT),
+        (bob, "Something else altogether happened."),
+        (bob, NEAR),
+        (bob, TEXT[::-1]),
+        do="tell",
+    )
+    assert first["near"] is own["near"] is new["near"] is None
+    assert 0.8 < other["near"] < 1
+    assert database.read(lambda session: session.scalar(select(Label.name))) is None
+
+
+def test_it_is_flagged_for_owners_and_told_to_nobody(database, owner, ada, bob):
+    first, second = play(database, owner, (ada, TEXT), (bob, NEAR), do="flag")
+    assert first["near"] is second["near"] is None
+    found = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
+    assert [each["id"] for each in found] == [second["id"]]
+
+
+def test_a_task_that_wants_nothing_keeps_no_index(database, owner, ada):
+    play(database, owner, (ada, TEXT), do="nothing")
+    assert database.read(lambda session: session.scalar(select(NearBand.band))) is None
+
+
+WORDS = st.lists(
+    st.sampled_from("river candle orbit meadow signal copper lantern harvest".split()), min_size=1, max_size=30
+)
+
+
+@settings(max_examples=40, deadline=None)
+@draws(first=WORDS, second=WORDS)
+def test_signatures_estimate_the_similarity_that_is_counted(first, second):
+    a, b = (minhash.groups(" ".join(words)) for words in (first, second))
+    exact = minhash.similarity(a, b)
+    assert exact == minhash.similarity(b, a)
+    assert (exact == 1) == (set(a.tolist()) == set(b.tolist()))
+    share = (minhash.signature(a) == minhash.signature(b)).mean()
+    assert abs(share - exact) < 0.45, "32 draws"
+    if exact == 1:
+        assert (minhash.bands(a) == minhash.bands(b)).all()
+
+
+def test_near_texts_hang_together_and_others_do_not():
+    texts = [TEXT, "Nothing like it was ever written.", NEAR, f"{TEXT} So they say.", "", "", "A"]
+    joined = minhash.Together()
+    for pair in minhash.near_pairs(texts, 0.8):
+        joined.join(pair)
+    roots = [joined.root(place) for place in range(len(texts))]
+    assert roots[0] == roots[2] == roots[3]
+    assert roots[4] == roots[5]
+    assert len({roots[0], roots[1], roots[4], roots[6]}) == 4
+    assert minhash.bands(minhash.groups("Ünï")).tolist() == minhash.bands(minhash.groups("ünï!")).tolist()
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9])
+def test_near_pairs_are_found_as_often_as_the_bands_promise(share):
+    import numpy as np
+
+    rng, found = np.random.default_rng(0), 0
+    for _ in range(200):
+        shared, rest = rng.integers(1, 2**63, 180, dtype=np.uint64), round(180 * (1 / share - 1) / 2)
+        both = [np.unique(np.r_[shared, rng.integers(1, 2**63, rest, dtype=np.uint64)]) for _ in range(2)]
+        found += bool(set(minhash.bands(both[0]).tolist()) & set(minhash.bands(both[1]).tolist()))
+    assert found / 200 > 1 - (1 - share**4) ** 8 - 0.04

@@ -1,0 +1,194 @@
+"""One deployment in which configs are played one after the other: saved, opened, drawn, written in, checked, packed."""
+
+import io
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from dynabench.app import create_app
+from dynabench.archives import direct
+from dynabench.errors import Unavailable
+from dynabench.media import service as media
+from dynabench.media.facts import Facts
+from dynabench.models.client import Host
+from dynabench.models.protocol import Card
+from dynabench.rounds import contexts, service
+from dynabench.rounds.contexts import Row
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Audio, File, Image
+from tests.archives.packing import alike
+from tests.collection.conftest import promoted
+from tests.conftest import Browser, Caller, register
+from tests.fuzz import values
+from tests.media import files
+
+JUDGE = Card("judge", "1", "any", "rule", ("it",), "label", ("right", "wrong"))
+PUBLIC = ("", "/rounds/1", "/create")
+MORE = ("/people", "/models", "/leaderboard", "/datasets", "/ledger", "/humans", "/submit")
+CONSOLE = ("/config", "/contexts", "/examples")
+MORE_CONSOLE = ("", "/rounds", "/rounds/1", "/rounds/1/plan", "/people", "/settings", "/moderation", "/data")
+MORE_CONSOLE += ("/archives", "/log", "/figures", "/config/versions/1", "/announcements")
+
+
+class Stage:
+    """The deployment, with its admin, who owns all tasks, and somebody who writes and checks at pages."""
+
+    def __init__(self, client: TestClient, settings: Settings, folder: Path) -> None:
+        self.client, self.settings, self.folder = client, settings, folder
+        self.db = client.app.state.db
+        self.root = promoted(register(client, "root"))
+        self.people = [register(client, name) for name in ("ada", "bob", "cleo")]
+        self.pages, self.console = Browser(client), Browser(client)
+        self.pages.log_in("bob")
+        self.console.log_in("root")
+        image, audio, file = Image(name="i"), Audio(name="a"), File(name="f")
+        text = b"A plain text, long enough to be told as one.\n"
+        self.kept = [media.put(settings, *each) for each in
+                     [(files.picture(size=(32, 24)), image), (files.sound(), audio), (text, file)]]  # fmt: skip
+        told = [{"media": digest, **facts.document()} for digest, facts in self.kept]
+        self.store = values.Store(*told)
+
+    def prepare(self, source: str, config: TaskConfig, rng: Random) -> None:
+        """Save the task with two contexts, files for everybody, and a round without models that is open."""
+        answer = self.root.post("/api/v1/tasks", json={"config": source})
+        assert answer.status_code == 201, answer.text
+        stored: list[tuple[str, Facts, str]] = [(digest, facts, "") for digest, facts in self.kept]
+        rows = (
+            [Row(n, values.valid(rng, config.context, self.store, {}), "tag") for n in (1, 2)] if config.context else []
+        )
+
+        def make(session: Any) -> Any:
+            for person in (None, *[each.id for each in self.people]):
+                media.note_all(session, config.id, person, stored)
+            for each in self.people:
+                service.set_role(session, None, config.id, each.name, "annotator")
+            made = contexts.add(session, config.id, config, rows)
+            judge = JUDGE if config.fooled.judged_by == "model" else None
+            service.draft_round(session, None, config.id, [], judge=judge)
+            service.open_round(session, None, config.id, 1)
+            return made
+
+        made = self.db.write(make)
+        assert made.errors == [], made.errors
+
+    def draw(self, config: TaskConfig, source: str, example: int, every: bool) -> None:
+        """Ask for the pages that show the config or what was written under it, or for `every` page of the task."""
+        checked = self.console.submit("/tasks/new", page="/settings", config=source, then="check")
+        assert "What annotators would see" in checked.text, checked.text[-3000:]
+        here = f"/tasks/{config.id}"
+        public, owners = (PUBLIC + MORE, CONSOLE + MORE_CONSOLE) if every else (PUBLIC, CONSOLE)
+        console = [f"{here}/manage{page}" for page in (*owners, f"/examples/{example}")]
+        for asked, pages in ((self.pages, [here + page for page in public]), (self.console, console)):
+            for page in pages:
+                shown = asked.get(page)
+                assert shown.status_code == 200, (page, shown.status_code, shown.text[-2000:])
+
+    def given(self, config: TaskConfig) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A context that ada is given, and all of its values."""
+        link = {field.key: "abc" for field in config.link}
+        got = self.people[0].post(f"/api/v1/tasks/{config.id}/contexts/next", json={"link": link})
+        assert got.status_code == 200, got.text
+        found = got.json()
+        row = self.db.read(lambda session: dict(session.get_one(contexts.Context, found["id"]).values))
+        return found, row
+
+    def write(self, config: TaskConfig, rng: Random) -> tuple[int, dict[str, Any]]:
+        """A valid example, accepted and explained; its id and what was sent."""
+        handout, context = self.given(config)
+        input = values.valid(rng, config.input, self.store, context)
+        around = {**context, **input}
+        answer = values.valid(rng, config.answer, self.store, around) | (handout["goal"] or {})
+        body = {"context_id": handout["id"], "input": input, "answer": answer}
+        if handout.get("handout"):
+            body["handout"] = handout["handout"]
+        self.refuse(config, rng, body)
+        sent = self.people[0].post(f"/api/v1/tasks/{config.id}/examples", json=body)
+        assert sent.status_code == 201, (body, sent.text)
+        number = int(sent.json()["id"])
+        kept = self.people[0].get(f"/api/v1/examples/{number}").json()
+        clean = config.clean_input(input, context)
+        assert kept["input"] == json.loads(json.dumps(clean)), (kept["input"], clean)
+        ask = values.valid(rng, config.ask, self.store, {**around, **answer})
+        said = self.people[0].post(f"/api/v1/examples/{number}/explanations", json=ask)
+        assert said.status_code == 201, (ask, said.text)
+        self.compare(config, rng, {**around}, answer)
+        return number, body
+
+    def refuse(self, config: TaskConfig, rng: Random, body: dict[str, Any]) -> None:
+        """What a field cannot hold is refused with the field named, and on the page too, which is drawn again."""
+        parts = [(part, field) for part in ("input", "answer") for field in config.fields(part) if not field.when]
+        part, field = rng.choice(parts)
+        wrong = body | {part: body[part] | {field.name: values.invalid(rng, field)}}
+        sent = self.people[0].post(f"/api/v1/tasks/{config.id}/examples", json=wrong)
+        assert sent.status_code == 422, (wrong, sent.text)
+        assert any(key.startswith(f"{part}.{field.name}") for key in sent.json()["fields"]), (wrong, sent.json())
+        posted = {"context_id": str(body["context_id"]), f"{part}.{field.name}": "no such \u0007", "sandbox": "true"}
+        again = self.pages.submit(f"/tasks/{config.id}/create", page="/settings", **posted)
+        assert again.status_code in (200, 422), again.text[-2000:]
+
+    def compare(self, config: TaskConfig, rng: Random, given: dict[str, Any], claimed: dict[str, Any]) -> None:
+        """The fooling rule says of any answer that the fields hold whether it fools."""
+        said = values.valid(rng, config.answer, self.store, given)
+        chosen = {str(value): 0.5 for value in said.values() if isinstance(value, str)}
+        for answer in (said, claimed):
+            with suppress(Unavailable):  # where an optional answer is missing, or has no probability
+                assert config.fooled_by(answer, claimed, given, chosen) in (True, False)
+            assert config.agrees(answer, claimed, given) in (True, False)
+
+    def check(self, config: TaskConfig, rng: Random, example: int, body: dict[str, Any]) -> None:
+        """The validator's page is drawn, and a vote with what is asked beside it is taken, where the example waits."""
+        shown = self.pages.get(f"/tasks/{config.id}/validate")
+        assert shown.status_code == 200, shown.text[-2000:]
+        bob = self.people[1]
+        item = bob.post(f"/api/v1/tasks/{config.id}/validations/next")
+        assert item.status_code in (200, 204), item.text
+        if item.status_code == 204:
+            return
+        around = {**body["input"], **body["answer"]}
+        asked = values.valid(rng, config.validation.ask, self.store, around)
+        vote: dict[str, Any] = {"vote": rng.choice(["correct", "incorrect", "flagged"])}
+        vote = {"answer": body["answer"]} if item.json()["mode"] == "answer" else vote | asked
+        sent = bob.post(f"/api/v1/examples/{example}/validations", json=vote)
+        assert sent.status_code == 201, (vote, sent.text)
+
+    def pack(self, config: TaskConfig) -> None:
+        """The task's archive brought in under another name makes the same archive."""
+        self.db.write(service.close_round, None, config.id, 1)
+        before, copy = self._packed(config.id), f"{config.id}-copy"
+        path = self.folder / "task.zip"
+        path.write_bytes(before)
+        made = direct.bring(self.db, self.settings, path, copy, "")
+        if config.media and made.refused:  # archives leave out what shows files, and say so
+            assert all("This file is not here." in why for _, _, why in made.refused), made.refused
+            return
+        assert not made.refused, made.refused
+        assert not made.notes, made.notes
+        assert alike(self._packed(copy), config.id) == alike(before, config.id)
+
+    def _packed(self, task: str) -> bytes:
+        held = io.BytesIO()
+        direct.export(self.db, self.settings, task, held, lambda *_: None, examples=True)
+        return held.getvalue()
+
+
+@contextmanager
+def stage(template: Path, folder: str | None) -> Iterator[Stage]:
+    """A deployment of its own over a copy of an empty database."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-", dir=folder, ignore_cleanup_errors=True) as place:
+        home = Path(place)
+        (home / "fuzz.sqlite").write_bytes(template.read_bytes())
+        url = f"sqlite:///{home / 'fuzz.sqlite'}"
+        settings = Settings(home=home, database_url=url, secret="a secret for tests", password_cost=1, rate_limit=False)
+        host = Host(f"unix:{home / 'nobody.sock'}", 0.5)
+        with TestClient(create_app(settings, host=host), follow_redirects=False) as client:
+            yield Stage(client, settings, home)
+
+
+__all__ = ["Caller", "Stage", "stage"]

@@ -1,0 +1,118 @@
+"""Pictures and sounds within groups: sent, filled in, seen by who may, given to models."""
+
+import re
+
+import pytest
+
+from dynabench.media.store import Store
+from dynabench.rounds import service
+from dynabench.rounds.tables import Context
+from dynabench.tasks import TaskConfig
+from tests.media import files
+from tests.media.test_story import get
+
+ALBUM = """
+id: album
+name: Album
+context: {name: place, type: group, fields: [{name: view, type: image}, {name: name, type: text}]}
+input:
+  - name: shots
+    type: group
+    repeat: 3
+    fields:
+      - {name: photo, type: image, max_pixels: 250000}
+      - {name: heard, type: audio, required: false}
+      - {name: caption, type: text}
+answer: {name: label, type: choice, options: [red, blue]}
+"""
+
+
+@pytest.fixture
+def album(owner, client):
+    """The task's owner."""
+    client.app.state.db.write(service.save_task, None, ALBUM)
+    return owner
+
+
+def send(caller, place, content, status=201):
+    answer = caller.post(f"/api/v1/tasks/album/media?field={place}", content=content)
+    assert answer.status_code == status, answer.text
+    return {"media": answer.json()["media"]} if status == 201 else answer.json()
+
+
+@pytest.fixture
+def round_of(client, owner):
+    """Add a context with a picture, open a round without models; the picture."""
+
+    def begin(caller):
+        view = send(caller, "context.place.view", files.picture(colour=(9, 99, 9)))
+        rows = {"contexts": [{"values": {"place": {"view": view, "name": "Up"}}}]}
+        made = caller.post("/api/v1/tasks/album/contexts", json=rows)
+        assert made.json()["created"] == 1, made.text
+        opened = caller.post("/api/v1/tasks/album/rounds", json={"targets": ["none"]})
+        assert opened.status_code == 201, opened.text
+        return view["media"]
+
+    return begin
+
+
+def test_files_of_rows_are_filled_in_bound_and_refused_by_their_place(album, round_of, client, person):
+    view = round_of(album)
+    ada, bob = person("ada"), person("bob")
+    given = ada.post("/api/v1/tasks/album/contexts/next").json()
+    assert given["values"]["place"]["view"]["width"] == 12
+    assert get(bob, view) == 200
+    photo = send(ada, "input.shots.0.photo", files.picture(colour=(7, 7, 200)))
+    heard = send(ada, "input.shots.1.heard", files.sound(1))
+    theirs = send(bob, "input.shots.0.photo", files.picture(colour=(8, 8, 200)))
+    told = send(ada, "input.shots.0.photo", files.picture(size=(600, 600)), 422)["detail"]
+    assert "250,000" in told
+    for place in ("input.shots.0.caption", "input.shots.0", "input.shots.0.photo.0"):
+        send(ada, place, files.picture(), 422)
+
+    def play(*shots):
+        body = {"context_id": given["id"], "input": {"shots": list(shots)}, "answer": {"label": "red"}}
+        return ada.post("/api/v1/tasks/album/examples", json=body)
+
+    refused = play({"photo": photo, "caption": "one"}, {"photo": theirs, "caption": "two"})
+    assert set(refused.json()["fields"]) == {"input.shots.1.photo"}
+    made = play({"photo": {**photo, "width": 9}, "caption": "one"}, {"photo": photo, "heard": heard, "caption": "two"})
+    assert made.status_code == 201, made.text
+    kept = ada.get(f"/api/v1/examples/{made.json()['id']}").json()["input"]["shots"]
+    assert [row["photo"]["width"] for row in kept] == [12, 12]
+    assert kept[1]["heard"]["seconds"] == 1.0
+    assert [get(each, photo["media"]) for each in (ada, album, bob)] == [200, 200, 404]
+
+
+def test_models_get_the_files_within_a_group_as_addresses(album, round_of, client, settings):
+    round_of(album)
+    config = TaskConfig.parse(ALBUM)
+    assert config.media
+    stored = client.app.state.db.read(
+        lambda session: session.query(Context).filter_by(task_id="album").all()[-1].values
+    )
+    inputs = Store.of(settings).unfolded(config.model_inputs(stored, {}))
+    assert inputs["place"]["view"].startswith("data:image/png;base64,")
+    assert inputs["place"]["name"] == "Up"
+
+
+def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, browser):
+    round_of(album)
+    eva = browser()
+    eva.join("eva")
+    page = eva.get("/tasks/album/create").text
+    assert 'enctype="multipart/form-data"' in page
+    hidden = dict(re.findall(r'name="(context_id|handout|key)"[^>]*value="([^"]*)"', page))
+    form = {**hidden, "answer.label": "red", "input.shots.0.caption": "one", "input.shots.2.caption": "three"}
+    sent = {
+        "input.shots.0.photo.file": ("a.png", files.picture(colour=(5, 5, 5))),
+        "input.shots.2.photo.file": ("b.png", files.SVG),
+    }
+    post = {"data": form, "headers": {"X-CSRF-Token": eva.token()}}
+    told = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert told.status_code == 422
+    assert "This is no PNG" in told.text
+    sent["input.shots.2.photo.file"] = ("b.png", files.picture(colour=(6, 6, 6)))
+    told = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert told.status_code == 200, told.text
+    assert "Recorded" in told.text

@@ -1,0 +1,75 @@
+"""Names by the linear tagger: its sequences, its folder, what it finds."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dynabench.errors import Invalid
+from dynabench.evaluate import load
+from dynabench.models import catalog, spec, validity
+from dynabench.models.backends import tagger
+from dynabench.tasks import builtin
+
+from .texts import HARD
+
+MODEL = catalog.open_model(catalog.BUILTIN / "ner-tagger")
+NEVER = tagger.barred(2)
+
+
+def allowed(tags):
+    return not any(tag and tag % 2 == 0 and before not in (tag, tag - 1) for before, tag in zip((0, *tags), tags))  # noqa: B905
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(st.floats(-9, 0), min_size=5, max_size=5), min_size=1, max_size=4))
+def test_the_tags_are_the_likeliest_of_those_in_which_names_begin_before_they_go_on(logs):
+    found = tagger.decoded(np.array(logs), NEVER)
+    assert allowed(found)
+    best = max(sum(row[tag] for row, tag in zip(logs, tags, strict=True)) for tags in every(len(logs)))
+    assert sum(row[tag] for row, tag in zip(logs, found, strict=True)) == pytest.approx(best)
+
+
+def every(length):
+    return filter(allowed, product(range(5), repeat=length))
+
+
+def test_stretches_are_names_with_their_labels():
+    assert tagger.stretches([0, 1, 2, 0, 3, 1, 2, 2]) == [(1, 2, 0), (4, 4, 1), (5, 7, 0)]
+
+
+def test_it_finds_what_is_plain():
+    [output] = MODEL.predict([{"sentence": "In 1998 Anna Lindqvist moved to Chicago."}])
+    found = {span["text"]: span["label"] for span in output.answer["names"]}
+    assert found == {"1998": "date", "Anna Lindqvist": "person", "Chicago": "place"}
+
+
+@pytest.mark.parametrize("text", HARD)
+def test_whatever_it_reads_its_answer_is_one(text):
+    batch = [{"sentence": text}]
+    validity.checked(MODEL.card, batch, MODEL.predict(batch))
+
+
+def test_it_scores_what_its_card_says():
+    seeds = list(next(task for task in builtin() if task.config.id == "ner").seeds())
+    said = [output.answer["names"] for output in MODEL.predict([seed["input"] for seed in seeds])]
+    found = load("labelled_spans_f1").compute(
+        predictions=said, references=[seed["answer"]["names"] for seed in seeds]
+    )
+    stated = spec.read(catalog.BUILTIN / "ner-tagger").scores["the task's own sentences"]
+    assert found["f1"] == pytest.approx(stated.f1, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [("bits: 15", "bits: 14", "tagger"), ("returns: tags", "returns: spans", "returns"), ("bits: 15", "bit: 15", "")],
+)
+def test_a_folder_that_does_not_fit_is_refused(copied, before, after, told):
+    folder = copied("ner-tagger")
+    path = folder / "model.yaml"
+    path.write_text(path.read_text().replace(before, after))
+    with pytest.raises(Invalid) as refused:
+        tagger.TaggerModel.open(folder)
+    assert any(told in key for key in refused.value.fields)
