@@ -11,7 +11,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs screenshots lock migration coverage crash chaos replay fuzz soak clean
+.PHONY: help install run test check bench docs screenshots languages lock migration coverage crash chaos replay fuzz soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ docs: $(VENV)/.test ## Build the documentation site into site/
 screenshots: $(VENV)/.test ## Take pictures of every page, wide and narrow, light and dark, into docs/screenshots
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python scripts/screenshots.py
+
+languages: $(VENV)/.test ## Take new texts into the catalogues of src/dynabench/locale and say what is missing
+	$(BIN)/python scripts/languages.py update
+	$(BIN)/python scripts/languages.py check
 
 lock: ## Write requirements/*.txt from the versions in .venv
 	$(BIN)/python scripts/lock.py

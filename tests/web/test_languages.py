@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from dynabench import language
 from dynabench.language import _, ngettext
 from dynabench.web import filters
+from dynabench.web.environment import environment
 from scripts import languages
 from tests.web.pages import PAGES
 from tests.web.test_templates import draw
@@ -41,7 +42,7 @@ class Bracketed(NullTranslations):
 class Seen(HTMLParser):
     """The visible text of a page outside of what is not the pages' own."""
 
-    VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+    VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 
     def __init__(self):
         super().__init__()
@@ -99,6 +100,15 @@ def forgotten(name):
             yield fragment
 
 
+@pytest.fixture(scope="module")
+def unread():
+    """Templates that no other test has drawn in this language, and none will see again."""
+    environment().cache.clear()
+    yield
+    environment().cache.clear()
+
+
+@pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_of_a_page_is_in_the_catalogues(name, monkeypatch):
     for place in ("dynabench.language", "dynabench.web.languages"):

@@ -190,7 +190,7 @@ def change(session: Session, person: Person | None, task: str, name: str, wanted
 
 def _keep_secret(dataset: Dataset) -> None:
     if dataset.kind == "secret":
-        raise errors.Conflict("This dataset has rows of the hidden part of a release, which is hidden for good.")
+        raise errors.Conflict(_("This dataset has rows of the hidden part of a release, which is hidden for good."))
 
 
 def was_public(session: Session, dataset: Dataset) -> bool:

@@ -16,6 +16,7 @@ from dynabench.accounts.tables import Person
 from dynabench.datasets.downloads import Download
 from dynabench.datasets.with_files import Sink, entry
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.releases import manifest, planning, service, views
 from dynabench.releases.schemas import PreviewOut, ReleaseIn, ReleaseOut, ReleasePage, RulesIn
 from dynabench.releases.tables import Release
@@ -115,7 +116,7 @@ async def _file(request: Request, task: str, n: int, path: str, viewer: Person |
     found: Release = await state.db.aread(views.readable, viewer, task, n)
     names = {each["path"] for each in found.manifest["files"]} | {manifest.NAME}
     if path not in names:
-        raise errors.NotFound("The release has no such file.")
+        raise errors.NotFound(_("The release has no such file."))
     place = service.folder(state.settings, found.id) / path
     headers = {"X-Release-Digest": found.digest, "Content-Encoding": "identity"}
     kind = TYPES.get(place.suffix, "application/octet-stream")

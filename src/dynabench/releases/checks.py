@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
 
+from dynabench.language import _
 from dynabench.releases.splitting import SPLITS, Divided, Item
 from dynabench.stats.minhash import plain
 from dynabench.tasks.sections import Release
@@ -107,25 +108,39 @@ def _findings(made: Report, rules: Release, published: bool) -> Iterator[Finding
         return Finding(kind=kind, level="warning", text=text)
 
     if not any(made.parts.get(part) for part in (*SPLITS, "hidden")):
-        yield Finding(kind="empty", level="stop", text="No example of this round is verified, so there is no dataset.")
+        yield Finding(
+            kind="empty", level="stop", text=_("No example of this round is verified, so there is no dataset.")
+        )
         return
     if made.waiting:
         yield warn(
-            "waiting", f"Examples that still wait for votes: {made.waiting}. They would stay unverified for good."
+            "waiting",
+            _(
+                "Examples that still wait for votes: %(waiting)s. They would stay unverified for good.",
+                waiting=made.waiting,
+            ),
         )
     if made.flags:
-        yield warn("flags", f"Flagged examples that no moderator has looked at: {made.flags}.")
+        yield warn("flags", _("Flagged examples that no moderator has looked at: %(flags)s.", flags=made.flags))
     if published:
-        text = "A public dataset has this round's examples: whoever has its rows has read the hidden part."
+        text = _("A public dataset has this round's examples: whoever has its rows has read the hidden part.")
         yield warn("published", text)
     if made.duplicates:
-        yield warn("duplicates", f"Examples that repeat another one on the same context: {made.duplicates}.")
+        yield warn(
+            "duplicates",
+            _("Examples that repeat another one on the same context: %(duplicates)s.", duplicates=made.duplicates),
+        )
     for rule in made.disjoint[len(made.held) :]:
-        yield warn(f"shared {rule}", f"Parts share {rule}: kept apart they would leave too few examples to test on.")
+        yield warn(
+            f"shared {rule}",
+            _("Parts share %(rule)s: kept apart they would leave too few examples to test on.", rule=rule),
+        )
     for part, share in (("dev", rules.dev), ("test", rules.test), ("hidden", rules.hidden)):
         if share and not made.parts.get(part):
-            yield warn(f"no {part}", f"The part {part} is empty: there are too few verified examples.")
+            yield warn(f"no {part}", _("The part %(part)s is empty: there are too few verified examples.", part=part))
     tested = {label for part in ("test", "hidden") for label in made.labels.get(part, {})}
     missing = sorted(set(made.labels.get("train", {})) - tested)
     if tested and missing and len(missing) < 20:
-        yield warn("labels", f"Answers that only the part to train on has: {', '.join(missing)[:300]}.")
+        yield warn(
+            "labels", _("Answers that only the part to train on has: %(value)s.", value=", ".join(missing)[:300])
+        )

@@ -5,11 +5,12 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.releases import service
 from dynabench.releases.tables import Release
 from dynabench.settings import Settings
 
-LOST = "The job was begun many times and never ended. Release it again; the operator's log has more."
+LOST = _("The job was begun many times and never ended. Release it again; the operator's log has more.")
 
 
 def tidy(database: Database, settings: Settings) -> None:

@@ -8,6 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench import errors
+from dynabench.language import _
 
 NAME = "manifest.json"
 FORMAT = "dynabench-release"
@@ -62,12 +63,16 @@ def read(folder: Path) -> Manifest:
     try:
         found = Manifest.model_validate_json((folder / NAME).read_bytes())
     except (OSError, ValueError):
-        raise errors.Invalid({"folder": f"{folder} is no release: it has no {NAME} that can be read."}) from None
+        raise errors.Invalid(
+            {"folder": _("%(folder)s is no release: it has no %(name)s that can be read.", folder=folder, name=NAME)}
+        ) from None
     for each in found.files:
         try:
             same = file_of(folder, each.path).sha256 == each.sha256
         except OSError:
             same = False
         if not same:
-            raise errors.Invalid({"folder": f"{each.path} is not the file that the release was made with."})
+            raise errors.Invalid(
+                {"folder": _("%(path)s is not the file that the release was made with.", path=each.path)}
+            )
     return found

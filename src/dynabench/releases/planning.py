@@ -18,6 +18,7 @@ from dynabench.datasets import exports, library, library_queries, scopes
 from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.releases.checks import Report, report
 from dynabench.releases.splitting import Divided, Item, divide
 from dynabench.rounds import queries, service
@@ -72,7 +73,13 @@ def subject(session: Session, settings: Settings, task: str, number: int) -> Sub
     """The round; raises `NotFound`, and `Conflict` where it may still change by being collected."""
     found = service.round_of(session, task, number)
     if found.state not in ("closed", "released"):
-        raise errors.Conflict(f"Round {number} is {found.state}. Close it first: only a closed round is released.")
+        raise errors.Conflict(
+            _(
+                "Round %(number)s is %(state)s. Close it first: only a closed round is released.",
+                number=number,
+                state=found.state,
+            )
+        )
     versions = {each.id: each for each in session.scalars(queries.versions(task))}
     version = versions[found.version_id]
     what = replace(scopes.scope(session, None, task, number), key=key(settings, task, number), whole=True)
@@ -107,7 +114,9 @@ def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules 
     chosen = rules or of.config.release
     items = [item(each, of.config) for each in records(db, settings, of)]
     if len(items) > LARGEST:
-        raise errors.Conflict(f"This round has more than {LARGEST:,} examples, more than are divided at once.")
+        raise errors.Conflict(
+            _("This round has more than %(largest)s examples, more than are divided at once.", largest=f"{LARGEST:,}")
+        )
     waiting, flags, published = db.read(_open_questions, of)
     divided = divide(items, chosen)
     return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags, published), seen)

@@ -15,6 +15,7 @@ from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Written
 from dynabench.datasets.tables import Dataset
 from dynabench.db import now
+from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.notices import webhooks
 from dynabench.releases import planning
@@ -56,7 +57,7 @@ def visible(session: Session, viewer: Person | None, task: str, number: int) -> 
     found = of_round(session, task, number)
     owner = viewer is not None and rounds.role(session, viewer, task) == "owner"
     if found is None or (found.state != "ready" and not owner):
-        raise errors.NotFound(f"Round {number} of {task} is not released.")
+        raise errors.NotFound(_("Round %(number)s of %(task)s is not released.", number=number, task=task))
     return found
 
 
@@ -82,10 +83,12 @@ def begin(session: Session, person: Person | None, task: str, number: int, rules
     of = session.get_one(Round, found.id, with_for_update=True)
     made = session.scalar(select(Release).where(Release.round_id == of.id))
     if made is not None and made.state != "failed":
-        raise errors.Conflict(f"Round {number} is released, or about to be.")
+        raise errors.Conflict(_("Round %(number)s is released, or about to be.", number=number))
     frozen = made is not None and bool(made.report)
     if of.state != "closed" and not frozen:
-        raise errors.Conflict(f"Round {number} is {of.state}; only a closed round is released.")
+        raise errors.Conflict(
+            _("Round %(number)s is %(state)s; only a closed round is released.", number=number, state=of.state)
+        )
     if made is None:
         made = Release(round_id=of.id, task_id=task, rules={})
         session.add(made)
@@ -158,7 +161,13 @@ def finish(session: Session, release_id: int, made: Manifest, test: Written, hid
     told = {"task": of.task_id, "round": of.number, "digest": made.digest, "page": page}
     webhooks.emit(session, of.task_id, "round.released", told)
     if actor is not None:
-        notices.tell(session, actor.id, "dataset", f"Round {of.number} of {of.task_id} is released.", link=page)
+        notices.tell(
+            session,
+            actor.id,
+            "dataset",
+            _("Round %(number)s of %(task_id)s is released.", number=of.number, task_id=of.task_id),
+            link=page,
+        )
     return release
 
 
@@ -194,7 +203,7 @@ def _add(
 ) -> Dataset:
     licence = rounds.config_of(session, of.version_id).data.licence
     title = f"Round {of.number}, {part} part"
-    card = f"The part {part} of the release of round {of.number}."
+    card = _("The part %(part)s of the release of round %(number)s.", part=part, number=of.number)
     settled = Settled(title=title, licence=licence, card=card, visibility=visibility)
     return library.add(session, actor, of.task_id, name, settled, **more)
 
@@ -211,7 +220,13 @@ def fail(session: Session, release_id: int, reason: str) -> None:
         if release.created_by is not None:
             of = session.get_one(Round, release.round_id)
             page = f"/tasks/{of.task_id}/manage/rounds/{of.number}/release"
-            notices.tell(session, release.created_by, "dataset", f"Round {of.number} is not released.", link=page)
+            notices.tell(
+                session,
+                release.created_by,
+                "dataset",
+                _("Round %(number)s is not released.", number=of.number),
+                link=page,
+            )
 
 
 def report_of(release: Release) -> Report | None:

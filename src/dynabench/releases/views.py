@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.language import _
 from dynabench.releases import gaps, service
 from dynabench.releases.checks import Report
 from dynabench.releases.describing import cited
@@ -82,7 +83,7 @@ def readable(session: Session, viewer: Person | None, task: str, number: int) ->
     """The release whose files the viewer may have: a ready one, after the task's warning."""
     found = service.visible(session, viewer, task, number)
     if found.state != "ready":
-        raise errors.Conflict("This release is not written yet.")
+        raise errors.Conflict(_("This release is not written yet."))
     if viewer is None and rounds.task_config(session, task).content_warning:
-        raise errors.Unauthenticated("This task's contents come with a warning. Log in to get the files.")
+        raise errors.Unauthenticated(_("This task's contents come with a warning. Log in to get the files."))
     return found

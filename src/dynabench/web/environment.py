@@ -12,7 +12,10 @@ from jinja2 import (
     FunctionLoader,
     PrefixLoader,
     StrictUndefined,
+    Template,
 )
+from jinja2.environment import TemplateModule
+from jinja2.runtime import Context
 
 from dynabench.language import LANGUAGES, current, direction, said
 from dynabench.stats.rates import FEW
@@ -24,6 +27,18 @@ from dynabench.web.static import address
 PACKAGE = Path(str(files("dynabench")))
 
 
+class Spoken(Template):
+    """A template whose parts that others import are made once in each language."""
+
+    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
+        if ctx is not None and ctx.globals_keys - self.globals.keys():
+            return super()._get_default_module(ctx)
+        made: dict[str, TemplateModule] = self.__dict__.setdefault("_by_language", {})
+        if current.get() not in made:
+            made[current.get()] = self.make_module()
+        return made[current.get()]
+
+
 @cache
 def environment() -> Environment:
     """Escapes everything, refuses unknown variables, and finds each feature's templates under its name."""
@@ -33,6 +48,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
     )
+    env.template_class = Spoken
     env.install_gettext_callables(  # type: ignore[attr-defined]
         languages.gettext, languages.ngettext, newstyle=True, pgettext=languages.pgettext
     )

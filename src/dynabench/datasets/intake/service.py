@@ -82,7 +82,7 @@ def renew(
 ) -> DatasetVersion:
     """Read a new version of a dataset in the background; for callers that have made sure of the owner."""
     if dataset.kind == "secret":
-        raise errors.Conflict("The hidden part of a release stays as it is. Add another dataset.")
+        raise errors.Conflict(_("The hidden part of a release stays as it is. Add another dataset."))
     version = library.draft(session, person, dataset)
     payload = {"task": dataset.task_id, "version": version.id, "tolerance": body.tolerance}
     payload["layout"] = body.layout.model_dump() if body.layout else None

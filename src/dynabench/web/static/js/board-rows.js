@@ -1,8 +1,8 @@
 /** The rows of a board: made by the server, moved and written anew here. */
-import { _ } from "./dom.js";
+import { _, locale } from "./dom.js";
 
-const number = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const digits = [0, 1, 2].map((n) => new Intl.NumberFormat("en", { minimumFractionDigits: n, maximumFractionDigits: n }));
+const number = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const digits = [0, 1, 2].map((n) => new Intl.NumberFormat(locale, { minimumFractionDigits: n, maximumFractionDigits: n }));
 
 export class BoardRows {
   /** The rows of `board`'s page and of its template, by number; a filter of the address may have left some out. */

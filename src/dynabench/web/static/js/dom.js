@@ -6,6 +6,11 @@ const catalogue = words ? JSON.parse(words.textContent) : {};
 /** The page's language for `Intl`, with the digits that its texts have. */
 export const locale = `${document.documentElement.lang || "en"}-u-nu-latn`;
 
+/** A number with so many decimals, as the page's language writes it. */
+export function decimal(value, digits) {
+  return new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+}
+
 /** The text in the reader's language with `%(name)s` filled in; extracted like the templates' `_`. */
 export function _(text, values = {}) {
   return (catalogue[text] ?? text).replace(/%\((\w+)\)s/g, (whole, name) => values[name] ?? whole);

@@ -10,7 +10,7 @@
  * Words in blue spoke for the label, words in orange against it; the line under a word carries the same value by its
  * thickness, and the number is shown on focus and hover and read out. Arrow keys move from word to word.
  */
-import { _, fetchJson, make } from "./dom.js";
+import { _, decimal, fetchJson, make } from "./dom.js";
 
 const CLOSER = { gradient: "layer_integrated_gradients", occlusion: "shapley" };
 const SLOW = Object.values(CLOSER);
@@ -136,7 +136,7 @@ class TokenStrip extends HTMLElement {
   word({ text, weight }, label) {
     const value = Math.max(-1, Math.min(1, Number(weight) || 0));
     const step = Math.round(Math.abs(value) * 6);
-    const number = `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+    const number = `${value < 0 ? "−" : "+"}${decimal(Math.abs(value), 2)}`;
     const side = step === 0 ? "" : value < 0 ? "against" : "towards";
     const spoken = value < 0 ? _("%(text)s: %(number)s, against %(label)s", { text, number, label }) : _("%(text)s: %(number)s, for %(label)s", { text, number, label });
     const show = () => { this.readout.textContent = spoken; };
@@ -165,7 +165,7 @@ class TokenStrip extends HTMLElement {
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
     foot.append(key, this.readout);
     const how = METHODS[method] ?? method ?? "";
-    const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: (100 * error).toFixed(error < 0.001 ? 2 : 1) });
+    const exact = error == null || method === "exact" ? "" : _("the weights miss %(percent)s % of the change in its answer", { percent: decimal(100 * error, error < 0.001 ? 2 : 1) });
     const short = cut ? _("time ran out: the best so far") : "";
     const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
     foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));

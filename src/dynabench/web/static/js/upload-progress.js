@@ -4,7 +4,7 @@
  * Without scripts the form is sent as it is. An answer at another address is gone to; the form's own address again
  * means that something has to be mended: its page takes the place of this one, with what was written.
  */
-import { _, announce, csrf, make, sentence } from "./dom.js";
+import { _, announce, csrf, decimal, make, sentence } from "./dom.js";
 
 class UploadProgress extends HTMLElement {
   connectedCallback() {
@@ -29,7 +29,7 @@ class UploadProgress extends HTMLElement {
     announce(_("Sending…"));
     request.upload.addEventListener("progress", ({ loaded, total }) => {
       bar.value = total ? loaded / total : 0;
-      said.textContent = loaded < total ? `${(loaded / 1e6).toFixed(1)} / ${(total / 1e6).toFixed(1)} MB` : _("Looking at it…");
+      said.textContent = loaded < total ? `${decimal(loaded / 1e6, 1)} / ${decimal(total / 1e6, 1)} MB` : _("Looking at it…");
     });
     const failed = (message) => {
       for (const button of buttons) button.disabled = false;

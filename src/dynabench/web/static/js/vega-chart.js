@@ -6,7 +6,7 @@
  * them and replaced by those of the current theme. The same numbers are in the table, which is what one sees without
  * scripts and behind "Show as table".
  */
-import { _, make } from "./dom.js";
+import { _, locale, make } from "./dom.js";
 
 const NAMED = { "#c2571a": "--people", "#1f5fbf": "--models", "#1c1b18": "--ink", "#57534b": "--ink-2", "#dfdbd1": "--line", "#8d877b": "--line-strong" };
 const VENDOR = new URL("../vendor/vega.js", import.meta.url);
@@ -22,6 +22,20 @@ function themed(text) {
   const spec = Object.entries(NAMED).reduce((all, [hex, name]) => all.replaceAll(new RegExp(hex, "gi"), colour(name)), text);
   probe.remove();
   return JSON.parse(spec);
+}
+
+/** Numbers and months of the axes as the page's language writes them, in the form that Vega takes. */
+function spoken() {
+  const parts = Object.fromEntries(new Intl.NumberFormat(locale).formatToParts(-1234567.8).map(({ type, value }) => [type, value]));
+  const months = (month) => [...Array(12).keys()].map((n) => new Intl.DateTimeFormat(locale, { month, timeZone: "UTC" }).format(Date.UTC(2026, n, 1)));
+  const days = (weekday) => [...Array(7).keys()].map((n) => new Intl.DateTimeFormat(locale, { weekday, timeZone: "UTC" }).format(Date.UTC(2026, 1, n + 1)));
+  return {
+    number: { decimal: parts.decimal, thousands: parts.group ?? ",", grouping: [3], currency: ["", ""] },
+    time: {
+      dateTime: "%x, %X", date: "%-d/%-m/%Y", time: "%H:%M:%S", periods: ["AM", "PM"],
+      days: days("long"), shortDays: days("short"), months: months("long"), shortMonths: months("short"),
+    },
+  };
 }
 
 class VegaChart extends HTMLElement {
@@ -57,7 +71,7 @@ class VegaChart extends HTMLElement {
       const { parse, View, Warn, expressionInterpreter } = await import(VENDOR);
       this.view?.finalize();
       this.view = new View(parse(themed(this.spec), null, { ast: true }), {
-        expr: expressionInterpreter, renderer: "svg", container: this.canvas, hover: true, logLevel: Warn,
+        expr: expressionInterpreter, locale: locale.startsWith("en") ? undefined : spoken(), renderer: "svg", container: this.canvas, hover: true, logLevel: Warn,
       });
       await this.view.runAsync();
       this.describe();
