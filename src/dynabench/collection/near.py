@@ -20,7 +20,7 @@ from dynabench.stats.minhash import Hashes, bands, groups, similarity
 from dynabench.tasks import TaskConfig
 
 LABEL = "near-duplicate"
-SEEN, COMPARED = 500, 20
+SEEN, COMPARED = 200, 5
 """Entries of the index that are looked at for one text, and examples that it is compared with, the likeliest first."""
 
 
@@ -55,7 +55,7 @@ def note(session: Session, draft: Draft, example_id: int) -> float | None:
     keys = bands(mine).tolist()
     nearest = _nearest(session, draft, mine, keys)
     rows = [{"task_id": draft.task_id, "band": key, "example_id": example_id} for key in sorted(set(keys))]
-    session.execute(insert(NearBand), rows)
+    session.connection().execute(insert(NearBand.__table__), rows)  # type: ignore[arg-type]
     if nearest < rule.similarity:
         return None
     if rule.do == "tell":
