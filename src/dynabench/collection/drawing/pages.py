@@ -19,7 +19,7 @@ from dynabench.web.pages import wants_fragment
 router = APIRouter(include_in_schema=False)
 
 
-@router.post("/tasks/{task}/drawings", name="draw")
+@router.post("/tasks/{task}/drawings", name="draw_pictures")
 async def draw(request: Request, task: str, person: Member) -> Response:
     """Have pictures drawn of the form's words."""
     config = await request.app.state.db.aread(_config, task)
