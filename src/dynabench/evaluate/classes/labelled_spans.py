@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dynabench.evaluate.columns import Column, listed
 
@@ -79,4 +78,6 @@ def hits(said: Sequence[Span], right: Sequence[Span]) -> tuple[float, float, flo
 
 def _best(weights: NDArray[np.float64]) -> float:
     """The largest sum of weights (n, m) of pairs in which each row and each column stands once at most."""
+    from scipy.optimize import linear_sum_assignment  # tasks name metrics, and web processes start without scipy
+
     return float(weights[linear_sum_assignment(weights, maximize=True)].sum())

@@ -6,7 +6,7 @@ An answer is one text: words of the passage, several parted by `; `, a number, `
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -15,10 +15,12 @@ from dynabench.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.backends import evidence
 from dynabench.models.backends.alone import Alone
-from dynabench.models.backends.extractor import ExtractorModel, Found
 from dynabench.models.backends.ngram import NgramModel
 from dynabench.models.backends.spans import Span, best, likeliest, ranked
 from dynabench.models.protocol import Card, Inputs, Output
+
+if TYPE_CHECKING:
+    from dynabench.models.backends.extractor import ExtractorModel, Found
 
 FILE = "reader.json"
 NONE = "unanswerable"
@@ -59,13 +61,17 @@ class Weights(BaseModel):
 class ReaderModel(Alone):
     """Reads a question and a passage, in this order."""
 
-    def __init__(self, card: Card, extractor: ExtractorModel, decider: NgramModel, weights: Weights) -> None:
+    def __init__(self, card: Card, extractor: "ExtractorModel", decider: NgramModel, weights: Weights) -> None:
         super().__init__(card)
         self._extractor, self._decider, self._weights = extractor, decider, weights
 
     @classmethod
     def open(cls, folder: Path, bulk: bool = False) -> Self:
         """Load a model folder and its two members; raises `Invalid` when something is missing or broken."""
+        from dynabench.models.backends.extractor import (
+            ExtractorModel,
+        )  # with torch, which listing models need not import
+
         card, options = spec.card(folder), Options.model_validate(spec.read(folder).options)
         if card.returns != "text" or len(card.inputs) != 2:
             raise Invalid({"returns": "A reader has two inputs, question and passage, and returns text."})
@@ -115,7 +121,7 @@ class ReaderModel(Alone):
             made.append(Output({self.card.answer: answer}, output.probabilities if known else None))
         return made
 
-    def _extracted(self, question: str, passage: str, found: Found) -> Output:
+    def _extracted(self, question: str, passage: str, found: "Found") -> Output:
         """The best words of the passage, unless the evidence is against them."""
         if not found.spans:
             return Output({self.card.answer: NONE}, {NONE: 1.0})
@@ -134,7 +140,7 @@ class ReaderModel(Alone):
         return float(1 / (1 + np.exp(-(scaled @ np.array(own.weight) + own.bias))))
 
 
-def answered(question: str, found: Found) -> str:
+def answered(question: str, found: "Found") -> str:
     """The best answer in the form that the question asks for: a number, several things, or words of the passage."""
     texts = [group[0].text for _, group in ranked(found.spans)]
     if COUNT.search(question):
@@ -147,7 +153,7 @@ def answered(question: str, found: Found) -> str:
     return texts[0]
 
 
-def _apart(found: Found, wanted: int) -> list[str]:
+def _apart(found: "Found", wanted: int) -> list[str]:
     """So many of the best answers that share no words, in the order of the passage."""
     taken: list[Span] = []
     for _, (span, *_) in ranked(found.spans):
@@ -156,7 +162,7 @@ def _apart(found: Found, wanted: int) -> list[str]:
     return [span.text for span in sorted(taken, key=lambda span: span.start)]
 
 
-def _member(card: Card, reference: str, bulk: bool) -> ExtractorModel | NgramModel:
+def _member(card: Card, reference: str, bulk: bool) -> "ExtractorModel | NgramModel":
     name, _, version = reference.partition("@")
     entry = catalog.entry(name, version)
     if entry.card is None:
