@@ -53,9 +53,8 @@ def environment() -> Environment:
         languages.gettext, languages.ngettext, newstyle=True, pgettext=languages.pgettext
     )
     env.globals.update(static=address, marks=marks, few=FEW)
-    env.globals.update(
-        language=current.get, direction=direction, languages=LANGUAGES, script_words=languages.of_scripts
-    )
+    env.globals.update(page_language=current.get, page_languages=LANGUAGES, script_words=languages.of_scripts)
+    env.globals.update(page_direction=lambda: direction(current.get()))
     env.filters.update(
         number=filters.number,
         percent=filters.percent,
