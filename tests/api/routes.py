@@ -28,7 +28,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
-    ("POST", "/api/v1/tasks/older"): Route("member", json={"config": "input: []", "id": "older"}),
+    ("POST", "/api/v1/tasks/older"): Route("member", json={"config": "input: []", "id": "older"}, scope="manage"),
     ("GET", "/api/v1/tasks/{task}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds"): Route("anyone"),

@@ -11,6 +11,7 @@ from dynabench.cli import app as command
 from dynabench.measuring import running
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round
+from dynabench.settings import get_settings
 from tests.measuring.test_rounds import fill
 from tests.validation.world import World
 
@@ -74,7 +75,7 @@ def test_an_owner_has_a_round_measured_once_at_a_time(world, browser, person):
     assert "Answers are about equally frequent" in page.get(address).text
 
 
-def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, monkeypatch):
+def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, monkeypatch, request):
     from dynabench.measuring import embedding
 
     fill(world)
@@ -90,6 +91,8 @@ def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, m
     fill(world, planted=True)
     monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
     monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.url)
+    request.addfinalizer(get_settings.cache_clear)
+    get_settings.cache_clear()
     monkeypatch.setattr(embedding, "embed", lambda: None)
     told = CliRunner().invoke(command, ["measure", "checks", "--json"])
     assert told.exit_code == 0, told.output

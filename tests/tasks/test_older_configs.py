@@ -1,11 +1,7 @@
 """Configs of both older dialects: every type, rule, metric and key maps or is spoken of, line by line."""
 
-import copy
-
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dynabench.tasks import TaskConfig, older
 from dynabench.tasks.older import classic, later, measured, shown
@@ -284,28 +280,3 @@ def made_of_yaml(text):
         return isinstance(yaml.safe_load(text), dict)
     except yaml.YAMLError:
         return False
-
-
-RAW = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4)
-    | st.sampled_from([*classic.TYPES, *later.INPUTS, *shown.TYPES, "prob", "exact_match", "label"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["name", "type", "labels", "constructor_args", "text", "options", "a"]),
-                      inner, max_size=4),
-    max_leaves=12,
-)  # fmt: skip
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(source=st.sampled_from([CLASSIC, LATER]), data=st.data())
-def test_an_older_config_with_one_part_replaced_is_read_or_refused(source, data):
-    raw = copy.deepcopy(yaml.safe_load(source))
-    part = raw
-    while isinstance(part, dict | list) and part:
-        key = data.draw(st.sampled_from(list(part) if isinstance(part, dict) else range(len(part))))
-        if not isinstance(part[key], dict | list) or data.draw(st.booleans()):
-            part[key] = data.draw(RAW)
-            break
-        part = part[key]
-    made = read(yaml.safe_dump(raw))
-    assert made.valid or any(note.kind == "wrong" for note in made.notes)

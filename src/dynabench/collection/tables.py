@@ -206,24 +206,6 @@ class Hiding(Base):
     at: Mapped[datetime] = mapped_column(default=now)
 
 
-WITHHELD = ("hidden", "withheld")
-"""Parts of a release that nobody reads."""
-
-
-class ReleasedExample(Base):
-    """The part of its round's release that an example went into; written once.
-
-    `train`, `dev`, `test`, `rejected` and `unverified` are files that everybody may read. Those in `hidden`, and in
-    `withheld` (too much like one of these), are kept from everybody for good.
-    """
-
-    __tablename__ = "released_examples"
-
-    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
-    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
-    part: Mapped[str] = mapped_column(String(10))
-
-
 class StoredAttribution(Base):
     """The words that one target looked at, computed once per example, target, label and method."""
 

@@ -248,11 +248,8 @@ def forget(session: Session, settings: Settings, person_id: int) -> None:
     """
     for made in session.scalars(submission_queries.of(person_id)):
         if made.state in submission_queries.GOING:
-            made.state, made.code, made.reason = (
-                "failed",
-                "cancelled",
-                _("Whoever sent it left before its check ended."),
-            )
+            left = _("Whoever sent it left before its check ended.")
+            made.state, made.code, made.reason = "failed", "cancelled", left
         submission_files.drop(settings, made.source, token=True)
     submission_files.forget(settings, person_id)
     session.execute(submission_queries.forget(person_id))
@@ -278,8 +275,7 @@ def _taken(session: Session, settings: Settings, person: Person, name: str) -> b
     before = session.scalars(submission_queries.named(name)).first()
     if before is not None:
         return before.person_id != person.id or before.kind == "installed"
-    listing = session.get(ModelListing, name)
-    return listing is not None or name in catalog.names(settings)
+    return session.get(ModelListing, name) is not None or name in catalog.names(settings)
 
 
 def _check(session: Session, made: Submission, person: Person | None) -> None:

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.collection.tables import WITHHELD, Example, ReleasedExample, Standing
+from dynabench.collection.released_tables import WITHHELD, ReleasedExample
+from dynabench.collection.tables import Example, Standing
 from dynabench.datasets import library, library_queries
 from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.stored import Written

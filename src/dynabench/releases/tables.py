@@ -1,4 +1,4 @@
-"""The releases of rounds; which example went where is in `collection.tables.ReleasedExample`."""
+"""The releases of rounds; which example went where is in `collection.released_tables`."""
 
 from datetime import datetime
 from typing import Any

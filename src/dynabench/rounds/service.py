@@ -15,7 +15,7 @@ from dynabench.language import _
 from dynabench.models.protocol import Card
 from dynabench.notices import webhooks
 from dynabench.rounds import arms as conditions
-from dynabench.rounds import contexts, queries, timing
+from dynabench.rounds import contexts, fixed, queries, timing
 from dynabench.rounds.tables import Role, Round, Target, Task, TaskVersion
 from dynabench.tasks import TaskConfig
 
@@ -153,8 +153,8 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     newest = session.scalars(queries.versions(config.id).limit(1)).one()
     if newest.source == source:
         return Saved(config.id, newest.number, created=False, changed=False)
-    _keep_contexts_usable(session, config)
-    _keep_learner(config_of(session, newest.id), config)
+    fixed.keep_contexts_usable(session, config)
+    fixed.keep_learner(config_of(session, newest.id), config)
     number = _add_version(session, person, found, source, newest.number + 1)
     return Saved(config.id, number, created=False, changed=True)
 
@@ -168,27 +168,6 @@ def _add_version(session: Session, person: Person | None, to: Task, source: str,
     if config_of(session, version.id).training:
         jobs.enqueue(session, "enter_baselines", {"task": to.id}, version.created_by)
     return number
-
-
-def _keep_contexts_usable(session: Session, config: TaskConfig) -> None:
-    some = session.scalar(queries.any_context(config.id))
-    names = {field.name for field in config.context}
-    if some is not None and set(some.values) != names:
-        raise errors.Conflict(
-            _(
-                "The task's contexts have the fields %(value)s; this version wants %(value2)s. "
-                "Create a task with another id.",
-                value=", ".join(sorted(some.values)),
-                value2=", ".join(sorted(names)) or "none",
-            )
-        )
-
-
-def _keep_learner(before: TaskConfig, config: TaskConfig) -> None:
-    """Scores of training sets that different learners learnt from cannot be compared."""
-    if before.training and config.training and before.training.learner != config.training.learner:
-        told = _("Training sets are compared by one learner, which stays as it is. Create a task with another id.")
-        raise errors.Invalid({"training.learner": told})
 
 
 def task_locked(session: Session, task_id: str) -> Task:

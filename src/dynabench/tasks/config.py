@@ -7,13 +7,14 @@ from typing import Annotated, Any, cast
 from pydantic import StringConstraints, ValidationError, model_validator
 from rapidfuzz.distance import Levenshtein
 
-from dynabench.errors import Invalid, Unavailable
+from dynabench.errors import Invalid
 from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
 from dynabench.tasks.rules import AnyRule, Differs
+from dynabench.tasks.rules.answered import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
 from dynabench.tasks.sections import (
     Annotators,
@@ -271,23 +272,7 @@ class TaskConfig(Section):
         does not answer the question is broken, not fooled.
         """
         counting = self.fooled.counting(self.answer)
-        for field in counting:
-            if not isinstance(prediction, Mapping) or field.name not in prediction:
-                raise Unavailable(
-                    _("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name)
-                )
-            if not field.is_answer(prediction[field.name]):
-                raise Unavailable(
-                    _(
-                        "The model's “%(name)s” %(no_answer)s. Tell the owner of the task.",
-                        name=field.name,
-                        no_answer=field.no_answer,
-                    )
-                )
-            if prediction[field.name] is None and field.required:
-                raise Unavailable(
-                    _("The model's answer has no “%(name)s”. Tell the owner of the task.", name=field.name)
-                )
+        require_answers(prediction, counting)
         return self.fooled.fooled(prediction, claimed, counting, given or {}, probabilities)
 
     def agrees(self, blind: Values, claimed: Values, given: Values | None = None) -> bool:

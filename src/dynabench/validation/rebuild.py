@@ -8,7 +8,8 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from dynabench.collection import breakdowns, projections
-from dynabench.collection.tables import WITHHELD, Example, Prediction, ReleasedExample, Retraction, Standing, Tally
+from dynabench.collection.released_tables import WITHHELD, ReleasedExample
+from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, errs, verdict

@@ -1,0 +1,23 @@
+"""Where the examples of released rounds went: part of the ledger, from which `Standing.withheld` is counted."""
+
+from sqlalchemy import ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from dynabench.db import Base
+
+WITHHELD = ("hidden", "withheld")
+"""Parts of a release that nobody reads."""
+
+
+class ReleasedExample(Base):
+    """The part of its round's release that an example went into; written once.
+
+    `train`, `dev`, `test`, `rejected` and `unverified` are files that everybody may read. Those in `hidden`, and in
+    `withheld` (too much like one of these), are kept from everybody for good.
+    """
+
+    __tablename__ = "released_examples"
+
+    example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
+    round_id: Mapped[int] = mapped_column(ForeignKey("rounds.id"), index=True)
+    part: Mapped[str] = mapped_column(String(10))
