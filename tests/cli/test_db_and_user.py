@@ -77,7 +77,7 @@ def test_people_are_listed_and_given_rights(run, person, database):
     [row] = json.loads(run("user", "list", "--json").stdout)
     assert (row["username"], row["admin"], row["roles"]) == ("ada", True, "nli: owner, sentiment: expert")
     assert ada.get("/api/v1/me").json()["admin"] is True
-    kinds = database.read(lambda session: session.scalars(select(Act.kind)).all())
+    kinds = database.read(lambda session: session.scalars(select(Act.kind).order_by(Act.id)).all())
     assert "user.promote" in kinds
     assert "ada" in run("user", "list").stdout
 

@@ -200,7 +200,7 @@ def test_who_leaves_may_take_their_examples_along(owner, ada, bob, database, bro
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     board = bob.get("/api/v1/tasks/nli/rounds/1/board").json()["items"]
     assert board == []
-    acts = database.read(lambda session: session.scalars(select(Act.kind)).all())
+    acts = database.read(lambda session: session.scalars(select(Act.kind).order_by(Act.id)).all())
     assert acts[-2:] == ["examples.withdraw", "account.delete"]
 
 

@@ -54,7 +54,7 @@ def test_a_file_of_examples_is_imported_with_its_refused_rows(owner, worker, dat
     assert page["items"][0]["values"]["label"] == "what"
     standing = database.read(lambda session: session.scalars(select(Standing)).one())
     assert (standing.fooled, standing.verdict) == (True, "correct")
-    acts = database.read(lambda session: session.scalars(select(Act.kind)).all())
+    acts = database.read(lambda session: session.scalars(select(Act.kind).order_by(Act.id)).all())
     assert acts.count("data.imported") == 1
     assert [path for path in (settings.folder / "uploads").rglob("*") if path.is_file()] == []
 

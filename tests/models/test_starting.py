@@ -16,6 +16,7 @@ from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.cues import cues
 from dynabench.tasks import TaskConfig, builtin
 from dynabench.tasks.fields import Text
+from dynabench.tasks.shipped import drawings
 from tests.models.contract.table import needs
 
 CONFIGS = {each.config.id: each.config for each in builtin()}
@@ -63,7 +64,7 @@ def test_the_rule_goes_by_the_tasks_words():
     assert len(everything) == len(set(everything))
 
 
-@pytest.mark.parametrize("kind", sorted(set(starting.STARTS) - {"transformers"}))
+@pytest.mark.parametrize("kind", sorted(set(starting.STARTS) - {"transformers", "openai-images"}))
 def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_path, kind):
     needs(kind)
     folder = starting.start("mine", CONFIGS["nli"], kind, tmp_path, **SAID)
@@ -75,6 +76,17 @@ def test_what_is_written_is_a_models_folder_and_says_what_may_be_changed(tmp_pat
     for name in kinds.kind(kind).schema().model_fields:
         assert f"{name}:" in text
     assert "dynabench model check mine --task nli" in (folder / "README.md").read_text()
+
+
+def test_models_that_draw_are_begun_for_tasks_that_have_something_drawn(tmp_path):
+    needs("openai-images")
+    [task] = drawings()
+    folder = starting.start("mine", task.config, "openai-images", tmp_path, **SAID)
+    assert (spec.read(folder).kind, spec.read(folder).task) == ("openai-images", task.config.id)
+    with pytest.raises(Invalid, match="draw"):
+        starting.start("other", CONFIGS["nli"], "openai-images", tmp_path, **SAID)
+    with pytest.raises(Invalid, match="draw"):
+        starting.start("other", task.config, "openai", tmp_path, **SAID)
 
 
 @pytest.mark.parametrize(

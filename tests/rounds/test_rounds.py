@@ -102,7 +102,7 @@ def test_one_round_of_a_task_is_open_at_a_time(owner, ada, database):
         codes = sorted(pool.map(lambda _: owner.post("/api/v1/tasks/nli/rounds", json=body).status_code, range(4)))
     assert codes == [201, 409, 409, 409]
     assert owner.get("/api/v1/tasks/nli/rounds/2").json()["ensemble"] == "majority"
-    kinds = database.read(lambda session: list(session.scalars(select(Act.kind))))
+    kinds = database.read(lambda session: list(session.scalars(select(Act.kind).order_by(Act.id))))
     assert {"task.saved", "round.opened", "round.closed"} <= set(kinds)
 
 

@@ -8,25 +8,26 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
 from dynabench.db import Database
+from dynabench.language import _
 from dynabench.rounds import queries, service, views
 from dynabench.web import render
 
 # section, what the rail calls it, whether moderators see it; the page of a section is the route `manage_<section>`
 RAIL = (
-    ("health", "Health", False),
-    ("rounds", "Rounds", False),
-    ("contexts", "Contexts", False),
-    ("examples", "Examples", True),
-    ("figures", "Figures", True),
-    ("moderation", "Moderation", True),
-    ("people", "People", True),
-    ("data", "Data", False),
-    ("config", "Config", False),
-    ("settings", "Settings", False),
-    ("announcements", "Announcements", False),
-    ("archives", "Archives", False),
-    ("webhooks", "Webhooks", False),
-    ("log", "Log", False),
+    ("health", _("Health"), False),
+    ("rounds", _("Rounds"), False),
+    ("contexts", _("Contexts"), False),
+    ("examples", _("Examples"), True),
+    ("figures", _("Figures"), True),
+    ("moderation", _("Moderation"), True),
+    ("people", _("People"), True),
+    ("data", _("Data"), False),
+    ("config", _("Config"), False),
+    ("settings", _("Settings"), False),
+    ("announcements", _("Announcements"), False),
+    ("archives", _("Archives"), False),
+    ("webhooks", _("Webhooks"), False),
+    ("log", _("Log"), False),
 )
 
 

@@ -14,7 +14,7 @@ ZERO: ColumnClause[int] = literal_column(
 class FailedValidation:
     """One whose fooling examples all failed validation, with none that waits for votes; else a least used one."""
 
-    label = "Failed validation"
+    label = _("Failed validation")
     help = _("One whose fooling examples were all found wrong; where there is none, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:

@@ -8,7 +8,7 @@ from dynabench.rounds.tables import Context
 class LeastFooled:
     """One with the fewest examples that fooled."""
 
-    label = "Least fooled"
+    label = _("Least fooled")
     help = _("One with the fewest examples that fooled; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:

@@ -8,7 +8,7 @@ from dynabench.rounds.tables import Context
 class LeastUsed:
     """One with the fewest examples."""
 
-    label = "Least used"
+    label = _("Least used")
     help = _("One with the fewest examples; ties at random.")
 
     def pick(self, ask: Ask) -> Context | None:

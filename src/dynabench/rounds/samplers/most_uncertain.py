@@ -12,7 +12,7 @@ FADES = 4
 class MostUncertain:
     """One of the twenty on which targets were least sure lately. Contexts without examples stand in the middle."""
 
-    label = "Most uncertain"
+    label = _("Most uncertain")
     help = _("One of the twenty on which the targets were least sure lately; new contexts stand in the middle.")
 
     def pick(self, ask: Ask) -> Context | None:

@@ -8,7 +8,7 @@ from dynabench.rounds.tables import Context
 class Uniform:
     """Any context, each as likely as another."""
 
-    label = "At random"
+    label = _("At random")
     help = _("Any context, each as likely as another.")
 
     def pick(self, ask: Ask) -> Context | None:

@@ -12,7 +12,7 @@ HANDOUTS = table("handouts", column("person_id"), column("context_id"))  # their
 class Unseen:
     """One that this person was never given, in any round; else a least used one."""
 
-    label = "Unseen by this person"
+    label = _("Unseen by this person")
     help = _("One that this person was never given; where they know all, a least used one.")
 
     def pick(self, ask: Ask) -> Context | None:

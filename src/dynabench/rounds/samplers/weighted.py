@@ -35,7 +35,7 @@ def time(session: Session, task_id: str) -> float:
 class Weighted:
     """One by its weight: a context of weight 2 comes twice as often as one of weight 1, one of weight 0 never."""
 
-    label = "By weight"
+    label = _("By weight")
     help = _("A context of weight 2 comes twice as often as one of weight 1, and one of weight 0 never.")
 
     def pick(self, ask: Ask) -> Context | None:
