@@ -55,7 +55,7 @@ def test_each_value_has_a_typed_column_in_parquet():
     assert kinds.field("order").type == pa.list_(pa.string())
     assert kinds.field("agreed").type == pa.bool_()
     assert kinds.field("quality").type == pa.int64()
-    row = parquet._parsed(orjson.dumps({"context": VALUES}), pa.schema([("context", kinds)]))
+    row = parquet.parsed(orjson.dumps({"context": VALUES}), pa.schema([("context", kinds)]))
     assert row.to_pylist() == [{"context": VALUES}]
 
 

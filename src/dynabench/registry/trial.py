@@ -125,7 +125,7 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
             message = "\n".join([f"{read.count:,} things are wrong in {source['name']}", *read.told()])
             step = Step("rows", "failed", message, _("Mend the lines that are named, and send the file again."))
             return Report(given["name"], config.id, "", "", (step,))
-    summary, counts = _("Learnt from %(n)s rows.", n=f"{len(chosen):,}"), fixed.balance(chosen)
+    summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
     steps = [Step("rows", "ok", f"{len(chosen):,} rows", details={"rows": len(chosen), "balance": counts})]
     say("learns")
     begun = time.perf_counter()

@@ -127,7 +127,7 @@ def test_slices_are_those_of_lists_and_of_shares() -> None:
         ({"one": Listed(ROWS, {}), "two": Listed(ROWS, {})}, {}, "say which: split"),
         ({"test": Listed(ROWS, {})}, {"split": "dev"}, "no split 'dev'; there are test"),
         (5, {}, "cannot be a int"),
-        ("no/such/data", {}, "no file 'no/such/data'|could not|doesn't exist"),
+        ("no/such/data", {}, "no file 'no/such/data'|could not be read"),
     ],
 )
 def test_data_that_cannot_be_read_is_told(data: Any, more: dict[str, str], told: str) -> None:

@@ -171,8 +171,11 @@ def _named(name: str, subset: str | None, split: str | None) -> Table:
         raise ValueError(
             f"there is no file {name!r}; data sets are read by name with datasets: pip install datasets"
         ) from None
-    chosen = split or choose_split(datasets.get_dataset_split_names(name, subset))
-    found = _from_dataset(datasets.load_dataset(name, name=subset, split=chosen))
+    try:
+        chosen = split or choose_split(datasets.get_dataset_split_names(name, subset))
+        found = _from_dataset(datasets.load_dataset(name, name=subset, split=chosen))
+    except (OSError, RuntimeError) as error:  # no such data set, no network, or one that wants its own program
+        raise ValueError(f"{name!r} could not be read: {error}") from error
     return Table(found.columns, found.classes, name=name, identity=found.identity)
 
 
