@@ -32,6 +32,14 @@ def test_the_schema_and_clean_agree(raw):
         agrees(field, raw)
 
 
+@pytest.mark.parametrize("raw", [float("inf"), float("-inf"), float("nan"), {"a": float("nan"), "b": float("inf")}])
+def test_numbers_that_are_none_are_refused_and_the_form_is_drawn_again(raw):
+    for field in (heat, share, moods):
+        with pytest.raises(FieldError):
+            field.clean(raw)
+        drawn(field, "create", raw, {}, error="Oops")
+
+
 def test_numbers_between_two_steps_go_to_the_nearest_and_stay_within():
     assert Slider(name="x", max=10, step=4).clean(10) == 8
     assert Slider(name="x", max=10, step=5).clean(7) == 5

@@ -132,10 +132,12 @@ def test_replies_are_streamed_and_resumed_without_losing_or_doubling_anything(ta
 def test_a_turn_goes_on_when_nobody_listens_any_more(ada, voices):
     mine = begun(ada)
     voices.north.gate.clear()
-    threading.Thread(target=lambda: said(ada, mine["id"], "Where?", "k", **STREAM)).start()
+    reader = threading.Thread(target=lambda: said(ada, mine["id"], "Where?", "k", **STREAM))
+    reader.start()
     wait(lambda: len(voices.north.seen) == 1)
     voices.north.gate.set()
     wait(lambda: ada.get(f"/api/v1/conversations/{mine['id']}").json()["due"] == "choice")
+    reader.join(30)
 
 
 def test_a_reply_that_breaks_off_is_told_without_a_name_and_asked_for_again(ada, voices):

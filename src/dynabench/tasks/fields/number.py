@@ -68,11 +68,8 @@ class Number(Field):
 
     def in_words(self, value: Any) -> str:
         """The number as one writes it: no `.0` behind a whole one."""
-        return (
-            f"{value:g}"
-            if isinstance(value, float) and value == int(value) and abs(value) < 1e6
-            else super().in_words(value)
-        )
+        whole = isinstance(value, float) and abs(value) < 1e6 and value.is_integer()
+        return f"{value:g}" if whole else super().in_words(value)
 
     def json_schema(self) -> JsonSchema:
         """The kind of number and its limits."""
