@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from dynabench.language import _
 from dynabench.leaderboards.ranking import Ranking, Row
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, compiled, data
 
@@ -13,11 +14,13 @@ def finding(of: Ranking, name: str) -> str:
     """What a board says in a sentence."""
     ranked = [row for row in of.rows if row.rank]
     if not ranked:
-        return f"{name}: nothing is ranked yet"
+        return _("%(name)s: nothing is ranked yet", name=name)
     first = [row.entry.name for row in ranked if row.rank and row.rank.group == 1]
     if len(first) == 1:
-        return f"{name}: {first[0]} leads" if len(ranked) > 1 else f"{name}: {first[0]} is the only one ranked"
-    return f"{name}: {len(first)} of {len(ranked)} share the lead"
+        if len(ranked) > 1:
+            return _("%(name)s: %(model)s leads", name=name, model=first[0])
+        return _("%(name)s: %(model)s is the only one ranked", name=name, model=first[0])
+    return _("%(name)s: %(few)s of %(all)s share the lead", name=name, few=len(first), all=len(ranked))
 
 
 def chart(of: Ranking, rows: Sequence[Row], name: str) -> dict[str, Any]:

@@ -185,7 +185,8 @@ def lacking(board: Board, weights: Weights, place: int) -> str:
 def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[int]) -> str:
     """That a row has some metrics on no dataset."""
     entry, what = board.entries[place], ", ".join(each.title.lower() for each in metrics)
-    rank = "give this the weight 0 to rank it" if len(metrics) == 1 else "give these the weight 0 to rank it"
+    this = len(metrics) == 1
+    rank = _("give this the weight 0 to rank it") if this else _("give these the weight 0 to rank it")
     if entry.kind == "predictions":
         return _("A file of predictions has no %(what)s; %(rank)s.", what=what, rank=rank)
     versions = [board.datasets[at].version for at in data]
@@ -206,7 +207,7 @@ def _lacks(board: Board, place: int, metrics: Sequence[Measure], data: Sequence[
 
 
 def _queued(ahead: int) -> str:
-    return f"place {ahead} in the queue" if ahead else "its turn is now"
+    return _("place %(n)s in the queue", n=ahead) if ahead else _("its turn is now")
 
 
 def _untold(board: Board, place: int, dataset: int) -> bool:
