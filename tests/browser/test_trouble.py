@@ -67,6 +67,16 @@ def the_host(home: Path) -> psutil.Process:
     )
 
 
+def try_until_answered(page):
+    """Press "Try again" as somebody would while a host that has just come back is slow."""
+    for _ in range(20):
+        with page.expect_response(lambda answer: answer.request.method == "POST") as answer:
+            page.get_by_role("alert").get_by_role("button", name="Try again").click()
+        if answer.value.ok:
+            break
+    expect(page.locator("#answer-title")).to_be_focused()
+
+
 def test_a_model_host_that_dies_is_told_of_within_two_seconds_and_comes_back(guest, site):
     ada = guest("ada")
     page = ada.page
@@ -82,7 +92,6 @@ def test_a_model_host_that_dies_is_told_of_within_two_seconds_and_comes_back(gue
     expect(failure).to_contain_text("nli-")
     expect(writing(page, "nli")).to_have_value("It is raining on the moon.")
     models_answer(site.base)
-    failure.get_by_role("button", name="Try again").click()
-    expect(page.locator("#answer-title")).to_be_focused()
+    try_until_answered(page)
     expect(page.locator("#tries li", has_text="raining on the moon")).to_have_count(1)
     ada.forgive(SAID_BY_FAILURES)

@@ -28,7 +28,7 @@ def steps(page: str) -> list[str]:
 def named(page: Page, name: str, menu: bool) -> Locator:
     """The one thing on the page that a reader would take for what the tutorial names."""
     place = page.get_by_role("banner") if menu else page.get_by_role("main")
-    whole = re.compile(rf"^{re.escape(name)}(?!\w)")
+    whole = re.compile(rf"^(?:[A-Z0-9]\s*)?{re.escape(name)}(?!\w)")  # some buttons show their key first
     roles = ("button", "link", "checkbox", "radio")
     found = place.get_by_label(name, exact=True)
     for role in roles:
