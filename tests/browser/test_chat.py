@@ -15,7 +15,8 @@ from dynabench.settings import Settings
 from tests.browser.people import PASSWORD, Guest
 from tests.browser.test_looks import looks_well
 from tests.browser.wire import Wire
-from tests.collection.chat.conftest import NORTH, SOUTH, opened
+from tests.collection.against import opened
+from tests.collection.chat.conftest import NORTH, SOUTH
 
 pytestmark = pytest.mark.browser
 

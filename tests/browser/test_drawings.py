@@ -14,7 +14,8 @@ from dynabench.db import Database
 from dynabench.settings import Settings
 from tests.browser.people import Guest
 from tests.browser.test_looks import looks_well
-from tests.collection.drawing.conftest import TASK, opened
+from tests.collection.against import opened
+from tests.collection.drawing.conftest import MODELS, TASK
 from tests.models.served.painter import Painter, Studio, folder
 
 pytestmark = pytest.mark.browser
@@ -30,7 +31,7 @@ def draws(tmp_path_factory):
         folder(home / "models", name, studio.url, pictures=2, size="256x256")
     with platform(home, private_endpoints="127.0.0.1") as base:
         db = Database(Settings(home=home).url)
-        db.write(opened, home / "models")
+        db.write(opened, TASK, home / "models", *MODELS)
         db.close()
         yield SimpleNamespace(base=base, home=home, **studio.painters)
     studio.stop()

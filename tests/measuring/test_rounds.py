@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench import jobs
-from dynabench.collection.tables import Hiding
+from dynabench.collection.tables import Hiding, Standing
 from dynabench.measuring import keeping, reading, running, service
 from dynabench.measuring.tables import Measured
 from dynabench.rounds.tables import Round
@@ -60,12 +60,13 @@ def test_examples_that_nobody_sees_leave_no_trace(world):
     ids = fill(world)
     secret = {"input": {"hypothesis": "zzsecretzz " * 3}, "answer": {"label": "neutral"}}
     author, judge, other = world.person(), world.person(), world.person()
-    hidden, taken_back, wrong = (world.example(author, **secret) for _ in range(3))
+    hidden, taken_back, wrong, withheld = (world.example(author, **secret) for _ in range(4))
     world.example(author, source="program", **secret)
     from dynabench.collection import hiding
 
     world.db.write(hiding.hide, world.owner, hidden, "no")
     world.retract(taken_back)
+    world.db.write(lambda session: setattr(session.get_one(Standing, withheld), "withheld", True))
     for each in (judge, other):
         world.vote(each, wrong, "incorrect")
     assert world.db.read(lambda session: session.scalar(select(Hiding.example_id))) == hidden

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import Select, select
 
 from dynabench.collection import queries as collected
 from dynabench.collection.tables import Example, Explanation, Prediction, Standing, StoredAttribution
@@ -13,13 +13,8 @@ from dynabench.validation.queries import UNDONE
 from dynabench.validation.tables import Validation
 
 STARTED = ("open", "closed", "released")
-KEPT_BACK = ("retracted", "hidden", "withheld")
-"""Columns of `Standing` that say why nobody may see an example; the last one comes with releases."""
-
-
-def _shown() -> list[ColumnElement[bool]]:
-    columns = Standing.__table__.c
-    return [~columns[name] for name in KEPT_BACK if name in columns]
+SHOWN = (~Standing.retracted, ~Standing.hidden, ~Standing.withheld)
+"""Of what everybody may see."""
 
 
 def measurable(round_id: int) -> Select[int]:
@@ -31,7 +26,7 @@ def measurable(round_id: int) -> Select[int]:
     return (
         select(Example.id)
         .join(Standing, Standing.example_id == Example.id)
-        .where(Example.round_id == round_id, Example.source != "program", *_shown(), Standing.verdict.not_in(wrong))
+        .where(Example.round_id == round_id, Example.source != "program", *SHOWN, Standing.verdict.not_in(wrong))
         .order_by(Example.id)
     )
 

@@ -1,43 +1,21 @@
 """A round of chat against two voices, behind the real model host and a chat API on real sockets."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
 from benchmarks.talker import Talker, Voice, folder
-from dynabench.models import catalog
-from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.client import Host
-from dynabench.models.host.app import create_app
-from dynabench.models.host.repository import Repository
-from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
-from dynabench.settings import get_settings
-from dynabench.tasks import shipped
+from tests.collection.against import hosted, opened
 from tests.collection.conftest import promoted
 from tests.conftest import Caller, register
-from tests.models.conftest import served
 
 NORTH = "I would take the train along the coast and walk the last mile.".split()
 SOUTH = "Nobody knows, so let us count the boats before we ask again.".split()
-
-
-@contextmanager
-def hosted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The real model host with the models below `folder`; yields its address."""
-    patch.setenv("DYNABENCH_HOME", str(folder / "host-home"))
-    patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
-    get_settings.cache_clear()
-    breaker.cache_clear()
-    with served(create_app(Repository([folder / "models"])), "http://127.0.0.1:0") as address:
-        yield address
-    get_settings.cache_clear()
 
 
 @pytest.fixture
@@ -54,17 +32,6 @@ def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNa
 @pytest.fixture
 def host(voices: SimpleNamespace) -> Host:
     return Host(voices.url, 2.0)
-
-
-def opened(session: Session, task: str, models: Path, *names: str) -> None:
-    """A task with its contexts and an open round against models."""
-    [chat] = [each for each in shipped.conversations() if each.config.id == task]
-    service.save_task(session, None, chat.source)
-    rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(chat.contexts(), start=1)]
-    contexts.add(session, task, chat.config, rows)
-    cards = [entry.card for entry in catalog.find([models]) if entry.card and entry.card.name in names]
-    drafted = service.draft_round(session, None, task, cards, "any")
-    service.open_round(session, None, task, drafted.number)
 
 
 @pytest.fixture

@@ -6,42 +6,29 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from dynabench.models import catalog
-from dynabench.models.backends.served.breaker import breaker
 from dynabench.models.client import Host
-from dynabench.models.host.app import create_app
-from dynabench.models.host.repository import Repository
-from dynabench.rounds import contexts, service
-from dynabench.rounds.contexts import Row
-from dynabench.settings import get_settings
-from dynabench.tasks import shipped
+from tests.collection.against import hosted, opened
 from tests.collection.conftest import promoted
 from tests.conftest import Caller, register
-from tests.models.conftest import served
 from tests.models.served.painter import Painter, Studio, folder
 
 TASK = "red-team-image-prompt"
 PICTURES = 2
 ANSWERS = {"oils": "url", "pixels": "b64_json"}
+MODELS = tuple(ANSWERS)
 
 
 @pytest.fixture
 def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """`oils` and `pixels`, which draw two pictures each, and `url`, where the host that serves them is."""
-    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "host-home"))
-    monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
-    get_settings.cache_clear()
-    breaker.cache_clear()
     running = Studio(oils=Painter(refuses="forbidden"), pixels=Painter(form="JPEG"))
-    for name in ("oils", "pixels"):
+    for name in MODELS:
         folder(tmp_path / "models", name, running.url, pictures=PICTURES, answers=ANSWERS[name])
-    with served(create_app(Repository([tmp_path / "models"])), "http://127.0.0.1:0") as url:
+    with hosted(tmp_path, monkeypatch) as url:
         yield SimpleNamespace(url=url, models=tmp_path / "models", **running.painters)
-    running.stop()
-    get_settings.cache_clear()
+        running.stop()
 
 
 @pytest.fixture
@@ -49,21 +36,10 @@ def host(studio: SimpleNamespace, settings: Any) -> Host:
     return Host.of(settings.model_copy(update={"host_url": studio.url}))
 
 
-def opened(session: Session, models: Path) -> None:
-    """The shipped task with its contexts and an open round against all models."""
-    [task] = shipped.drawings()
-    service.save_task(session, None, task.source)
-    rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(task.contexts(), start=1)]
-    contexts.add(session, TASK, task.config, rows)
-    cards = [entry.card for entry in catalog.find([models]) if entry.card]
-    drafted = service.draft_round(session, None, TASK, cards, "any")
-    service.open_round(session, None, TASK, drafted.number)
-
-
 @pytest.fixture
 def draws(client: TestClient, studio: SimpleNamespace) -> TestClient:
     """The application with an open round of the shipped task."""
-    client.app.state.db.write(opened, studio.models)
+    client.app.state.db.write(opened, TASK, studio.models, *MODELS)
     return client
 
 

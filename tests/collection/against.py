@@ -1,0 +1,41 @@
+"""Shipped tasks against models of a test's own, which the real model host serves."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy.orm import Session
+
+from dynabench.models import catalog
+from dynabench.models.backends.served.breaker import breaker
+from dynabench.models.host.app import create_app
+from dynabench.models.host.repository import Repository
+from dynabench.rounds import contexts, service
+from dynabench.rounds.contexts import Row
+from dynabench.settings import get_settings
+from dynabench.tasks import shipped
+from tests.models.conftest import served
+
+
+@contextmanager
+def hosted(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The real model host with the models below `folder`; yields its address."""
+    patch.setenv("DYNABENCH_HOME", str(folder / "host-home"))
+    patch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+    get_settings.cache_clear()
+    breaker.cache_clear()
+    with served(create_app(Repository([folder / "models"])), "http://127.0.0.1:0") as address:
+        yield address
+    get_settings.cache_clear()
+
+
+def opened(session: Session, task: str, models: Path, *names: str) -> None:
+    """A task with its contexts and an open round against models."""
+    [found] = [each for each in (*shipped.conversations(), *shipped.drawings()) if each.config.id == task]
+    service.save_task(session, None, found.source)
+    rows = [Row(n, each["values"], each["tag"]) for n, each in enumerate(found.contexts(), start=1)]
+    contexts.add(session, task, found.config, rows)
+    cards = [entry.card for entry in catalog.find([models]) if entry.card and entry.card.name in names]
+    drafted = service.draft_round(session, None, task, cards, "any")
+    service.open_round(session, None, task, drafted.number)
