@@ -59,3 +59,11 @@ def dynabench_perturbations() -> "Iterable[Transformation]":
     from dynabench.adversaries import perturbations
 
     return perturbations.shipped()
+
+
+@hookimpl
+def dynabench_adversaries() -> Mapping[str, str]:
+    """The adversaries of `adversaries/known.py`."""
+    from dynabench.adversaries import known
+
+    return known.SHIPPED

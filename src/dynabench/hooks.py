@@ -51,3 +51,10 @@ def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
 def dynabench_perturbations() -> Iterable[Any]:
     """Ways to change texts: `dynabench.adversaries.perturbations.Transformation`s, each with its `name`."""
     return ()
+
+
+@hookspec
+def dynabench_adversaries() -> Mapping[str, str]:
+    """Programs that propose examples: for each name the `module:Class` of a `dynabench.adversaries.proposing.Adversary`,
+    imported when it is asked for."""
+    return {}

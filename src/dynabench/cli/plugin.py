@@ -44,12 +44,19 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench import plugins
-    from dynabench.adversaries import perturbations
+    from dynabench.adversaries import known, perturbations
     from dynabench.evaluate import registry
     from dynabench.models import kinds
     from dynabench.tasks import fields, rules
 
-    for ask in (fields.types, rules.rules, kinds.kinds, perturbations.transformations, registry.plugins):
+    for ask in (
+        fields.types,
+        rules.rules,
+        kinds.kinds,
+        perturbations.transformations,
+        registry.plugins,
+        known.adversaries,
+    ):
         ask()
     found: dict[str, dict[str, list[str]]] = {}
     for hook in plugins.HOOKS:

@@ -1,0 +1,33 @@
+"""The adversaries that there are, by name: ours and those of plug-ins."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from dynabench import plugins
+from dynabench.adversaries.proposing import Adversary
+from dynabench.errors import NotFound
+
+SHIPPED: Mapping[str, str] = {}
+"""By name, `module:Class`; the class takes the adversary's own options by keyword."""
+
+
+def adversaries() -> Mapping[str, str]:
+    """By name, the `module:Class` of every adversary."""
+    return {name: where for name, (_, where) in plugins.installed().brings("dynabench_adversaries", _named).items()}
+
+
+def make(name: str, **options: Any) -> Adversary:
+    """The adversary called `name`; raises `NotFound`, with the names that there are."""
+    known = adversaries()
+    if name not in known:
+        raise NotFound(f"There is no adversary {name!r}; there are {', '.join(sorted(known))}.")
+    module, _, attribute = known[name].partition(":")
+    return cast(Adversary, getattr(import_module(module), attribute)(**options))
+
+
+def _named(brought: Mapping[str, str]) -> list[tuple[str, str]]:
+    for name, where in brought.items():
+        if not (isinstance(name, str) and isinstance(where, str) and ":" in where):
+            raise TypeError("names and `module:Class` as texts were expected")
+    return list(brought.items())
