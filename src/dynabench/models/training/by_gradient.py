@@ -29,8 +29,8 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     what = "All weights" if settings.method == "full" else f"LoRA of rank {plan.rank} on all linear layers"
     told = (
         f"{what} of {_named(settings)}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
-        f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, bf16 "
-        f"autocast, on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
+        f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
+        f"bf16 autocast, on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
     )
     ended = descent.course.over and descent.step < descent.steps
     return Learned(network.kind, told, descent.course, descent.clock.seconds, descent.seen, ended, options)

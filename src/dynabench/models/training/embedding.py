@@ -82,12 +82,10 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _known(kept: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Floats]:
-    found: dict[bytes, Floats] = {}
-    for start in range(0, len(keys), 500):
-        part = keys[start : start + 500]
-        rows = kept.execute(f"select key, state from states where key in ({','.join('?' * len(part))})", part)
-        found.update((key, np.frombuffer(state, np.float32)) for key, state in rows)
-    return found
+    kept.execute("create temporary table wanted (key blob primary key) without rowid")
+    kept.executemany("insert into wanted values (?)", [(key,) for key in keys])
+    rows = kept.execute("select key, state from states join wanted using (key)")
+    return {key: np.frombuffer(state, np.float32) for key, state in rows}
 
 
 def _key(text: Pieces) -> bytes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dynabench.errors import Invalid
@@ -74,7 +75,7 @@ def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:
     return (touched[0], touched[-1]) if touched else None
 
 
-def loss_of(body: Any, head: SpanHead, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
+def loss_of(body: Any, head: nn.Module, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
     """Mean of the cross entropies of start and end, among each window's passage pieces."""
     logits = said(body, head, batch)
     losses = [
