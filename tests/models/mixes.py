@@ -30,7 +30,7 @@ def main(folder):
 
     for method in ("ngram", "head", "lora"):
         retrain(
-            mix(),
+            mix(20),
             folder / method,
             name=f"tiny-{method}",
             method=method,

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_models(tmp_path):
     steps = trained(tmp_path / "calm", tmp_path / "home")
     rng = random.Random()
     points = {}
-    for method in METHODS:
+    for method in (rng.choice(METHODS[:2]), "lora"):
         points[method] = (method, rng.randint(1, sum(line.startswith(method) for line in steps)))
         trained(tmp_path / "rough", tmp_path / "rough-home", points[method])
     trained(tmp_path / "rough", tmp_path / "rough-home")
@@ -140,14 +141,14 @@ def test_an_adapter_stops_early_goes_on_from_another_and_keeps_its_best(tmp_path
     other = {"positive": "negative", "negative": "neutral", "neutral": "positive"}
     stubborn = [Row(row.inputs, other[row.label]) for row in rows(24, 3)]
     first = tmp_path / "first"
-    retrain(mix(40, dev=stubborn, tests={}), first, name="first", epochs=12, patience=1)
+    retrain(mix(12, dev=stubborn, tests={}), first, name="first", epochs=12, patience=1)
     record = json.loads((first / "training.json").read_text())
     assert record["stopped"]
     assert record["evaluations"][-1]["at"] < 12
-    second = retrain(mix(16, tests={}), tmp_path / "second", name="second", base=str(first), epochs=1)
+    second = retrain(mix(8, tests={}), tmp_path / "second", name="second", base=str(first), epochs=1)
     assert "first" in (tmp_path / "second" / "README.md").read_text()
     assert second.kind == "adapter"
-    turned = mix(8, labels=("negative", "neutral", "positive"))
+    turned = replace(mix(8), labels=("negative", "neutral", "positive"))
     with pytest.raises(Invalid, match="other inputs"):
         retrain(turned, tmp_path / "third", name="third", base=str(first))
 
