@@ -7,6 +7,7 @@ the same, whatever happened to their workers meanwhile.
 import hashlib
 import random
 import shutil
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,9 @@ def _write(session: Session, number: int, model: str, version: str, chosen: list
             )
         )  # fmt: skip
         for judge in judges:
-            session.add(Validation(example_id=example.id, person_id=judge, vote="correct", values={}, at=at))
+            session.add(
+                Validation(example_id=example.id, person_id=judge, vote="correct", by_owner=False, values={}, at=at)
+            )
     session.flush()
     rebuild(session, of.id)
 
@@ -168,6 +171,11 @@ def turn(database: Database, settings: Settings, id: int | None = None) -> TurnO
 def copied(settings: Settings, home: Path) -> Settings:
     """The same deployment once more, on SQLite, in another folder."""
     shutil.copytree(settings.folder, home)
-    url = settings.url.removeprefix("sqlite:///")
-    shutil.copy(url, home / "dynabench.sqlite")
+    with (
+        sqlite3.connect(settings.url.removeprefix("sqlite:///")) as source,
+        sqlite3.connect(home / "dynabench.sqlite") as target,
+    ):
+        source.backup(target)
+    source.close()
+    target.close()
     return Settings(home=home, secret=settings.secret, database_url="", _env_file=None)  # type: ignore[call-arg]

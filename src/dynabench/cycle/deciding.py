@@ -10,7 +10,7 @@ from dynabench.cycle.promotion import Decision, Figure
 from dynabench.cycle.report import FigureOut, Report, RoundOut, weighed, why
 from dynabench.cycle.scores import Bools, Rows
 from dynabench.cycle.sources import Released
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.releases import service as releases
@@ -124,7 +124,7 @@ def change(before: Bools, after: Bools, digest: str) -> Figure:
 
 def cards_of(session: Session, turn: int) -> list[str]:
     """The targets of the next round, `name@version`, best first."""
-    found = session.get_one(Turn, turn)
+    found = session.get_one(CycleTurn, turn)
     report, plan = Report.model_validate(found.report), service.plan_of(found)
     if not report.promoted:
         return list(found.present)

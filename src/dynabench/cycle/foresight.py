@@ -9,7 +9,7 @@ from dynabench.accounts.tables import Person
 from dynabench.cycle import lineage, naming, queries, service, sources
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.report import rule_told
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
 from dynabench.registry import submission_queries
@@ -58,7 +58,7 @@ def foresee(
     release = releases.of_round(session, task, of.number)
     fresh = release is None or release.state != "ready"
     examples, verified = session.execute(queries.counts(of.id)).one() if fresh else (0, 0)
-    asked = Turn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"), created_at=of.created_at)
+    asked = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"), created_at=of.created_at)
     before = sources.ancestry(session, settings, asked)
     rows, tested = _sizes(session, task, before)
     share = releases.rules_of(session, task, of.number, plan.release)

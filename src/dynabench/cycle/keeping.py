@@ -4,7 +4,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.cycle import queries, service
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.settings import Settings
@@ -24,6 +24,6 @@ def _going(session: Session) -> list[tuple[str | None, int]]:
 
 
 def _lost(session: Session, turn: int, job: str) -> None:
-    found = session.get_one(Turn, turn, with_for_update=True)
+    found = session.get_one(CycleTurn, turn, with_for_update=True)
     if found.job_id == job:
         service.fail(session, turn, found.attempt, LOST)

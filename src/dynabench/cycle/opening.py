@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.cycle import deciding, lineage, queries, service
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
@@ -39,7 +39,7 @@ def next_round(session: Session, settings: Settings, turn: int, attempt: int) ->
 def _draft(
     session: Session,
     settings: Settings,
-    turn: Turn,
+    turn: CycleTurn,
     like: Round,
     cards: Sequence[Card],
     ensemble: str,
@@ -63,7 +63,7 @@ def _card(named: str) -> Card:
     return card
 
 
-def undo(session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None) -> Turn:
+def undo(session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
     """Take a promotion back (owners): a new round with the targets of before takes the place of the turn's next round,
     which is closed, since targets of a round that was opened never change. What was collected in it stays, and the new
     round follows it; of one in which nothing was, the new round follows its parents.

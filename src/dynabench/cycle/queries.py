@@ -3,7 +3,7 @@
 from sqlalchemy import Select, case, func, select
 
 from dynabench.collection.tables import Example, Standing
-from dynabench.cycle.tables import RoundParent, Turn, TurnCandidate
+from dynabench.cycle.tables import RoundParent, CycleTurn, CycleCandidate
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
@@ -15,26 +15,26 @@ OPEN = (*GOING, "paused", "failed")
 """States of a turn that may go on; a task has one such turn at most."""
 
 
-def newest(task: str) -> Select[Turn]:
+def newest(task: str) -> Select[CycleTurn]:
     """The turns of a task, newest first: one index range."""
-    return select(Turn).where(Turn.task_id == task).order_by(Turn.id.desc())
+    return select(CycleTurn).where(CycleTurn.task_id == task).order_by(CycleTurn.id.desc())
 
 
 def going() -> Select[str | None, int]:
     """Jobs of turns that have not ended, with the turn: few, by a scan."""
-    return select(Turn.job_id, Turn.id).where(Turn.state.in_(GOING))
+    return select(CycleTurn.job_id, CycleTurn.id).where(CycleTurn.state.in_(GOING))
 
 
-def candidates(turn: int) -> Select[TurnCandidate]:
+def candidates(turn: int) -> Select[CycleCandidate]:
     """A turn's candidates in the order of its plan."""
-    return select(TurnCandidate).where(TurnCandidate.turn_id == turn).order_by(TurnCandidate.position)
+    return select(CycleCandidate).where(CycleCandidate.turn_id == turn).order_by(CycleCandidate.position)
 
 
 def trained(task: str) -> Select[str, int | None, float | None]:
     """Of all candidates of a task that were trained: the method, the rows, the seconds."""
-    columns = (TurnCandidate.method, TurnCandidate.rows, TurnCandidate.seconds)
-    found = select(*columns).join(Turn, Turn.id == TurnCandidate.turn_id)
-    return found.where(Turn.task_id == task, TurnCandidate.state == "ready")
+    columns = (CycleCandidate.method, CycleCandidate.rows, CycleCandidate.seconds)
+    found = select(*columns).join(CycleTurn, CycleTurn.id == CycleCandidate.turn_id)
+    return found.where(CycleTurn.task_id == task, CycleCandidate.state == "ready")
 
 
 def counts(round_id: int) -> Select[int, int]:

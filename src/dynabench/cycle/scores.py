@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench.cycle import queries, sources
 from dynabench.cycle.promotion import Scored
 from dynabench.cycle.sources import Released
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import stored
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queries as scoring_queries
@@ -39,7 +39,7 @@ def versions(released: Sequence[Released]) -> list[int]:
 
 def left(session: Session, settings: Settings, turn: int, submissions: Sequence[int]) -> tuple[int, int]:
     """How many evaluations of these submissions on the turn's rounds go on or are not queued yet, and of how many."""
-    found = session.get_one(Turn, turn)
+    found = session.get_one(CycleTurn, turn)
     wanted = versions(sources.ancestry(session, settings, found))
     going = 0
     for each in submissions:

@@ -13,7 +13,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.cycle import naming, queries, sources
 from dynabench.cycle.plan import Plan
-from dynabench.cycle.tables import Turn, TurnCandidate
+from dynabench.cycle.tables import CycleTurn, CycleCandidate
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.notices import service as notices
@@ -31,7 +31,7 @@ class Stopped(Exception):
     """This turn goes on no more in this job: it was paused, ended, or begun anew by another."""
 
 
-def start(session: Session, person: Person | None, task: str, plan: Plan, number: int | None = None) -> Turn:
+def start(session: Session, person: Person | None, task: str, plan: Plan, number: int | None = None) -> CycleTurn:
     """Ask for a turn that begins with round `number`, by default the one that is open, else the newest that was opened.
 
     Owners; None is the operator. Raises `Conflict` while another turn is open, and `Invalid` for a plan that does not
@@ -44,7 +44,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
     of = round_for(session, task, number)
     check(session, task, of, plan)
-    made = Turn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"))
+    made = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"))
     made.present = [f"{each.model}@{each.version}" for each in of.targets]
     made.outside = sources.outside(session, task, plan)
     made.created_by = person.id if person else None
@@ -52,7 +52,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
     session.flush()
     for position, (candidate, seed) in enumerate(plan.runs()):
         name = naming.model(task, of.number, candidate.name, seed)
-        one = TurnCandidate(turn_id=made.id, position=position, name=name, method=candidate.method, seed=seed)
+        one = CycleCandidate(turn_id=made.id, position=position, name=name, method=candidate.method, seed=seed)
         session.add(one)
     _enqueue(session, made)
     rounds.act(session, person, "cycle.started", task=task, turn=made.id, round=of.number)
@@ -109,16 +109,16 @@ def unfit(config: TaskConfig) -> str:
     return ""
 
 
-def one(session: Session, task: str, id: int | None = None) -> Turn:
+def one(session: Session, task: str, id: int | None = None) -> CycleTurn:
     """A turn of a task, by default its newest; `NotFound`."""
-    found = session.get(Turn, id) if id is not None else session.scalars(queries.newest(task).limit(1)).first()
+    found = session.get(CycleTurn, id) if id is not None else session.scalars(queries.newest(task).limit(1)).first()
     if found is None or found.task_id != task:
         rounds.task(session, task)
         raise errors.NotFound(_("There is no such turn of %(task)s.", task=task))
     return found
 
 
-def pause(session: Session, person: Person | None, task: str, id: int | None = None) -> Turn:
+def pause(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
     """Let a turn rest: what it does now ends soon, and nothing that is done gets lost."""
     found = _locked(session, person, task, id)
     if found.state not in queries.GOING:
@@ -128,7 +128,7 @@ def pause(session: Session, person: Person | None, task: str, id: int | None = N
     return found
 
 
-def resume(session: Session, person: Person | None, task: str, id: int | None = None) -> Turn:
+def resume(session: Session, person: Person | None, task: str, id: int | None = None) -> CycleTurn:
     """Let a turn go on that was paused or failed, from where it was; candidates that failed are trained again."""
     found = _locked(session, person, task, id)
     if found.state not in ("paused", "failed"):
@@ -146,21 +146,21 @@ def resume(session: Session, person: Person | None, task: str, id: int | None = 
     return found
 
 
-def _locked(session: Session, person: Person | None, task: str, id: int | None) -> Turn:
+def _locked(session: Session, person: Person | None, task: str, id: int | None) -> CycleTurn:
     rounds.require_owner(session, person, task)
     found = one(session, task, id)
     session.refresh(found, with_for_update=True)
     return found
 
 
-def _enqueue(session: Session, turn: Turn) -> None:
+def _enqueue(session: Session, turn: CycleTurn) -> None:
     payload = {"turn": turn.id, "attempt": turn.attempt}
     turn.job_id = jobs.enqueue(session, KIND, payload, turn.created_by).id
 
 
-def mine(session: Session, turn: int, attempt: int, lock: bool = False) -> Turn:
+def mine(session: Session, turn: int, attempt: int, lock: bool = False) -> CycleTurn:
     """The turn, as long as it goes on and this attempt is the last; else raises `Stopped`."""
-    found = session.get_one(Turn, turn, with_for_update=lock, populate_existing=lock)
+    found = session.get_one(CycleTurn, turn, with_for_update=lock, populate_existing=lock)
     if found.state not in queries.GOING or found.attempt != attempt:
         raise Stopped
     return found
@@ -177,17 +177,17 @@ def begin(session: Session, turn: int, attempt: int, step: str) -> None:
     found.state, found.step = "running", step
 
 
-def plan_of(turn: Turn) -> Plan:
+def plan_of(turn: CycleTurn) -> Plan:
     """The turn's plan."""
     return Plan.model_validate(turn.plan)
 
 
-def moment_of(turn: Turn) -> datetime:
+def moment_of(turn: CycleTurn) -> datetime:
     """The moment that what the turn makes bears."""
     return plan_of(turn).at(turn.created_at)
 
 
-def actor(session: Session, turn: Turn) -> Person | None:
+def actor(session: Session, turn: CycleTurn) -> Person | None:
     """Who asked for it, as long as they own the task; else it is the platform's own act."""
     person = session.get(Person, turn.created_by) if turn.created_by else None
     return person if rounds.role(session, person, turn.task_id) == "owner" else None
@@ -195,7 +195,7 @@ def actor(session: Session, turn: Turn) -> Person | None:
 
 def fail(session: Session, turn: int, attempt: int, reason: str) -> None:
     """Let a turn fail; it can be resumed."""
-    found = session.get_one(Turn, turn, with_for_update=True)
+    found = session.get_one(CycleTurn, turn, with_for_update=True)
     if found.state in queries.GOING and found.attempt == attempt:
         found.state, found.reason, found.ended_at = "failed", reason[:2000], now()
         tell(session, found, _("The turn of %(task)s stopped.", task=found.task_id))
@@ -209,17 +209,17 @@ def end(session: Session, turn: int, attempt: int) -> None:
     rounds.act(session, actor(session, found), "cycle.done", task=found.task_id, turn=found.id)
 
 
-def tell(session: Session, turn: Turn, text: str) -> None:
+def tell(session: Session, turn: CycleTurn, text: str) -> None:
     """Let whoever asked for the turn know."""
     if turn.created_by is not None:
         notices.tell(session, turn.created_by, "dataset", text, link=page(turn))
 
 
-def page(turn: Turn) -> str:
+def page(turn: CycleTurn) -> str:
     """Where the console tells of a turn."""
     return f"/tasks/{turn.task_id}/manage/cycle/{turn.id}"
 
 
-def told(turn: Turn) -> dict[str, Any]:
+def told(turn: CycleTurn) -> dict[str, Any]:
     """A turn in short, for logs and commands."""
     return {"turn": turn.id, "task": turn.task_id, "state": turn.state, "step": turn.step, "reason": turn.reason}

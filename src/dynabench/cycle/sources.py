@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.cycle import lineage, queries
 from dynabench.cycle.plan import Plan
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import library_queries, stored
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
@@ -43,7 +43,7 @@ class Released:
     hidden_digest: str
 
 
-def ancestry(session: Session, settings: Settings, turn: Turn) -> list[Released]:
+def ancestry(session: Session, settings: Settings, turn: CycleTurn) -> list[Released]:
     """The releases of the turn's round and of all that it came from, oldest first; rounds without one are left out."""
     plan, number = Plan.model_validate(turn.plan), session.get_one(Round, turn.round_id).number
     known = list(session.scalars(round_queries.rounds(turn.task_id)))

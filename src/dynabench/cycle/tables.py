@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from dynabench.db import Base, Key, now
 
 
-class Turn(Base):
+class CycleTurn(Base):
     """One turn of a task's cycle, which begins with a round and ends with the next.
 
     `state` is `queued`, `running`, `paused`, `done`, `failed` (with the `reason`) or `undone`; `step` is the one it is
@@ -20,7 +20,7 @@ class Turn(Base):
     `attempt` rises whenever it goes on after a pause or a failure: a job of an earlier one does nothing any more.
     """
 
-    __tablename__ = "turns"
+    __tablename__ = "cycle_turns"
 
     id: Mapped[int] = mapped_column(Key, primary_key=True)
     task_id: Mapped[str] = mapped_column(ForeignKey("tasks.id"))
@@ -40,18 +40,18 @@ class Turn(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     ended_at: Mapped[datetime | None]
 
-    __table_args__ = (Index("ix_turns_task", "task_id", "id"),)
+    __table_args__ = (Index("ix_cycle_turns_task", "task_id", "id"),)
 
 
-class TurnCandidate(Base):
+class CycleCandidate(Base):
     """One model that a turn trains. `state` is `waiting`, `ready` or `failed` with the `reason`.
 
     `seconds` and `rows` say how long it was trained and on how many rows.
     """
 
-    __tablename__ = "turn_candidates"
+    __tablename__ = "cycle_candidates"
 
-    turn_id: Mapped[int] = mapped_column(ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True)
+    turn_id: Mapped[int] = mapped_column(ForeignKey("cycle_turns.id", ondelete="CASCADE"), primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
     method: Mapped[str] = mapped_column(String(10))

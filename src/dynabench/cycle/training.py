@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.cycle import queries, service, sources
-from dynabench.cycle.tables import Turn, TurnCandidate
+from dynabench.cycle.tables import CycleTurn, CycleCandidate
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog, spec
@@ -75,7 +75,7 @@ def _over(db: Database, turn: int, attempt: int) -> bool:
 def _given(session: Session, settings: Settings, turn: int, attempt: int, position: int) -> dict[str, Any] | None:
     """What the process needs to know; None where the candidate is trained already."""
     found = service.mine(session, turn, attempt)
-    one = session.get_one(TurnCandidate, (turn, position))
+    one = session.get_one(CycleCandidate, (turn, position))
     if one.state != "waiting":
         return None
     plan = service.plan_of(found)
@@ -111,7 +111,7 @@ def _put(settings: Settings, made: Path, card: Card) -> None:
 
 def _failed(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
     service.mine(session, turn, attempt, lock=True)
-    one = session.get_one(TurnCandidate, (turn, position))
+    one = session.get_one(CycleCandidate, (turn, position))
     one.state, one.reason = "failed", reason[:2000]
     return one.state
 
@@ -119,14 +119,14 @@ def _failed(session: Session, turn: int, attempt: int, position: int, reason: st
 def _entered(session: Session, turn: int, attempt: int, position: int, card: Card, report: dict[str, Any]) -> str:
     """Enter a candidate as the task's model."""
     found = service.mine(session, turn, attempt, lock=True)
-    one = session.get_one(TurnCandidate, (turn, position))
+    one = session.get_one(CycleCandidate, (turn, position))
     one.submission_id = submission(session, found, card)
     one.state, one.version = "ready", card.version
     one.rows, one.seconds = report["rows"], report["seconds"]
     return one.state
 
 
-def submission(session: Session, turn: Turn, card: Card) -> int:
+def submission(session: Session, turn: CycleTurn, card: Card) -> int:
     """The submission of a model for the turn's task, which is entered where it is not yet."""
     known: Submission | None = session.scalar(submission_queries.twin(turn.task_id, card.name, card.version))
     if known is None:

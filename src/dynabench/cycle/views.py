@@ -9,7 +9,7 @@ from dynabench.accounts.tables import Person
 from dynabench.cycle import lineage, queries, service
 from dynabench.cycle.report import Report
 from dynabench.cycle.schemas import CandidateOut, LineagePage, LinkOut, ProgressOut, TurnOut, TurnPage
-from dynabench.cycle.tables import Turn
+from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.releases import service as releases
 from dynabench.rounds import service as rounds
@@ -17,7 +17,7 @@ from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
 
 
-def out(session: Session, turn: Turn) -> TurnOut:
+def out(session: Session, turn: CycleTurn) -> TurnOut:
     """A turn with its candidates and its report, without progress."""
     of = session.get_one(Round, turn.round_id)
     release = releases.of_round(session, turn.task_id, of.number)
@@ -70,7 +70,7 @@ def page(session: Session, person: Person | None, task: str, before: int | None 
     rounds.require_owner(session, person, task)
     asked = queries.newest(task)
     if before is not None:
-        asked = asked.where(Turn.id < before)
+        asked = asked.where(CycleTurn.id < before)
     found = session.scalars(asked.limit(limit + 1)).all()
     more = str(found[limit - 1].id) if len(found) > limit else None
     return TurnPage(items=[out(session, each) for each in found[:limit]], next=more)

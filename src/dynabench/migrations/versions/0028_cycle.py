@@ -16,7 +16,7 @@ VALUES = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
 def upgrade() -> None:
     moment = sa.DateTime(timezone=True)
     op.create_table(
-        "turns",
+        "cycle_turns",
         sa.Column("id", KEY, nullable=False),
         sa.Column("task_id", sa.String(60), nullable=False),
         sa.Column("round_id", KEY, nullable=False),
@@ -34,17 +34,17 @@ def upgrade() -> None:
         sa.Column("created_by", KEY, nullable=True),
         sa.Column("created_at", moment, nullable=False),
         sa.Column("ended_at", moment, nullable=True),
-        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name="fk_turns_task_id"),
-        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_turns_round_id"),
-        sa.ForeignKeyConstraint(["next_id"], ["rounds.id"], name="fk_turns_next_id", ondelete="SET NULL"),
-        sa.ForeignKeyConstraint(["back_id"], ["rounds.id"], name="fk_turns_back_id", ondelete="SET NULL"),
-        sa.ForeignKeyConstraint(["created_by"], ["people.id"], name="fk_turns_created_by", ondelete="SET NULL"),
-        sa.PrimaryKeyConstraint("id", name="pk_turns"),
+        sa.ForeignKeyConstraint(["task_id"], ["tasks.id"], name="fk_cycle_turns_task_id"),
+        sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name="fk_cycle_turns_round_id"),
+        sa.ForeignKeyConstraint(["next_id"], ["rounds.id"], name="fk_cycle_turns_next_id", ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["back_id"], ["rounds.id"], name="fk_cycle_turns_back_id", ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["created_by"], ["people.id"], name="fk_cycle_turns_created_by", ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("id", name="pk_cycle_turns"),
     )
-    op.create_index("ix_turns_round_id", "turns", ["round_id"])
-    op.create_index("ix_turns_task", "turns", ["task_id", "id"])
+    op.create_index("ix_cycle_turns_round_id", "cycle_turns", ["round_id"])
+    op.create_index("ix_cycle_turns_task", "cycle_turns", ["task_id", "id"])
     op.create_table(
-        "turn_candidates",
+        "cycle_candidates",
         sa.Column("turn_id", KEY, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(64), nullable=False),
@@ -56,9 +56,9 @@ def upgrade() -> None:
         sa.Column("submission_id", KEY, nullable=True),
         sa.Column("seconds", sa.Float(), nullable=True),
         sa.Column("rows", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(["turn_id"], ["turns.id"], name="fk_turn_candidates_turn_id", ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name="fk_turn_candidates_submission_id"),
-        sa.PrimaryKeyConstraint("turn_id", "position", name="pk_turn_candidates"),
+        sa.ForeignKeyConstraint(["turn_id"], ["cycle_turns.id"], name="fk_cycle_candidates_turn_id", ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name="fk_cycle_candidates_submission_id"),
+        sa.PrimaryKeyConstraint("turn_id", "position", name="pk_cycle_candidates"),
     )
     op.create_table(
         "round_parents",
@@ -72,5 +72,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.drop_table("round_parents")
-    op.drop_table("turn_candidates")
-    op.drop_table("turns")
+    op.drop_table("cycle_candidates")
+    op.drop_table("cycle_turns")
