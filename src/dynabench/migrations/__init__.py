@@ -40,6 +40,7 @@ def metadata() -> MetaData:
     import dynabench.collection.released_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
+    import dynabench.cycle.tables
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables
