@@ -35,7 +35,7 @@ MARKS = (
 TARGETS = {
     "sentiment-minilm": ("SST-3 test", ()),
     "nli-minilm": ("SNLI test", ("premise",)),
-    "hate-minilm": ("Davidson held-out", ()),
+    "hate-minilm": ("HatemojiBuild test", ()),
 }
 """By target the test set whose rows are changed, and the inputs that stay."""
 ADVERSARIES: dict[str, dict[str, float]] = {
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def merged(page: str, table: Sequence[str], where: str) -> str:
-    """`page` with these rows in place of those of the same target and adversary; raises ValueError without the marks."""
+    """`page` with these rows in place of those of the same target and adversary; raises ValueError without marks."""
     found = re.search(f"{re.escape(MARKS[0])}(.*?){re.escape(MARKS[1])}", page, re.DOTALL)
     if found is None:
         raise ValueError("the page lacks the marks between which the figures stand")
@@ -113,11 +113,18 @@ def _target(name: str, asked: argparse.Namespace) -> list[str]:
 def _line(target: str, adversary: str, least: str, made: Sequence[Attempt]) -> str:
     found = summary(made)
     rate = found.fooled
+    queries = (found.queries_median, found.queries_mean, found.queries_fooled_median)
     cells = [
-        target, adversary, least, str(found.correct), f"{rate.value or 0:.1%}", f"{rate.low or 0:.1%} to {rate.high or 0:.1%}",
-        *("" if value is None else f"{value:.1f}" for value in (found.queries_median, found.queries_mean, found.queries_fooled_median)),
-        "" if found.similarity is None else f"{found.similarity:.3f}", "" if found.changed is None else f"{found.changed:.1%}",
-    ]  # fmt: skip
+        target,
+        adversary,
+        least,
+        str(found.correct),
+        f"{rate.value or 0:.1%}",
+        f"{rate.low or 0:.1%} to {rate.high or 0:.1%}",
+        *("" if value is None else f"{value:.1f}" for value in queries),
+        "" if found.similarity is None else f"{found.similarity:.3f}",
+        "" if found.changed is None else f"{found.changed:.1%}",
+    ]
     return "| " + " | ".join(cells) + " |"
 
 

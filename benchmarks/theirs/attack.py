@@ -64,9 +64,15 @@ def main() -> None:
         end = result.perturbed_result
         changed = dict(end.attacked_text._text_input)
         found.append(
-            {"row": number, "inputs": changed, "fooled": isinstance(result, SuccessfulAttackResult), "queries": result.num_queries,
-             "predicted": card.labels[int(end.output)], "seconds": time.monotonic() - begun}
-        )  # fmt: skip
+            {
+                "row": number,
+                "inputs": changed,
+                "fooled": isinstance(result, SuccessfulAttackResult),
+                "queries": result.num_queries,
+                "predicted": card.labels[int(end.output)],
+                "seconds": time.monotonic() - begun,
+            }
+        )
     Path(sys.argv[2]).write_text(json.dumps(found))
 
 

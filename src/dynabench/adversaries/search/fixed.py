@@ -31,6 +31,14 @@ _LOGIC = frozenset(
     """.split()
 )
 """Quantities, order, time, degree and colours: a synonym of *few* or of *last* is another claim."""
+_LIGHT = frozenset(
+    """
+    go goes going went gone get gets getting got make makes making made take takes taking took taken put puts putting
+    give gives giving gave given come comes coming came keep keeps keeping kept run runs running ran set sets setting
+    thing things way ways place places part parts kind sort point case
+    """.split()
+)
+"""Words of so many senses that a dictionary's synonyms are mostly of another one."""
 _PEOPLE = frozenset(
     """
     people person human man men woman women boy boys girl girls guy guys lady ladies kid kids child children
@@ -49,4 +57,4 @@ _PEOPLE = frozenset(
 @cache
 def fixed() -> frozenset[str]:
     """Words in lower case that stay: function words, logic, quantities, and whom a text is about."""
-    return _FUNCTION | _LOGIC | _PEOPLE | NEGATIONS
+    return _FUNCTION | _LOGIC | _LIGHT | _PEOPLE | NEGATIONS

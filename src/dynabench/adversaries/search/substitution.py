@@ -11,12 +11,15 @@ from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Contex
 from dynabench.adversaries.search import grammar, lexicon
 from dynabench.adversaries.search.fixed import fixed
 from dynabench.adversaries.search.greedy import Limits, greedy
+from dynabench.adversaries.search.similarity import cosines, word_vectors
 
 Words = Literal["synonyms", "neighbours", "both"]
 AROUND = 5
 """Words to either side that tell the part of speech."""
 NEAR = 0.45
 """The least cosine between the encoder's embeddings of two words that count as neighbours."""
+ALONE = 0.55
+"""The least cosine of two words read alone: synonyms in a rare sense (*run* and *lead*) are below."""
 MOST = 24
 """Words tried in one place."""
 
@@ -72,7 +75,8 @@ def instead(words: tuple[str, ...], at: int, source: Words) -> tuple[str, ...]:
             changed = (*window[: at - start], new, *window[at - start + 1 :])
             if grammar.labels(changed) == grammar.labels(window):
                 found.append(new)
-    return tuple(found[:MOST])
+    nears = cosines(word.lower(), [new.lower() for new in found])
+    return tuple(new for new, near in zip(found, nears, strict=True) if near >= ALONE)[:MOST]
 
 
 def _alike(word: str, part: str, source: Words) -> Iterator[str]:
@@ -102,7 +106,6 @@ def neighbours(word: str, most: int = 2 * MOST) -> tuple[str, ...]:
 @cache
 def _vocabulary() -> tuple[list[str], Any, dict[str, int]]:
     """The encoder's tokens that are words of English, their unit embeddings, shape (words, width), and their places."""
-    from dynabench.adversaries.search.similarity import word_vectors
     from dynabench.models import encoder
 
     known = encoder.tokenizer().get_vocab()
