@@ -26,9 +26,11 @@ test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real bro
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE)
-	$(BIN)/python -m pytest $(ALONE)
+	failed=0; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE) || failed=1; \
+	$(BIN)/python -m pytest $(ALONE) || failed=1; \
+	exit $$failed
 endif
 
 check: $(VENV)/.test ## Lint, types, import rules, templates
