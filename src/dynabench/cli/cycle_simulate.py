@@ -19,6 +19,7 @@ def simulate(
     each_test: Annotated[int, typer.Option(help="Examples of a round kept for testing later models.", min=1)] = 20,
     start: Annotated[int, typer.Option(help="Rows that the first target is trained on.", min=10)] = 300,
     test: Annotated[int, typer.Option(help="Test rows, drawn like the pool.", min=20)] = 2000,
+    development: Annotated[int, typer.Option(help="Rows that choose the head's penalty.", min=10)] = 600,
     later: Annotated[int, typer.Option(help="Rows from which test parts of rounds are chosen.", min=1)] = 2000,
     tries: Annotated[int, typer.Option(help="Tries of an adversary before giving up.", min=1)] = 5,
     pool: Annotated[str, typer.Option(help="A YAML file with another pool, for one task.")] = "",
@@ -36,7 +37,7 @@ def simulate(
     from dynabench.cycle.simulation.plan import Plan
 
     plans = [
-        Plan(task, rounds, seeds, each, each_test, start, test, later=later, tries=tries, pool=pool, suite=suite)
+        Plan(task, rounds, seeds, each, each_test, start, test, development, later, tries, pool, suite)
         for task in tasks
     ]
     found = [experiment.run(plan, data, folder, _teller(plan.task, as_json)) for plan in plans]

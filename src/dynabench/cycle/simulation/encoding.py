@@ -61,9 +61,7 @@ def write(path: Path, **arrays: NDArray[np.generic]) -> None:
 def features(rows: Sequence[tuple[str, ...]], known: Vectors) -> Floats:
     """What a head sees of each row, shape (n, width): the vectors of its texts, each of length 1; of two texts u and v
     also |u - v| and u * v (Conneau and others, EMNLP 2017)."""
-    parts = [
-        _units(np.array([known[key(texts[at])] for texts in rows], np.float32)) for at in range(len(rows[0]))
-    ]
+    parts = [_units(np.array([known[key(texts[at])] for texts in rows], np.float32)) for at in range(len(rows[0]))]
     if len(parts) == 2:
         first, second = parts
         parts += [np.abs(first - second), first * second]

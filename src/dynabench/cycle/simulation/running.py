@@ -28,7 +28,9 @@ def run(plan: Plan, material: Material, folder: Path, cache: Path, tell: Tell) -
     if all(state.file(folder, seed, plan.rounds).is_file() for seed in range(plan.seeds)):
         return
     texts = {text for rows in (material.pool, material.suite) for each in rows.texts for text in each}
+    began = time.monotonic()
     known = encoding.vectors(texts, cache, tell)
+    _time(folder, embedding=time.monotonic() - began)
     vectors = [encoding.features(rows.texts, known) for rows in (material.pool, material.suite)]
     with threadpool_limits(1):  # more threads add numbers in another order
         for seed in range(plan.seeds):
@@ -44,22 +46,19 @@ class Seed:
     pool: Floats
     suite: Floats
     split: Split
-    strength: float
 
     @classmethod
     def of(cls, plan: Plan, material: Material, vectors: Sequence[Floats], number: int) -> "Seed":
-        """Split the pool, and choose the head's penalty on the development rows, once for all arms and rounds."""
+        """With the pool split by the seed."""
         pool, suite = vectors
-        parts = split(material.pool, plan, number)
-        labels = material.pool.labels
-        development = pool[parts.development], labels[parts.development]
-        strength = head.strength(pool[parts.start], labels[parts.start], development, len(material.labels))
-        return cls(number, material, pool, suite, parts, strength)
+        return cls(number, material, pool, suite, split(material.pool, plan, number))
 
     def train(self, collected: Ints) -> Head:
-        """The head of the first rows and these."""
+        """The head of the first rows and these, with the penalty that is best on the development rows."""
+        labels, held = self.material.pool.labels, self.split.development
         places = np.concatenate([self.split.start, collected])
-        return head.fit(self.pool[places], self.material.pool.labels[places], len(self.material.labels), self.strength)
+        development = self.pool[held], labels[held]
+        return head.best(self.pool[places], labels[places], development, len(self.material.labels))
 
     def view(self, places: Ints, target: Head) -> View:
         """What rows look like to a target."""
@@ -86,9 +85,11 @@ def _seed(seed: Seed, plan: Plan, folder: Path, tell: Tell) -> None:
         for place, arm in enumerate(ARMS):
             target = first if arm == "fixed" else models[arm]
             rng = np.random.default_rng([seed.number, place, number])
-            turns[arm], models[arm] = _turn(seed, plan, done, arm, target, rng) if number else (_start(seed, first), first)
+            turns[arm], models[arm] = (
+                _turn(seed, plan, done, arm, target, rng) if number else (_start(seed, first), first)
+            )
         done.append(turns)
-        _time(folder, seed.number, number, time.monotonic() - began)
+        _time(folder, seed=seed.number, round=number, seconds=time.monotonic() - began)
         state.write(state.file(folder, seed.number, number), turns)
 
 
@@ -123,8 +124,7 @@ def _collected(done: Sequence[Round], arm: str) -> Ints:
     return np.concatenate([each[arm].train for each in done])
 
 
-def _time(folder: Path, seed: int, number: int, seconds: float) -> None:
-    """Take note of how long a round took, apart from what it found."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _time(folder: Path, **took: float) -> None:
+    """Take note of how long something took, apart from what it found."""
     with (folder / "seconds.jsonl").open("a") as lines:
-        lines.write(json.dumps({"seed": seed, "round": number, "seconds": round(seconds, 3)}) + "\n")
+        lines.write(json.dumps({name: round(value, 3) for name, value in took.items()}) + "\n")
