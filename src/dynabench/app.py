@@ -41,6 +41,7 @@ FEATURES = (
     "leaderboards",
     "measuring",
     "releases",
+    "cycle",
     "community",
     "console",
     "cards",

@@ -95,6 +95,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/preferences"): Route("anyone"),
     ("GET", "/tasks/{task}/preferences.csv"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/programs"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds/{n}/programs.csv"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/arms"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/calibration"): Route("moderator", scope="manage"),
     ("GET", "/"): Route("anyone"),

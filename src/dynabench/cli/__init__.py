@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and write modules."),
     "measure": ("dynabench.cli.measure:app", "Say what the data of rounds are like."),
     "adversary": ("dynabench.cli.adversary:app", "Perturb texts; list the transformations."),
-    "cycle": ("dynabench.cli.cycle:app", "Simulate many rounds without people."),
+    "cycle": ("dynabench.cli.cycle:app", "Turn the cycle: release, train, promote, open the next round."),
     "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
     "plugin": ("dynabench.cli.plugin:app", "List plug-ins and what they bring."),
 }

@@ -1,1 +1,1 @@
-"""The turn of the cycle: rounds that close, are released, train their successors, and open again."""
+"""The cycle: a round closes and is released, models learn from it, the best of them is the next round's target."""

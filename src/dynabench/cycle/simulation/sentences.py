@@ -68,7 +68,7 @@ def equal_tries(results: Mapping[str, Any]) -> str:
 
 def of_parts(rows: Sequence[Row], kind: str) -> str:
     """On which phenomena or sources the adversarial arm beat random collection, and on which it lost."""
-    parts = []
+    parts: list[str] = []
     for said in ("beat", "lost to"):
         held = [row for row in rows if verdict(row) == said]
         names = ", ".join(f"{row[kind]}{'' if row['holm'] < LEVEL else ' (not after Holm)'}" for row in held)
