@@ -85,3 +85,4 @@ def write_suite(
 
 
 app.command("run")(proposing.run)
+app.command("import")(proposing.bring)
