@@ -45,7 +45,7 @@ class Draft:
 
     `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
     example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
-    `conversed` with the targets, or had them draw, these have answered already.
+    `conversed` with the targets, or had them draw, these have answered already. `suggestion` is one that they used.
     """
 
     task_id: str
@@ -71,11 +71,13 @@ class Draft:
     earlier: int | None = None
     conversed: Conversed | None = None
     drawn: Drawn | None = None
+    suggestion: int | None = None
 
 
 def request_digest(task_id: str, body: ExampleIn) -> str:
     """SHA-256 of a request, so that a key used again can be told from a key used for something else."""
-    text = json.dumps([task_id, body.model_dump()], sort_keys=True, separators=(",", ":"))
+    said = body.model_dump(exclude={"suggestion"} if body.suggestion is None else None)
+    text = json.dumps([task_id, said], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -216,9 +218,7 @@ def _cleaned(
     config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Input and answer as they are stored."""
-    written: dict[str, Any] = {}
-    claimed: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
+    written, claimed, wrong = dict[str, Any](), dict[str, Any](), dict[str, str]()
     try:
         written = config.clean_input(body.input, context)
     except errors.Invalid as problem:

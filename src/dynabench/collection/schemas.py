@@ -20,7 +20,8 @@ class Strict(BaseModel):
 class ExampleIn(Strict):
     """A draft: everything else (predictions, fooled, time) is decided by the server.
 
-    `handout` says which time that the context was given is meant; the last one where it is left out.
+    `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
+    the assistant's that the text was made from, if any.
     """
 
     context_id: Id
@@ -29,6 +30,7 @@ class ExampleIn(Strict):
     handout: Id | None = None
     sandbox: bool = False
     made_from: Id | None = None
+    suggestion: Id | None = None
 
 
 class NextIn(Strict):
@@ -61,7 +63,8 @@ class HandoutOut(BaseModel):
     """A context as it was given; `initial` is what the input fields begin with.
 
     `id` is the context's, `handout` that of this time it was given (null for visitors); `start` is `blank`, `prompt`,
-    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it.
+    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it. `assistant`
+    says that suggestions may be asked for.
     """
 
     id: int
@@ -73,6 +76,7 @@ class HandoutOut(BaseModel):
     initial: Values
     made_from: int | None = None
     seed: SeedOut | None = None
+    assistant: bool = False
 
 
 class LinkOut(BaseModel):
