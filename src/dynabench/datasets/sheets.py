@@ -39,7 +39,8 @@ class Sheet:
         """One line; the cells of what never needs quotes have none."""
         loads = orjson.loads
         (uid, task, version, number, context, initial, goal, given, answer, fooled, author, source, condition, origin,
-         distance, attempt, seconds, latency, at, predictions, validations, verdict, said, helped, *more) = record  # fmt: skip
+         distance, attempt, seconds, latency, at, predictions, validations, verdict, said, helped,
+         *more) = record  # fmt: skip
         flat = self.flat
         held = loads(context)
         parts = (
