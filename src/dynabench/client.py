@@ -211,6 +211,7 @@ class Client(Submitting, Talking):
         sandbox: bool = False,
         handout: int | None = None,
         made_from: int | None = None,
+        suggestion: int | None = None,
         key: str = "",
     ) -> Json:
         """Try to fool the round's targets: `{id, predictions, fooled, edit_distance, attempt, seconds, ...}`.
@@ -219,7 +220,7 @@ class Client(Submitting, Talking):
         gives the same answer and no second example; without one each call has its own.
         """
         body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox}
-        body |= {"handout": handout, "made_from": made_from}
+        body |= {"handout": handout, "made_from": made_from, "suggestion": suggestion}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return cast(Json, self.request("POST", f"/tasks/{task}/examples", json=body, headers=headers))
 

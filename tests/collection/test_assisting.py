@@ -87,6 +87,13 @@ def test_what_became_of_suggestions_is_told_by_the_server(database, owner, trial
     same = sent(items["edits"]["text"], suggestion=one)
     assert (same.outcome, same.provider, same.distance) == ("accepted", "edits", 0)
     assert same.shown == len(items) or same.shown == 3
+    found = owner.get("/api/v1/tasks/nli/rounds/2/arms").json()["assistance"]
+    [line] = found["items"]
+    assert [line[name] for name in ("arm", "accepted", "edited", "ignored", "unasked")] == ["helped", 1, 1, 1, 0]
+    assert found["with_help"]["value"] is not None
+    assert found["without"]["value"] is found["difference"]["value"] is None
+    page = owner.get("/tasks/nli/manage/figures?view=arms")
+    assert "What help with writing brought" in page.text or page.status_code == 303
     forged = send(bob, written(given, "Something else.", suggestion=10**6))
     assert forged.status_code == 422
     assert "suggestion" in forged.json()["fields"]
