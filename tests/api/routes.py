@@ -89,6 +89,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/conversations/{id}/turns/{number}/stop"): Route("author"),
     ("POST", "/api/v1/conversations/{id}/turns/{number}/choice"): Route("author", json={"choice": "A"}),
     ("GET", "/api/v1/tasks/{task}/preferences"): Route("anyone"),
+    ("POST", "/api/v1/handouts/{id}/suggestions"): Route("author", json={"input": {}}),
+    ("POST", "/tasks/{task}/suggestions"): Route("member", form={}),
     ("POST", "/api/v1/tasks/{task}/drawings"): Route("author", json={"handout": 1, "input": {}}),
     ("GET", "/api/v1/tasks/{task}/drawings"): Route("author", params={"handout": "1"}),
     ("POST", "/tasks/{task}/drawings"): Route("member", form={}),
