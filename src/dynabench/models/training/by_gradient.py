@@ -28,17 +28,12 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     plan = network.plan
     what = "All weights" if settings.method == "full" else f"LoRA of rank {plan.rank} on all linear layers"
     told = (
-        f"{what} of {_named(settings)}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
+        f"{what} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
         f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
         f"bf16 autocast, on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
     )
     ended = descent.course.over and descent.step < descent.steps
     return Learned(network.kind, told, descent.course, descent.clock.seconds, descent.seen, ended, options)
-
-
-def _named(settings: Settings) -> str:
-    folder = Path(settings.base).expanduser()
-    return spec.read(folder).name if (folder / spec.FILE).is_file() else settings.base
 
 
 def _network(mix: Mix, settings: Settings) -> Network:

@@ -3,11 +3,12 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from dynabench.models import encoder
+from dynabench.models import encoder, spec
 
 Method = Literal["lora", "full", "head", "ngram"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -36,6 +37,15 @@ class Settings:
     def shared(self) -> bool:
         """Whether the base is the encoder that all models share."""
         return self.base in ("", encoder.HUB_ID)
+
+    @property
+    def origin(self) -> str:
+        """The base by what it is, not where: of a folder its name and version."""
+        folder = Path(self.base).expanduser()
+        if self.shared or not folder.is_dir():
+            return self.base
+        name = spec.read(folder).name if (folder / spec.FILE).is_file() else folder.name
+        return f"{name}@{spec.version(folder)}"
 
 
 @dataclass(frozen=True, order=True)
@@ -126,9 +136,11 @@ class Checkpoints:
         part.replace(self._path)
 
     def clear(self) -> None:
-        """Forget it."""
+        """Forget it, and its folder where that is empty then."""
         if self._path:
             self._path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._path.parent.rmdir()
 
 
 class Clock:

@@ -26,7 +26,7 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
     share = mixing.shares(ready.mix.parts)
     return {
         "method": settings.method,
-        "base": base(settings),
+        "base": settings.origin,
         "seed": settings.seed,
         "epochs": settings.epochs,
         "patience": settings.patience,
@@ -45,11 +45,6 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
         "evaluations": [{"at": at, "score": e.score, "loss": e.loss} for at, e in learned.course.found],
         "stopped": learned.stopped,
     }
-
-
-def base(settings: Settings) -> str:
-    """The base by its name: of a folder the last part, since others have it elsewhere."""
-    return settings.base.rstrip("/").rsplit("/", 1)[-1] if settings.base.startswith(("/", ".", "~")) else settings.base
 
 
 def card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
@@ -91,7 +86,7 @@ def card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) ->
 
 def _header(details: Spec, settings: Settings) -> list[str]:
     kind = "text-classification" if details.labels else "question-answering"
-    encoded = settings.method != "ngram" and not settings.base.startswith(("/", ".", "~"))
+    encoded = settings.method != "ngram" and settings.origin == settings.base
     return [
         "---",
         f"license: {details.licence.lower()}",

@@ -48,12 +48,13 @@ def retrain(
     progress("reading", 0.0, "")
     ready = mixing.guarded(mix, seed)
     run = _run(ready, settings, name)
+    kept = Checkpoints(checkpoints, run)
     if (found := _finished(out, run)) is not None:
+        kept.clear()
         return found
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    kept = Checkpoints(checkpoints, run)
     try:
         learner = import_module(f"dynabench.models.training.{_LEARNERS[method]}")
         learned: Learned = learner.learn(ready.mix, settings, part, kept, progress)
@@ -81,7 +82,8 @@ def _check(settings: Settings) -> None:
 
 def _run(ready: Guarded, settings: Settings, name: str) -> str:
     """The SHA-256 of everything that decides what is written."""
-    return hashlib.sha256(f"{name}\n{json.dumps(asdict(settings))}\n{ready.digest()}".encode()).hexdigest()
+    chosen = json.dumps(asdict(settings) | {"base": settings.origin})
+    return hashlib.sha256(f"{name}\n{chosen}\n{ready.digest()}".encode()).hexdigest()
 
 
 def _finished(out: Path, run: str) -> spec.Spec | None:

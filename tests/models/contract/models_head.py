@@ -1,0 +1,28 @@
+"""A logistic head over the frozen encoder, trained on a few rows."""
+
+from pathlib import Path
+
+from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.retraining import retrain
+from dynabench.models.training.rows import Row
+
+from .table import TASKS, Maker, needs, plain
+
+PAIRS = {
+    "entailment": ("Two dogs run on the beach.", "Animals are outside."),
+    "neutral": ("Two dogs run on the beach.", "The dogs are brothers."),
+    "contradiction": ("Two dogs run on the beach.", "The dogs are asleep."),
+}
+
+
+def trained(place: Path) -> Path:
+    needs("head")
+    rows = [Row({"premise": premise, "hypothesis": said}, label) for label, (premise, said) in PAIRS.items()]
+    labels = tuple(TASKS["nli"].answer[0].values)
+    dev = [Row({"premise": "A man eats an apple.", "hypothesis": "Somebody eats."}, "entailment")]
+    mix = Mix("nli", ("premise", "hypothesis"), "label", labels, [Part("dogs", rows)], dev=dev)
+    retrain(mix, place / "three-pairs", name="three-pairs", method="head")
+    return place / "three-pairs"
+
+
+MAKERS = [Maker("head", "nli", plain(trained))]
