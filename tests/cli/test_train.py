@@ -47,8 +47,11 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files, data): 
         mixes.mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
     with pytest.raises(NotFound, match="is no release"):
         mixes.mix("nli", ["nothing.jsonl"], [], [], None)
-    with pytest.raises(Invalid, match="Line 1"):
+    with pytest.raises(Invalid, match="Row 1"):
         mixes.mix("nli", [str(files / "train.jsonl")], [], [], None)
+    (files / "notes.jsonl").write_text("No rows.")
+    with pytest.raises(Invalid, match="no JSON"):
+        mixes.mix("nli", [str(files / "notes.jsonl")], [], [], None)
     with pytest.raises(Invalid, match="neither labels nor spans"):
         mixes.mix("summarization", [str(files / "train.jsonl")], [], [], None)
 

@@ -57,15 +57,18 @@ def _text(value: Any) -> str:
 def of_lines(path: Path, shape: Shape) -> list[Row | Question]:
     """Rows of a JSON lines file, gzipped or plain: a column for each input and one for the answer.
 
-    Raises `Invalid` with the line that is wrong.
+    Raises `Invalid` with the row that is wrong.
     """
-    found = []
-    for number, raw in enumerate(rows.read(path), 1):
-        try:
+    found: list[Row | Question] = []
+    try:
+        for raw in rows.read(path):
             found.append(shape.row(raw, [raw[shape.answer]]))
-        except (KeyError, TypeError, IndexError) as error:
-            wanted = ", ".join((*shape.inputs, shape.answer))
-            raise Invalid({path.name: f"Line {number} does not have {wanted} as they are needed: {error}"}) from None
+    except (KeyError, TypeError, IndexError) as error:
+        wanted = ", ".join((*shape.inputs, shape.answer))
+        told = f"Row {len(found) + 1} does not have {wanted} as they are needed: {error}"
+        raise Invalid({path.name: told}) from None
+    except (ValueError, OSError) as error:
+        raise Invalid({path.name: f"Row {len(found) + 1} is no JSON in a line: {error}"}) from None
     return found
 
 
