@@ -8,7 +8,9 @@ from dynabench import plugins
 from dynabench.adversaries.proposing import Adversary
 from dynabench.errors import NotFound
 
-SHIPPED: Mapping[str, str] = {}
+SHIPPED: Mapping[str, str] = {
+    "language-model": "dynabench.adversaries.language_model:LanguageModel",
+}
 """By name, `module:Class`; the class takes the adversary's own options by keyword."""
 
 
