@@ -10,6 +10,12 @@ from dynabench.errors import NotFound
 
 SHIPPED: Mapping[str, str] = {
     "language-model": "dynabench.adversaries.language_model:LanguageModel",
+    "substitution": "dynabench.adversaries.search.substitution:Substitution",
+    "typos": "dynabench.adversaries.search.typos:Typos",
+    "perturb": "dynabench.adversaries.search.perturb:Perturb",
+    "checklist": "dynabench.adversaries.checklist:Checklist",
+    "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
+    "generator": "dynabench.adversaries.generator:Generator",
 }
 """By name, `module:Class`; the class takes the adversary's own options by keyword."""
 

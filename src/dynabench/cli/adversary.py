@@ -62,6 +62,30 @@ def perturb(
     typer.echo(f"{made} copies.", err=True)
 
 
+@app.command()
+def attack(
+    model: Annotated[str, typer.Option(help="A model's name, or its folder.")],
+    data: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="JSONL: the model's inputs and the label.")],
+    with_: Annotated[str, typer.Option("--with", help="An adversary: substitution, typos, perturb, ...")],
+    queries: Annotated[int, typer.Option(min=1, help="Answers of the model for one input.")] = 200,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds for one input.")] = None,
+    most: Annotated[int | None, typer.Option("--n", min=1, help="Stop after so many correct inputs.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="An input that stays as it is. Again for more.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value for the adversary. Again for more.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write what was proposed here, as JSONL.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let an adversary change inputs that a model of this machine answers correctly, until it errs.
+
+    Prints how many it fooled, with how many queries, and how near to their originals the texts stayed.
+    """
+    from dynabench.adversaries.proposing import Budget
+    from dynabench.cli import attacking
+
+    budget = Budget(queries=queries, seconds=seconds)
+    attacking.run(model, data, with_, option or (), budget, most, keep or (), out, as_json)
+
+
 @app.command("suite")
 def write_suite(
     name: Annotated[str, typer.Argument(help="`list`, a suite's name, or the path of a YAML file.")],

@@ -28,8 +28,8 @@ def mine(
     The answer is the rule's, or that of most other models, or the first model's, as each case says.
     """
     from dynabench.adversaries import importing, mining, texts
+    from dynabench.adversaries.attacking import Local
     from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.local import Local
     from dynabench.adversaries.proposing import Context
     from dynabench.adversaries.site import Site
     from dynabench.client import Client

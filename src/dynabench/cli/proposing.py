@@ -118,7 +118,7 @@ def run(
 def _local(name: str) -> Any:
     if not name:
         return None
-    from dynabench.adversaries.local import Local
+    from dynabench.adversaries.attacking import Local
     from dynabench.models import catalog
 
     wanted, _, version = name.partition("@")
