@@ -78,6 +78,7 @@ def _head(found: Sequence[Result]) -> str:
         "`dynabench cycle simulate` plays the cycle many times without people, beside arms that collect otherwise. "
         "This page was written by that command from its figures.",
         "## In short",
+        sentences.plainly(found),
     ]
     for results in found:
         rows = {row["measure"]: row for row in results["contrasts"] if row["arm"] == "adversarial"}
