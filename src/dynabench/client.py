@@ -218,6 +218,7 @@ class Client(Submitting, Talking):
         handout: int | None = None,
         made_from: int | None = None,
         program: Json | None = None,
+        suggestion: int | None = None,
         key: str = "",
     ) -> Json:
         """Try to fool the round's targets: `{id, predictions, fooled, edit_distance, attempt, seconds, ...}`.
@@ -226,7 +227,8 @@ class Client(Submitting, Talking):
         `{name, version, queries, cost, facts}`. The same `key` again gives the same answer and no second example.
         """
         body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox}
-        body |= {"handout": handout, "made_from": made_from} | ({"program": program} if program else {})
+        body |= {"handout": handout, "made_from": made_from, "suggestion": suggestion}
+        body |= {"program": program} if program else {}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return cast(Json, self.request("POST", f"/tasks/{task}/examples", json=body, headers=headers))
 
@@ -266,30 +268,6 @@ class Client(Submitting, Talking):
         body = {"task": task, "context_id": context_id, "input": input}
         body |= {"model": model, "method": method, "label": label}
         return cast(Json, self.request("POST", "/attributions", json=body))
-
-    # models
-
-    def models(self, task: str = "") -> list[Json]:
-        """Models that you may see, of one task or all."""
-        return list(self.pages("/models", **({"task": task} if task else {})))
-
-    def model(self, name: str) -> Json:
-        """One model: its card, where it runs, how it does, the rounds against it."""
-        return cast(Json, self.request("GET", f"/models/{name}"))
-
-    def ask(self, model: str, inputs: Json, version: str = "") -> Json:
-        """What a model answers: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
-        return cast(Json, self.request("POST", f"/models/{model}/ask", json={"inputs": inputs, "version": version}))
-
-    def explain_model(self, model: str, inputs: Json, *, version: str = "", method: str = "", label: str = "") -> Json:
-        """Which words (`fields`) or parts of pictures (`maps`) a model looks at."""
-        body = {"inputs": inputs, "version": version, "method": method, "label": label}
-        return cast(Json, self.request("POST", f"/models/{model}/attributions", json=body))
-
-    def list_model(self, model: str, visibility: str, *, note: str | None = None, keeper: str | None = None) -> Json:
-        """Let everybody see a model (`public`), its task's people (`task`), or its keeper and admins (`private`)."""
-        body = {"visibility": visibility, "note": note, "keeper": keeper}
-        return cast(Json, self.request("PATCH", f"/models/{model}", json=body))
 
     # validation
 

@@ -23,7 +23,9 @@ from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
+QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
+    ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
+)
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
 CYCLES_AT_ONCE = 4  # a turn waits for other jobs most of its time; those that train take turns by themselves

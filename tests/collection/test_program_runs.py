@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 import dynabench
-from dynabench.adversaries import running, texts
+from dynabench.adversaries import importing, running, texts
 from dynabench.adversaries.journal import Journal
 from dynabench.adversaries.proposing import Budget, Candidate, Context
+from dynabench.adversaries.reports import Found, LeftOut, Report
 from dynabench.adversaries.site import Site
 from dynabench.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401
@@ -105,3 +106,25 @@ def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
     path.write_text('{"premise": "P"}')
     with pytest.raises(Invalid, match="Line 1"):
         texts.read(path, ["hypothesis"], ["premise"], ["label"])
+
+
+@on_sqlite
+def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, tmp_path):
+    site = Site(ada, "sentiment")
+    found = [
+        Found("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
+        Found("line 3", {"": "So it goes."}, None),
+        Found("line 4", {"": "So it went."}, "7"),
+    ]
+    report = Report("textattack", "0.3", found, [LeftOut("line 5", "The attack found nothing.")])
+    mapped = importing.Mapped(labels={"1": "negative"})
+    journal = Journal.open(tmp_path / "import.jsonl", {})
+    steps = {step.context: step for step in importing.bring(site, journal, report, mapped)}
+    assert steps["line 2"].outcome["fooled"] is True
+    assert "--answer" in steps["line 3"].refused
+    assert "--label 7=" in steps["line 4"].refused
+    assert steps["line 5"].refused == "The attack found nothing."
+    again = importing.bring(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
+    assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
+    (kept,) = ada.examples("sentiment")
+    assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from dynabench.cycle.tables import CycleTurn, CycleCandidate
+from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database
 from dynabench.registry.tables import Submission

@@ -109,3 +109,4 @@ def write_suite(
 
 
 app.command("run")(proposing.run)
+app.command("import")(proposing.bring)

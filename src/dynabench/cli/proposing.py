@@ -1,4 +1,4 @@
-"""`dynabench adversary run`: a program at the door of a platform."""
+"""`dynabench adversary run` and `import`: programs at the door of a platform."""
 
 from collections import Counter
 from pathlib import Path
@@ -16,21 +16,29 @@ Options = Annotated[
 ]
 
 
-def options(given: list[str] | None) -> dict[str, Any]:
-    """What `--option` gave: numbers, true and false are read as such."""
-    import json
-
+def pairs(given: list[str] | None) -> dict[str, str]:
+    """What an option gave as NAME=VALUE."""
     from dynabench.errors import Invalid
 
-    made: dict[str, Any] = {}
+    made = {}
     for each in given or ():
         name, equals, value = each.partition("=")
         if not equals:
             raise Invalid({"option": f"Write NAME=VALUE, not {each!r}."})
+        made[name.strip()] = value.strip()
+    return made
+
+
+def options(given: list[str] | None) -> dict[str, Any]:
+    """What `--option` gave: numbers, true and false are read as such."""
+    import json
+
+    made: dict[str, Any] = {}
+    for name, value in pairs(given).items():
         try:
-            made[name.strip().replace("-", "_")] = json.loads(value)
+            made[name.replace("-", "_")] = json.loads(value)
         except ValueError:
-            made[name.strip().replace("-", "_")] = value
+            made[name.replace("-", "_")] = value
     return made
 
 
@@ -121,3 +129,54 @@ def _said(answer: dict[str, Any], dry: bool) -> str:
     for each in answer.get("would_propose", ()) if dry else ():
         lines.append(f"Would propose: {each['input']} as {each['answer']}")
     return "\n".join(lines)
+
+
+def bring(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What the other program wrote.")],
+    from_: Annotated[str, typer.Option("--from", help="garak, promptfoo or textattack.")],
+    task: Annotated[str, typer.Option("--task", help="The task, of which a round is open.")],
+    url: Server = "http://127.0.0.1:8000",
+    token: Token = "",
+    text: Annotated[str, typer.Option(help="Which of several texts is the input.")] = "",
+    label: Annotated[list[str] | None, typer.Option(help="THEIRS=OURS: what an answer of theirs is here.")] = None,
+    answer: Annotated[list[str] | None, typer.Option(help="FIELD=VALUE: the answer that is right for all.")] = None,
+    journal: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Where to note what was done; by default FILE.TASK.jsonl.")
+    ] = None,
+    dry_run: Dry = False,
+    as_json: AsJson = False,
+) -> None:
+    """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
+    import hashlib
+
+    from dynabench.adversaries import importing, reports
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.site import Site
+    from dynabench.client import Client
+
+    with refusals(), Client(url, token, timeout=120) as client:
+        report = reports.read(from_, file)
+        site = Site(client, task)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        about = {
+            "task": task,
+            "round": site.round,
+            "program": report.program,
+            "version": report.version,
+            "file": digest,
+        }
+        noted = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
+        labels = {name: str(value) for name, value in pairs(label).items()}
+        mapped = importing.Mapped(text, labels, pairs(answer))
+        steps = []
+        with bar(f"{report.program} into {task}", as_json) as tell:
+            for step in importing.bring(site, noted, report, mapped, dry_run):
+                steps.append(step)
+                tell(len(steps), len(report.found) + len(report.left_out))
+    left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]
+    told: dict[str, Any] = about | {"proposed": noted.sent, "fooled": noted.fooled, "not_taken": left}
+    told |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}
+    lines = [f"{report.program} {report.version}: {noted.sent} proposed, {noted.fooled} fooled, {len(left)} not taken."]
+    lines += [f"{each['at']}: {each['why']}" for each in left]
+    lines += [f"Would propose: {each['input']} as {each['answer']}" for each in told.get("would_propose", ())]
+    say(as_json, told, "\n".join(lines))

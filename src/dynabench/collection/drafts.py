@@ -44,7 +44,7 @@ class Draft:
 
     `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
     example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
-    `conversed` with the targets, or had them draw, these have answered already.
+    `conversed` with the targets, or had them draw, these have answered already. `suggestion` is one that they used.
     """
 
     task_id: str
@@ -71,6 +71,7 @@ class Draft:
     earlier: int | None = None
     conversed: Conversed | None = None
     drawn: Drawn | None = None
+    suggestion: int | None = None
 
 
 def source_of(role: str | None) -> str:
@@ -212,9 +213,7 @@ def _cleaned(
     config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Input and answer as they are stored."""
-    written: dict[str, Any] = {}
-    claimed: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
+    written, claimed, wrong = dict[str, Any](), dict[str, Any](), dict[str, str]()
     try:
         written = config.clean_input(body.input, context)
     except errors.Invalid as problem:

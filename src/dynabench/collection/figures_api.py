@@ -9,7 +9,8 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, needs
 from dynabench.accounts.tables import Person
 from dynabench.collection import arm_figures, boards, calibration, figures, partaking, programs
-from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, CalibrationOut
+from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, AssistanceOut, CalibrationOut
+from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figure_schemas import (
     AnnotatorOut,
     AnnotatorsOut,
@@ -102,8 +103,10 @@ async def read_arms(request: Request, task: str, n: Number, person: Member) -> A
     """What each arm of a round brought, and how it differs from the first (owners, moderators)."""
 
     def read(session: Session) -> ArmsOut:
-        found = arm_figures.lines(session, _round(session, person, task, n))
-        return ArmsOut(items=[ArmFiguresOut.of(line) for line in found])
+        of = _round(session, person, task, n)
+        items = [ArmFiguresOut.of(line) for line in arm_figures.lines(session, of)]
+        helped = assistance.helped(session, of)
+        return ArmsOut(items=items, assistance=AssistanceOut.of(helped) if helped else None)
 
     db: Database = request.app.state.db
     return await db.aread(read)

@@ -23,8 +23,9 @@ class Strict(BaseModel):
 class ExampleIn(Strict):
     """A draft: everything else (predictions, fooled, time) is decided by the server.
 
-    `handout` says which time that the context was given is meant; the last one where it is left out. `program` marks
-    an example as written by a program; whoever sends it is its author all the same.
+    `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
+    the assistant's that the text was made from, if any. `program` marks an example as written by a program; whoever
+    sends it is its author all the same.
     """
 
     context_id: Id
@@ -33,6 +34,7 @@ class ExampleIn(Strict):
     handout: Id | None = None
     sandbox: bool = False
     made_from: Id | None = None
+    suggestion: Id | None = None
     program: ProgramIn | None = None
 
     def digest(self, task_id: str) -> str:
@@ -40,7 +42,7 @@ class ExampleIn(Strict):
 
         What an example took a program is no part of it: the same search takes another time.
         """
-        said = self.model_dump(exclude={"program"})
+        said = self.model_dump(exclude={"program"} | ({"suggestion"} if self.suggestion is None else set()))
         if self.program is not None:
             said["program"] = [self.program.name, self.program.version]
         text = json.dumps([task_id, said], sort_keys=True, separators=(",", ":"))
@@ -77,7 +79,8 @@ class HandoutOut(BaseModel):
     """A context as it was given; `initial` is what the input fields begin with.
 
     `id` is the context's, `handout` that of this time it was given (null for visitors); `start` is `blank`, `prompt`,
-    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it.
+    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it. `assistant`
+    says that suggestions may be asked for.
     """
 
     id: int
@@ -89,6 +92,7 @@ class HandoutOut(BaseModel):
     initial: Values
     made_from: int | None = None
     seed: SeedOut | None = None
+    assistant: bool = False
 
 
 class LinkOut(BaseModel):

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, judging, near, partaking, projections, queries, search, statements
+from dynabench.collection.assisting import fates
 from dynabench.collection.chat import sending
 from dynabench.collection.drafts import Draft, Given
 from dynabench.collection.program_schemas import ProgramIn
@@ -52,6 +53,7 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
         known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
         return recorded(session, drafts.earlier(known, draft.request) or 0)
+    fates.note(session, draft, made)
     if draft.conversed is not None:
         sending.finish(session, draft.conversed.id, made)
     if draft.program is not None:

@@ -51,7 +51,7 @@ def foresee(
     """What a turn by this plan would do (owners); raises as `service.start` does."""
     rounds.require_owner(session, person, task)
     of = service.round_for(session, task, number)
-    service.check(session, task, of, plan)
+    service.check(session, person, task, of, plan)
     sources.outside(session, task, plan)
     known = list(session.scalars(round_queries.rounds(task)))
     ages = lineage.generations(lineage.parents(session, task, known), of.number)

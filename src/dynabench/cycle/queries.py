@@ -3,7 +3,7 @@
 from sqlalchemy import Select, case, func, select
 
 from dynabench.collection.tables import Example, Standing
-from dynabench.cycle.tables import RoundParent, CycleTurn, CycleCandidate
+from dynabench.cycle.tables import CycleCandidate, CycleTurn, RoundParent
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round

@@ -13,9 +13,10 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.cycle import naming, queries, sources
 from dynabench.cycle.plan import Plan
-from dynabench.cycle.tables import CycleTurn, CycleCandidate
+from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import now
 from dynabench.language import _
+from dynabench.models.references import HUB_ID
 from dynabench.notices import service as notices
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -43,7 +44,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
     if last is not None and last.state in queries.OPEN and last.state != "failed":
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
     of = round_for(session, task, number)
-    check(session, task, of, plan)
+    check(session, person, task, of, plan)
     made = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"))
     made.present = [f"{each.model}@{each.version}" for each in of.targets]
     made.outside = sources.outside(session, task, plan)
@@ -76,9 +77,11 @@ def round_for(session: Session, task: str, number: int | None) -> Round:
     return found
 
 
-def check(session: Session, task: str, of: Round, plan: Plan) -> None:
-    """Raises `Invalid` for a plan that does not fit the task or its round."""
+def check(session: Session, person: Person | None, task: str, of: Round, plan: Plan) -> None:
+    """Raises `Invalid` for a plan that does not fit the task or its round; only the operator names folders."""
     wrong = {}
+    if person is not None and (odd := [each for each in plan.candidates if each.base and not _of_hub(each.base)]):
+        wrong["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=odd[0].base)
     if told := unfit(rounds.newest_config(session, task)):
         wrong["candidates"] = told
     if not of.targets:
@@ -93,6 +96,10 @@ def check(session: Session, task: str, of: Round, plan: Plan) -> None:
             wrong[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
     if wrong:
         raise errors.Invalid(wrong)
+
+
+def _of_hub(base: str) -> bool:
+    return HUB_ID.fullmatch(base) is not None and ".." not in base
 
 
 def unfit(config: TaskConfig) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.cycle import queries, service, sources
-from dynabench.cycle.tables import CycleTurn, CycleCandidate
+from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog, spec

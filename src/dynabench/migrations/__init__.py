@@ -32,6 +32,7 @@ OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "rende
 def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
     import dynabench.accounts.tables
+    import dynabench.collection.assisting.tables
     import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.tables

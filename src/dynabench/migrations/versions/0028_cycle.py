@@ -56,7 +56,9 @@ def upgrade() -> None:
         sa.Column("submission_id", KEY, nullable=True),
         sa.Column("seconds", sa.Float(), nullable=True),
         sa.Column("rows", sa.Integer(), nullable=True),
-        sa.ForeignKeyConstraint(["turn_id"], ["cycle_turns.id"], name="fk_cycle_candidates_turn_id", ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["turn_id"], ["cycle_turns.id"], name="fk_cycle_candidates_turn_id", ondelete="CASCADE"
+        ),
         sa.ForeignKeyConstraint(["submission_id"], ["submissions.id"], name="fk_cycle_candidates_submission_id"),
         sa.PrimaryKeyConstraint("turn_id", "position", name="pk_cycle_candidates"),
     )

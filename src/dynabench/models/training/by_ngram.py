@@ -8,7 +8,7 @@ import numpy as np
 
 from dynabench.errors import Invalid
 from dynabench.models.backends.ngram import save
-from dynabench.models.training import mixing, ngram, strengths
+from dynabench.models.training import mixing, ngram, softmax, strengths
 from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Ngram
@@ -29,7 +29,7 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     dev = cast("Sequence[Row]", mix.dev)
     judged = strengths.Judged(ngram.matrix(dev, mix.inputs, features, lambda share: None), targets(dev, mix.labels)[0])
 
-    def fit(strength: float, report: ngram.Progress) -> tuple[Floats, Floats]:
+    def fit(strength: float, report: softmax.Progress) -> tuple[Floats, Floats]:
         return ngram.fit(table, labels, barred, strength, report, often)
 
     found = strengths.learn(fit, judged, settings, kept, progress)

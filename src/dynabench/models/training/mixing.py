@@ -24,7 +24,7 @@ MOST = 1000.0
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one source; an epoch has each of them `weight` times on average."""
+    """The rows of one source; an epoch has each of them `weight` times on average, with weight 0 none."""
 
     name: str
     rows: Rows
@@ -89,7 +89,7 @@ def guarded(mix: Mix, seed: int) -> Guarded:
     dev = mix.dev
     if not dev:
         parts, dev = _kept_back(mix, parts, seed)
-    if not any(part.rows for part in parts):
+    if not any(part.rows for part in parts if part.weight):
         raise Invalid({"train": f"No rows are left; {sum(dropped.values())} occur in sets that are tested on."})
     return Guarded(replace(mix, parts=parts, dev=dev), dropped, not mix.dev)
 
@@ -122,16 +122,18 @@ def _check(mix: Mix) -> None:
         raise Invalid({"train": f"{twice[0]} is there twice; give it a larger weight instead."})
     kind = Question if mix.spans else Row
     for part in mix.parts:
-        if not 0 < part.weight <= MOST:
-            raise Invalid({"train": f"The weight of {part.name} is above 0 and at most {MOST:g}, not {part.weight}."})
+        if not 0 <= part.weight <= MOST:
+            raise Invalid({"train": f"The weight of {part.name} is 0 to {MOST:g}, not {part.weight}."})
         _fit(part.name, part.rows, mix, kind)
+    if "dev" in mix.tests:
+        raise Invalid({"tests": "What a model is chosen on is called dev; call a test set something else."})
     for name, rows in {"dev": mix.dev, **mix.tests}.items():
         _fit(name, rows, mix, kind)
 
 
 def _fit(name: str, rows: Rows, mix: Mix, kind: type) -> None:
     for number, row in enumerate(rows):
-        if not isinstance(row, kind) or set(row.inputs) != set(mix.inputs):
+        if not isinstance(row, kind) or not set(mix.inputs) <= set(row.inputs):
             raise Invalid({name: f"Row {number} has not the inputs {', '.join(mix.inputs)} with an answer."})
         if isinstance(row, Row) and row.label not in mix.labels:
             raise Invalid({name: f"Row {number} has {row.label!r}, which is none of {', '.join(mix.labels)}."})

@@ -123,14 +123,13 @@ def _training(ready: Guarded, settings: Settings, learned: Learned) -> list[str]
     best = learned.course.best
     ended = f"stopped after {settings.patience} evaluations without a better one" if learned.stopped else "ran its plan"
     time = f"{learned.seconds:.1f} seconds" if learned.seconds < 120 else f"{learned.seconds / 60:.1f} minutes"
-    lines = [
+    return [
         f"{learned.told}; seed {settings.seed}, {learned.examples:,} rows, {time}.",
         f"Of {len(learned.course.found)} evaluations on `dev` the best is kept: score {best[1].score:.4f}, loss "
         f"{best[1].loss:.4f}. It {ended}.",
         "",
         f"Versions: Python {platform.python_version()}, {', '.join(_versions())}.",
     ]
-    return lines
 
 
 def _versions() -> list[str]:

@@ -1,4 +1,4 @@
-"""Linear classifiers: softmax regressions from a strong penalty to a weak one, until the development set gains no more."""
+"""Linear classifiers: softmax regressions with ever weaker penalties, until the development set gains no more."""
 
 import json
 from collections.abc import Callable
