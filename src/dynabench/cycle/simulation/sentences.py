@@ -11,8 +11,8 @@ ON = {
     "test_last": "on test rows like the pool, after the last round",
     "suite_area": "on the suite of phenomena, over all rounds",
     "suite_last": "on the suite of phenomena, after the last round",
-    "first_last": "on examples that fooled the first target",
-    "own_last": "on examples that fooled the adversarial arm's own targets",
+    "first_last": "on examples that fooled the first target (no neutral test)",
+    "own_last": "on examples that fooled the adversarial arm's own targets (no neutral test)",
 }
 NEUTRAL = ("test_area", "test_last", "suite_area", "suite_last")
 LEVEL = 0.05
