@@ -8,7 +8,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
-LOCKS = {"run": ["metrics", "platform", "models", "encoder", "onnx"], "test": ["test", "docs", "ray", "samples"]}
+LOCKS = {
+    "run": ["metrics", "platform", "models", "encoder", "adversaries", "onnx"],
+    "test": ["test", "docs", "ray", "samples"],
+}
 LEFT_OUT = {"sentence-transformers", "llama-cpp-python", "llm"}  # declared by packages of weights, for code not called
 
 

@@ -8,7 +8,14 @@ from dynabench import plugins
 from dynabench.adversaries.proposing import Adversary
 from dynabench.errors import NotFound
 
-SHIPPED: Mapping[str, str] = {}
+SHIPPED: Mapping[str, str] = {
+    "substitution": "dynabench.adversaries.search.substitution:Substitution",
+    "typos": "dynabench.adversaries.search.typos:Typos",
+    "perturb": "dynabench.adversaries.search.perturb:Perturb",
+    "checklist": "dynabench.adversaries.checklist:Checklist",
+    "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
+    "generator": "dynabench.adversaries.generator:Generator",
+}
 """By name, `module:Class`; the class takes the adversary's own options by keyword."""
 
 

@@ -1,4 +1,4 @@
-"""`dynabench adversary`: programs that change texts; of use without the platform."""
+"""`dynabench adversary`: programs that change texts and attack models; of use without the platform."""
 
 import json
 import sys
@@ -10,14 +10,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from dynabench.cli import proposing
 from dynabench.cli.operator import AsJson, say
 
-app = typer.Typer(help="Perturb texts; list the transformations; write suites of tests.", no_args_is_help=True)
+app = typer.Typer(help="Perturb texts, write suites of tests, attack models, propose examples.", no_args_is_help=True)
 
 
 @app.callback()
 def adversary() -> None:
-    """Perturb texts; list the transformations; write suites of tests."""
+    """Perturb texts, write suites of tests, attack models, propose examples."""
 
 
 @app.command("list")
@@ -61,6 +62,30 @@ def perturb(
     typer.echo(f"{made} copies.", err=True)
 
 
+@app.command()
+def attack(
+    model: Annotated[str, typer.Option(help="A model's name, or its folder.")],
+    data: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="JSONL: the model's inputs and the label.")],
+    with_: Annotated[str, typer.Option("--with", help="An adversary: substitution, typos, perturb, ...")],
+    queries: Annotated[int, typer.Option(min=1, help="Answers of the model for one input.")] = 200,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds for one input.")] = None,
+    most: Annotated[int | None, typer.Option("--n", min=1, help="Stop after so many correct inputs.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="An input that stays as it is. Again for more.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value for the adversary. Again for more.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write what was proposed here, as JSONL.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let an adversary change inputs that a model of this machine answers correctly, until it errs.
+
+    Prints how many it fooled, with how many queries, and how near to their originals the texts stayed.
+    """
+    from dynabench.adversaries.proposing import Budget
+    from dynabench.cli import attacking
+
+    budget = Budget(queries=queries, seconds=seconds)
+    attacking.run(model, data, with_, option or (), budget, most, keep or (), out, as_json)
+
+
 @app.command("suite")
 def write_suite(
     name: Annotated[str, typer.Argument(help="`list`, a suite's name, or the path of a YAML file.")],
@@ -81,3 +106,7 @@ def write_suite(
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)
     typer.echo(f"{len(rows)} tests.", err=True)
+
+
+app.command("run")(proposing.run)
+app.command("import")(proposing.bring)

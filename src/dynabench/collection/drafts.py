@@ -1,7 +1,5 @@
 """A draft: what somebody wants to try, checked before any model is asked."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +13,7 @@ from dynabench.collection import live, partaking, statements
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.place import Place
+from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
 from dynabench.language import _
@@ -64,6 +63,7 @@ class Draft:
     author_id: int = 0
     handout: Given | None = None
     source: str = "person"
+    program: ProgramIn | None = None
     made_from: int | None = None
     edit_distance: int | None = None
     key: str = ""
@@ -72,13 +72,6 @@ class Draft:
     conversed: Conversed | None = None
     drawn: Drawn | None = None
     suggestion: int | None = None
-
-
-def request_digest(task_id: str, body: ExampleIn) -> str:
-    """SHA-256 of a request, so that a key used again can be told from a key used for something else."""
-    said = body.model_dump(exclude={"suggestion"} if body.suggestion is None else None)
-    text = json.dumps([task_id, said], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def source_of(role: str | None) -> str:
@@ -114,9 +107,10 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
         partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
+        partaking.admit_program(given.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
-    request = request_digest(task_id, body)
+    request = body.digest(task_id)
     known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
     if again := earlier(known, request):
         return _again(session, again)
@@ -152,7 +146,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         sandbox=False,
         author_id=person.id,
         handout=_handout(task_id, given),
-        source=source_of("owner" if person.admin else given.role),
+        source="program" if body.program else source_of("owner" if person.admin else given.role),
+        program=body.program,
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
         **done,

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import arm_figures, boards, calibration, figures, partaking
+from dynabench.collection import arm_figures, boards, calibration, figures, partaking, programs
 from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, AssistanceOut, CalibrationOut
 from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figure_schemas import (
@@ -22,6 +22,7 @@ from dynabench.collection.figure_schemas import (
     RateOut,
 )
 from dynabench.collection.figures import Annotator, Line
+from dynabench.collection.program_schemas import ProgramsOut
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import people, views
@@ -106,6 +107,18 @@ async def read_arms(request: Request, task: str, n: Number, person: Member) -> A
         items = [ArmFiguresOut.of(line) for line in arm_figures.lines(session, of)]
         helped = assistance.helped(session, of)
         return ArmsOut(items=items, assistance=AssistanceOut.of(helped) if helped else None)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/programs")
+async def read_programs(request: Request, task: str, n: Number, viewer: Viewer) -> ProgramsOut:
+    """The programs that proposed examples in a round, what that took them, and people beside them."""
+
+    def read(session: Session) -> ProgramsOut:
+        views.visible_round(session, viewer, task, n)
+        return programs.told(programs.board(session, rounds.round_of(session, task, n)))
 
     db: Database = request.app.state.db
     return await db.aread(read)

@@ -12,6 +12,8 @@ from dynabench.collection import drafts, judging, near, partaking, projections, 
 from dynabench.collection.assisting import fates
 from dynabench.collection.chat import sending
 from dynabench.collection.drafts import Draft, Given
+from dynabench.collection.program_schemas import ProgramIn
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
@@ -54,6 +56,8 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     fates.note(session, draft, made)
     if draft.conversed is not None:
         sending.finish(session, draft.conversed.id, made)
+    if draft.program is not None:
+        session.add(Proposed(example_id=made, round_id=draft.round_id, **draft.program.model_dump()))
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
     shown = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
@@ -253,6 +257,7 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
         answer=example.answer,
         made_from=example.made_from,
         source=example.source,
+        program=ProgramIn.model_validate(seen.program, from_attributes=True) if seen.program else None,
         start=example.start,
         verdict=standing.verdict,
         retracted=standing.retracted,

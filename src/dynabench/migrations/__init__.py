@@ -38,9 +38,11 @@ def metadata() -> MetaData:
     import dynabench.collection.drawing.tables
     import dynabench.collection.near
     import dynabench.collection.note_tables
+    import dynabench.collection.program_tables
     import dynabench.collection.released_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
+    import dynabench.cycle.tables
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables
