@@ -26,7 +26,7 @@ GOOD = "wonderful superb gripping funny delightful clever excellent moving".spli
 BAD = "boring terrible dull tedious awful stupid dreadful clumsy".split()
 SUBJECTS = ["film", "story", "meal", "speech", "concert", "novel"]
 SEARCHES = ("substitution", "typos", "perturb")
-ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 700, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
+ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 150, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ class Counting:
 
 
 @pytest.mark.models
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), queries=st.integers(0, 40), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
@@ -79,7 +79,7 @@ def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
 
 
 @pytest.mark.models
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), name=st.sampled_from(["substitution", "typos"]))
 def test_what_is_proposed_keeps_the_constraints(target, text, name):
     for found in known.make(name, similarity=0.8, share=0.25).propose(context(text), target, Budget(queries=80)):
@@ -98,8 +98,8 @@ def test_what_is_proposed_keeps_the_constraints(target, text, name):
 @pytest.mark.models
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, name):
-    rows = [context(f"The {one} was {GOOD[at]}, I laughed a lot.") for at, one in enumerate(SUBJECTS)]
-    runs = [list(attack(known.make(name, similarity=0.5), target, rows, Budget(queries=120))) for _ in range(2)]
+    rows = [context(f"The {one} was {GOOD[at]}, I laughed a lot.") for at, one in enumerate(SUBJECTS[:3])]
+    runs = [list(attack(known.make(name, similarity=0.5), target, rows, Budget(queries=60))) for _ in range(2)]
     assert runs[0] == runs[1]
     assert any(each.fooled for each in runs[0])
 
@@ -109,7 +109,7 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 @pytest.mark.parametrize("name", [*known.SHIPPED])
 def test_odd_texts_break_nothing(target, name, text):
     rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
-    for found in attack(known.make(name), target, rows, Budget(queries=30)):
+    for found in attack(known.make(name), target, rows, Budget(queries=8)):
         assert isinstance(found.inputs["statement"], str)
 
 
