@@ -61,8 +61,7 @@ def of_lines(path: Path, shape: Shape) -> list[Row | Question]:
     """
     found: list[Row | Question] = []
     try:
-        for raw in rows.read(path):
-            found.append(shape.row(raw, [raw[shape.answer]]))
+        found.extend(shape.row(raw, [raw[shape.answer]]) for raw in rows.read(path))
     except (KeyError, TypeError, IndexError) as error:
         wanted = ", ".join((*shape.inputs, shape.answer))
         told = f"Row {len(found) + 1} does not have {wanted} as they are needed: {error}"
