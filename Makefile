@@ -11,7 +11,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs screenshots languages lock migration coverage crash chaos replay fuzz soak clean
+.PHONY: help install run test check bench docs screenshots languages lock migration coverage crash chaos replay fuzz simulate soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,9 +26,11 @@ test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real bro
 ifdef ARGS
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE)
-	$(BIN)/python -m pytest $(ALONE)
+	failed=0; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE) || failed=1; \
+	$(BIN)/python -m pytest $(ALONE) || failed=1; \
+	exit $$failed
 endif
 
 check: $(VENV)/.test ## Lint, types, import rules, templates
@@ -55,6 +57,9 @@ coverage: $(VENV)/.test ## Draw 2,000 samples for each of four metrics and count
 
 fuzz: $(VENV)/.test ## Play 1,000 random task configs to the end, and break 1,000 others
 	$(BIN)/python -m pytest tests/fuzz --configs 1000 $(ARGS)
+
+simulate: $(VENV)/.test ## Play twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
+	$(BIN)/dynabench cycle simulate nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
 
 soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and talk nonsense
 	$(BIN)/python scripts/soak.py --minutes 20 $(ARGS)

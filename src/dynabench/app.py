@@ -41,6 +41,7 @@ FEATURES = (
     "leaderboards",
     "measuring",
     "releases",
+    "cycle",
     "community",
     "console",
     "cards",
@@ -89,6 +90,7 @@ TAGS = [
     {"name": "leaderboards", "description": "Boards of tasks, snapshots, boards of people's own, the ledger of tries."},
     {"name": "measures", "description": "What the data of rounds are like."},
     {"name": "releases", "description": "Rounds as files that never change, and what they were divided by."},
+    {"name": "cycle", "description": "Turns: a round is released, models learn from it, the best is the next target."},
     {"name": "evaluate", "description": "The evaluation library: cards, and results of small inputs."},
 ]
 

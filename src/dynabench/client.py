@@ -19,12 +19,13 @@ Json = dict[str, Any]
 
 
 class ApiError(Exception):
-    """The platform refused: `status`, `detail` for people, and messages by field where fields were wrong."""
+    """The platform refused: `status`, `detail` for people, `fields` that were wrong, and `retry_after` in seconds."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         self.status = status
         self.detail = str(problem.get("detail") or problem.get("title") or "")
         self.fields: dict[str, str] = dict(problem.get("fields") or {})
+        self.retry_after: float | None = problem.get("retry_after")
         super().__init__(f"{status}: {self.detail}")
 
 
@@ -78,8 +79,9 @@ class Client(Submitting, Talking):
 
     def register(self, username: str, email: str, password: str) -> Json:
         """Make an account; who registers agrees to the terms and the data's licence."""
-        body = {"username": username, "email": email, "password": password}
-        return cast(Json, self.request("POST", "/accounts", json=body))
+        return cast(
+            Json, self.request("POST", "/accounts", json={"username": username, "email": email, "password": password})
+        )
 
     def log_in(self, username: str, password: str, scopes: Sequence[str] = ()) -> str:
         """Get a token and use it from now on; without `scopes` it may do all but change the account itself."""
@@ -125,6 +127,10 @@ class Client(Submitting, Talking):
     def statistics(self, task: str, number: int) -> Json:
         """Counts and rates of a round, with intervals."""
         return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}/statistics"))
+
+    def programs(self, task: str, number: int) -> Json:
+        """The programs of a round, best first, and people beside them: `{items, mer, vmer}`."""
+        return cast(Json, self.request("GET", f"/tasks/{task}/rounds/{number}/programs"))
 
     def board(self, task: str, number: int) -> list[Json]:
         """People of a round, best first."""
@@ -211,15 +217,18 @@ class Client(Submitting, Talking):
         sandbox: bool = False,
         handout: int | None = None,
         made_from: int | None = None,
+        program: Json | None = None,
+        suggestion: int | None = None,
         key: str = "",
     ) -> Json:
         """Try to fool the round's targets: `{id, predictions, fooled, edit_distance, attempt, seconds, ...}`.
 
-        `handout` says which time that the context was given is meant, by default the last. The same `key` again
-        gives the same answer and no second example; without one each call has its own.
+        `handout` says which time that the context was given is meant (the last), `program` marks what a program wrote:
+        `{name, version, queries, cost, facts}`. The same `key` again gives the same answer and no second example.
         """
         body = {"context_id": context_id, "input": input, "answer": answer, "sandbox": sandbox}
-        body |= {"handout": handout, "made_from": made_from}
+        body |= {"handout": handout, "made_from": made_from, "suggestion": suggestion}
+        body |= {"program": program} if program else {}
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return cast(Json, self.request("POST", f"/tasks/{task}/examples", json=body, headers=headers))
 
@@ -259,30 +268,6 @@ class Client(Submitting, Talking):
         body = {"task": task, "context_id": context_id, "input": input}
         body |= {"model": model, "method": method, "label": label}
         return cast(Json, self.request("POST", "/attributions", json=body))
-
-    # models
-
-    def models(self, task: str = "") -> list[Json]:
-        """Models that you may see, of one task or all."""
-        return list(self.pages("/models", **({"task": task} if task else {})))
-
-    def model(self, name: str) -> Json:
-        """One model: its card, where it runs, how it does, the rounds against it."""
-        return cast(Json, self.request("GET", f"/models/{name}"))
-
-    def ask(self, model: str, inputs: Json, version: str = "") -> Json:
-        """What a model answers: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
-        return cast(Json, self.request("POST", f"/models/{model}/ask", json={"inputs": inputs, "version": version}))
-
-    def explain_model(self, model: str, inputs: Json, *, version: str = "", method: str = "", label: str = "") -> Json:
-        """Which words (`fields`) or parts of pictures (`maps`) a model looks at."""
-        body = {"inputs": inputs, "version": version, "method": method, "label": label}
-        return cast(Json, self.request("POST", f"/models/{model}/attributions", json=body))
-
-    def list_model(self, model: str, visibility: str, *, note: str | None = None, keeper: str | None = None) -> Json:
-        """Let everybody see a model (`public`), its task's people (`task`), or its keeper and admins (`private`)."""
-        body = {"visibility": visibility, "note": note, "keeper": keeper}
-        return cast(Json, self.request("PATCH", f"/models/{model}", json=body))
 
     # validation
 

@@ -23,9 +23,12 @@ from dynabench.turns import TURNS
 
 log = logging.getLogger(__name__)
 QUEUE = "jobs"
-QUEUES = {"evaluate": "evaluations"} | dict.fromkeys(("send_mail", "call_webhook", "mail_invitation"), "deliveries")
+QUEUES = {"evaluate": "evaluations", "turn_cycle": "cycles"} | dict.fromkeys(
+    ("send_mail", "call_webhook", "mail_invitation"), "deliveries"
+)
 """Kinds with queues of their own: nothing waits behind hundreds of them, and they do not wait behind hours of work."""
 DELIVERIES_AT_ONCE = 8
+CYCLES_AT_ONCE = 4  # a turn waits for other jobs most of its time; those that train take turns by themselves
 APPLICATION = "dynabench-1"  # changes when a workflow's steps change, so that old runs are not resumed by new code
 
 # kind -> function; each takes the payload and returns a JSON-safe result, and is made of DBOS steps
@@ -43,6 +46,7 @@ WORKFLOWS = {
     "evaluate": "dynabench.scoring.evaluating:evaluate",
     "measure_round": "dynabench.measuring.durable:measure_round",
     "release_round": "dynabench.releases.durable:release_round",
+    "turn_cycle": "dynabench.cycle.durable:turn_cycle",
     "tell_announcement": "dynabench.validation.telling:tell_announcement",
     "mail_invitation": "dynabench.rounds.mailed_jobs:mail_invitation",
     "send_mail": "dynabench.notices.durable:send_mail",
@@ -54,7 +58,7 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases")
+_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases", "cycle")
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
@@ -253,6 +257,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
         workflows[kind] = DBOS.workflow(name=kind)(_in_turn(kind, _loaded(where)))
     DBOS.launch()
     at_once = {QUEUE: 2, "evaluations": settings.evaluations_at_once, "deliveries": DELIVERIES_AT_ONCE}
+    at_once["cycles"] = CYCLES_AT_ONCE
     queues = {
         name: DBOS.register_queue(name, worker_concurrency=number, polling_interval_sec=poll)
         for name, number in at_once.items()

@@ -1,4 +1,4 @@
-"""The part of the client that enters models to be evaluated."""
+"""The part of the client that knows models, and enters some to be evaluated."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 
 class Submitting(ABC):
-    """What `client.Client` knows of submissions."""
+    """What `client.Client` knows of models and submissions."""
 
     @abstractmethod
     def request(self, method: str, path: str, **how: Any) -> Any:
@@ -18,6 +18,28 @@ class Submitting(ABC):
     @abstractmethod
     def pages(self, path: str, **params: Any) -> Iterator[Json]:
         """All items of a list, page by page."""
+
+    def models(self, task: str = "") -> list[Json]:
+        """Models that you may see, of one task or all."""
+        return list(self.pages("/models", **({"task": task} if task else {})))
+
+    def model(self, name: str) -> Json:
+        """One model: its card, where it runs, how it does, the rounds against it."""
+        return cast(Json, self.request("GET", f"/models/{name}"))
+
+    def ask(self, model: str, inputs: Json, version: str = "") -> Json:
+        """What a model answers: `{answer, probabilities, latency_ms, version, model}`; nothing is stored."""
+        return cast(Json, self.request("POST", f"/models/{model}/ask", json={"inputs": inputs, "version": version}))
+
+    def explain_model(self, model: str, inputs: Json, *, version: str = "", method: str = "", label: str = "") -> Json:
+        """Which words (`fields`) or parts of pictures (`maps`) a model looks at."""
+        body = {"inputs": inputs, "version": version, "method": method, "label": label}
+        return cast(Json, self.request("POST", f"/models/{model}/attributions", json=body))
+
+    def list_model(self, model: str, visibility: str, *, note: str | None = None, keeper: str | None = None) -> Json:
+        """Let everybody see a model (`public`), its task's people (`task`), or its keeper and admins (`private`)."""
+        body = {"visibility": visibility, "note": note, "keeper": keeper}
+        return cast(Json, self.request("PATCH", f"/models/{model}", json=body))
 
     def submit(
         self, task: str, kind: str, name: str, *, file: str = "", files: Json | None = None, **said: Any

@@ -31,6 +31,13 @@ class Talking(ABC):
     def checked(self, response: httpx2.Response) -> httpx2.Response:
         """The response; raises `ApiError` for a refusal."""
 
+    def suggestions(self, handout: int, input: Json | None = None) -> Json:
+        """Help with writing, where the handout's `assistant` is true: `{items, problems}`.
+
+        `input` is what you have written so far. Name the one that you use as `suggestion` of `create_example`.
+        """
+        return cast(Json, self.request("POST", f"/handouts/{handout}/suggestions", json={"input": input or {}}))
+
     def begin_conversation(self, task: str, handout: int) -> Json:
         """Talk with the round's models on a context that `next_context` gave, or go on: `{id, sides, turns, due}`.
 

@@ -6,6 +6,7 @@ number of a person.
 """
 
 from tests.api.account_routes import ACCOUNTS
+from tests.api.cycle_routes import CYCLE
 from tests.api.evaluation_routes import EVALUATION
 from tests.api.release_routes import RELEASES
 from tests.api.route import Route
@@ -25,6 +26,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/api/openapi.json"): Route("anyone"),
     **ACCOUNTS,
     **RELEASES,
+    **CYCLE,
     # rounds
     ("GET", "/api/v1/tasks"): Route("anyone"),
     ("POST", "/api/v1/tasks"): Route("admin", json={"config": NEW_TASK}),
@@ -87,6 +89,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/api/v1/conversations/{id}/turns/{number}/stop"): Route("author"),
     ("POST", "/api/v1/conversations/{id}/turns/{number}/choice"): Route("author", json={"choice": "A"}),
     ("GET", "/api/v1/tasks/{task}/preferences"): Route("anyone"),
+    ("POST", "/api/v1/handouts/{id}/suggestions"): Route("author", json={"input": {}}),
+    ("POST", "/tasks/{task}/suggestions"): Route("member", form={}),
     ("POST", "/api/v1/tasks/{task}/drawings"): Route("author", json={"handout": 1, "input": {}}),
     ("GET", "/api/v1/tasks/{task}/drawings"): Route("author", params={"handout": "1"}),
     ("POST", "/tasks/{task}/drawings"): Route("member", form={}),
@@ -95,6 +99,8 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/tasks/{task}/preferences"): Route("anyone"),
     ("GET", "/tasks/{task}/preferences.csv"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/board"): Route("anyone"),
+    ("GET", "/api/v1/tasks/{task}/rounds/{n}/programs"): Route("anyone"),
+    ("GET", "/tasks/{task}/rounds/{n}/programs.csv"): Route("anyone"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/arms"): Route("moderator", scope="manage"),
     ("GET", "/api/v1/tasks/{task}/rounds/{n}/calibration"): Route("moderator", scope="manage"),
     ("GET", "/"): Route("anyone"),

@@ -86,6 +86,8 @@ class Stage(Props):
             known["file"] = "gone"
         if "/release" in path:
             known |= {"task": "done", "file": "test.jsonl" if "{folder}" in path else "README.md"}
+        if "{turn}" in path:
+            known |= {"task": "done", "turn": 1}
         if "{secret}" in path:
             known["secret"] = self.invitation()[1]
         if "{slug}" in path:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from dynabench.archives import layout
 from dynabench.collection import seeds
+from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Seed
 from dynabench.db import Database
 from dynabench.rounds import contexts, service
@@ -79,6 +80,8 @@ def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, o
     first = written(world, person, "It rains “here”.")
     written(world, person, "It is dry 🌧.", made_from=first, fooled=False)
     said(world, first, {})
+    helped = Assistance(example_id=first, shown=3, outcome="ignored", distance=None)
+    world.db.write(lambda session: session.add(helped))
     world.vote(world.person(), first, "correct")
     furnished(world)
     close(world)

@@ -71,6 +71,21 @@ def test_signatures_estimate_the_similarity_that_is_counted(first, second):
         assert (minhash.bands(a) == minhash.bands(b)).all()
 
 
+def mixed(value):
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB % 2**64
+    return value ^ (value >> 31)
+
+
+@settings(max_examples=25, deadline=None)
+@draws(text=st.text(max_size=60))
+def test_groups_are_what_one_computes_one_by_one(text):
+    said, factors = minhash.plain(text).ljust(minhash.WIDTH), minhash._PLACES.tolist()
+    parts = [said[at : at + minhash.WIDTH] for at in range(len(said) - minhash.WIDTH + 1)]
+    slow = {mixed(sum(ord(sign) * by for sign, by in zip(part, factors, strict=True)) % 2**64) for part in parts}
+    assert minhash.groups(text).tolist() == sorted(slow)
+
+
 def test_near_texts_hang_together_and_others_do_not():
     texts = [TEXT, "Nothing like it was ever written.", NEAR, f"{TEXT} So they say.", "", "", "A"]
     joined = minhash.Together()

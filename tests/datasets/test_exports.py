@@ -12,9 +12,11 @@ from sqlalchemy import update
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import hiding
+from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Prediction
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, gzipped
+from dynabench.datasets.imports import own
 from dynabench.datasets.rows import COLUMNS, Row, pseudonym
 from dynabench.datasets.shapes import guarded, unguarded
 from dynabench.rounds.tables import Round
@@ -43,6 +45,24 @@ def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settin
     assert row["author"] == pseudonym(settings, author) != vote["validator"] == pseudonym(settings, world.owner)
     assert row["explanation"]["values"] == {}
     assert judge.username not in json.dumps([first, row])
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_became_of_suggestions_goes_out_and_comes_back(world, settings, form):
+    key = written(world, world.person(), "It is dry.")
+    values = {"shown": 3, "outcome": "edited", "distance": 2, "provider": "model", "model": "m", "version": "1"}
+    values["text"] = 'It is "dry",\nthey say.'
+    world.db.write(lambda session: session.add(Assistance(example_id=key, **values)))
+    content = export(world.db, settings, form, attributions=False)
+    if form == "zip":
+        content = zipfile.ZipFile(io.BytesIO(content)).read("rows.jsonl")
+    if form == "csv":
+        found = next(iter(csv.DictReader(io.StringIO(content.decode("utf-8-sig")))))
+    elif form == "parquet":
+        found = pq.read_table(io.BytesIO(content)).to_pylist()[0]
+    else:
+        found = json.loads(content)
+    assert own.row(found).assistance.model_dump() == values
 
 
 def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):

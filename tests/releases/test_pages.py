@@ -51,7 +51,10 @@ def work(world, settings, monkeypatch):
 
 
 def test_an_owner_previews_releases_and_everybody_fetches(world, olga, client, work, person):
-    assert olga.post(WHERE + "/preview", json={}).status_code == 409, "an open round is not released"
+    early = olga.post(WHERE + "/preview", json={}).json()["report"]
+    assert early["findings"][0]["kind"] == "open"
+    assert sum(early["parts"].values()) == 40
+    assert olga.post(WHERE, json={"anyway": True}).status_code == 409, "an open round is not released"
     world.db.write(rounds.close_round, None, world.task, 1)
     assert olga.post(WHERE + "/preview", json={"train": 0.9}).status_code == 422
     told = olga.post(WHERE + "/preview", json={"seed": 3}).json()
@@ -123,7 +126,9 @@ def _ids():
 def test_the_console_asks_for_the_number_and_says_how_it_goes(world, olga, client, work):
     browser = Browser(client)
     assert browser.log_in("olga").status_code == 303
-    assert "not closed" in browser.get(PAGE).text
+    early = browser.get(PAGE, params={"look": "yes"}).text
+    assert "only a closed round is released" in early
+    assert 'name="sure"' not in early
     world.db.write(rounds.close_round, None, world.task, 1)
     assert f'href="{PAGE}"' in browser.get("/tasks/checks/manage/rounds/1").text
     shown = browser.get(PAGE, params={"look": "yes", "seed": "2", "disjoint": ["", "writers"]}).text

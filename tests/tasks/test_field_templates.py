@@ -91,6 +91,13 @@ def test_templates_are_well_formed_escape_everything_and_style_nothing_inline(dr
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
 
 
+@pytest.mark.parametrize("value", [None, "", 7, [], {}, ATTACK], ids=repr)
+@pytest.mark.parametrize("field", [field for field, _ in FIELDS], ids=lambda field: field.type)
+def test_a_value_that_was_left_out_or_is_no_value_is_drawn_too(draw, field, value):
+    for view in ("create", "read", "judge"):
+        assert draw(field, view, value).open == []
+
+
 @pytest.mark.parametrize(("field", "value"), FIELDS)
 def test_every_control_is_labelled_and_described_by_what_exists(draw, field, value):
     page = draw(field, "create", value, error="Oops")

@@ -6,12 +6,13 @@ from types import SimpleNamespace as Thing
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.errors import Unavailable
 from dynabench.rounds.schemas import RoundOut, TargetOut
 from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
-from dynabench.stats.rates import clustered, gap, wilson
+from dynabench.stats.rates import UNKNOWN, clustered, difference, gap, wilson
 from dynabench.tasks.shipped import builtin
 from dynabench.web import charts
 
@@ -192,10 +193,20 @@ BOARD = BoardPage(
     next="50",
 )  # fmt: skip
 FOUND = statistics()
+PROGRAM = Counts(examples=320, fooled=121, validated=74, resolved=90)
+PROGRAMS = Board(
+    [Line("textfooler", "2", 1, PROGRAM, error_rates(PROGRAM), 41_200, 0.0),
+     Line("language-model", "zero-shot", 2, PROGRAM, error_rates(PROGRAM), 640, 1.92)],
+    mer=Compared(FOUND.total.clustered.mer, wilson(242, 640), difference(FOUND.total.clustered.mer, wilson(242, 640))),
+    vmer=Compared(
+        FOUND.total.clustered.vmer, wilson(148, 640), difference(FOUND.total.clustered.vmer, wilson(148, 640))
+    ),
+)  # fmt: skip
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21, "overlap": Overlap(marked=61, shared=24, chance=9.5),
+    "charts": drawn(FOUND), "waiting": 21, "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
+NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
@@ -216,7 +227,7 @@ PAGES = {
     "round": ("rounds/round.html", ROUND, ADA),
     "round-empty": (
         "rounds/round.html",
-        ROUND | {"statistics": NO_FIGURES, "charts": [], "overlap": Overlap(0, 0, 0.0)},
+        ROUND | {"statistics": NO_FIGURES, "charts": [], "programs": NO_PROGRAMS, "overlap": Overlap(0, 0, 0.0)},
         None,
     ),
     "create": ("collection/create.html", CREATE, ADA),

@@ -10,6 +10,7 @@ from dynabench.adversaries.proposing import Adversary
 from dynabench.errors import Invalid, NotFound
 
 SHIPPED: Mapping[str, str] = {
+    "language-model": "dynabench.adversaries.language_model:LanguageModel",
     "substitution": "dynabench.adversaries.search.substitution:Substitution",
     "typos": "dynabench.adversaries.search.typos:Typos",
     "perturb": "dynabench.adversaries.search.perturb:Perturb",

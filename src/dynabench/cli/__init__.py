@@ -31,7 +31,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("dynabench.cli.evaluate:app", "Evaluate models and predictions; list and write modules."),
     "measure": ("dynabench.cli.measure:app", "Say what the data of rounds are like."),
     "adversary": ("dynabench.cli.adversary:app", "Perturb texts; list the transformations."),
-    "train": ("dynabench.cli.train:app", "Train a model from a recipe."),
+    "cycle": ("dynabench.cli.cycle:app", "Turn the cycle: release, train, promote, open the next round."),
+    "train": ("dynabench.cli.train:app", "Train a model from a recipe, or on a mix."),
     "plugin": ("dynabench.cli.plugin:app", "List plug-ins and what they bring."),
 }
 

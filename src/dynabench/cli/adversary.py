@@ -1,4 +1,4 @@
-"""`dynabench adversary`: programs that change texts; of use without the platform."""
+"""`dynabench adversary`: programs that change texts and attack models; of use without the platform."""
 
 import json
 import sys
@@ -10,14 +10,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from dynabench.cli import mining, proposing
 from dynabench.cli.operator import AsJson, say
 
-app = typer.Typer(help="Perturb texts; list the transformations; write suites of tests.", no_args_is_help=True)
+app = typer.Typer(help="Perturb texts, write suites of tests, attack models, propose examples.", no_args_is_help=True)
 
 
 @app.callback()
 def adversary() -> None:
-    """Perturb texts; list the transformations; write suites of tests."""
+    """Perturb texts, write suites of tests, attack models, propose examples."""
 
 
 @app.command("list")
@@ -105,3 +106,8 @@ def write_suite(
         target = stack.enter_context(out.open("w", encoding="utf-8")) if out else sys.stdout
         target.writelines(row + "\n" for row in rows)
     typer.echo(f"{len(rows)} tests.", err=True)
+
+
+app.command("run")(proposing.run)
+app.command("import")(proposing.bring)
+app.command("mine")(mining.mine)

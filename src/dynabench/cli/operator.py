@@ -18,6 +18,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
 @contextmanager
+def refusals() -> Iterator[None]:
+    """What we or a platform refuse ends the command with its reason and status 1."""
+    from dynabench.client import ApiError
+
+    try:
+        yield
+    except (errors.Problem, ApiError) as problem:
+        said = problem.detail if isinstance(problem, errors.Problem) else str(problem)
+        Console(stderr=True, soft_wrap=True).print(said, style="red", markup=False)
+        raise typer.Exit(1) from None
+
+
+@contextmanager
 def database() -> Iterator[Database]:
     """The deployment's database; what a service refuses ends the command with its reason and status 1."""
     db = Database(get_settings().url)

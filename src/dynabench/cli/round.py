@@ -87,12 +87,18 @@ def open_round(
 def close_round(
     task: str,
     number: Annotated[int, typer.Option("--round", help="Number of the round; by default the open one.")] = 0,
+    preview: Annotated[bool, typer.Option("--preview", help="Only say what its release would hold by now.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Close the open round of TASK, at once."""
     from sqlalchemy.orm import Session
 
     from dynabench.rounds import schemas, service, views
+
+    if preview:
+        with database() as db:
+            which = number or db.read(service.open_round_of, task).number
+        return release.release(task, which, preview=True, as_json=as_json)
 
     def close(session: Session) -> schemas.RoundOut:
         which = number or service.open_round_of(session, task).number
@@ -101,6 +107,7 @@ def close_round(
     with database() as db:
         closed = db.write(close)
     say(as_json, closed.model_dump(mode="json"), f"Round {closed.number} of {task} is closed.")
+    return None
 
 
 @app.command("list")

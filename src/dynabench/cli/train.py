@@ -1,45 +1,195 @@
-"""`dynabench train`: from a recipe and a folder of data to a model folder."""
+"""`dynabench train`: from a recipe and a folder of data, or from a mix of sources, to model folders."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dynabench.errors import Invalid
 
-app = typer.Typer(help="Train a model from a recipe.")
+if TYPE_CHECKING:
+    from dynabench.models.spec import Spec
+    from dynabench.models.training.learning import Method
+
+app = typer.Typer(help="Train a model from a recipe, or on a mix of releases and other data.")
 
 
 @app.command()
 def train(
     task: Annotated[str, typer.Argument(help="The task, such as `nli`, or a recipe's name, such as `nli-ngram`.")],
-    data: Annotated[Path, typer.Option(help="Folder that holds the data sets.", exists=True, file_okay=False)],
     out: Annotated[Path, typer.Option(help="Folder that the model folders are written into.")],
+    data: Annotated[Path | None, typer.Option(help="Folder of the data sets.", exists=True, file_okay=False)] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="SOURCE or SOURCE:WEIGHT to train on, again for more: a release's folder, release:TASK/ROUND of this "
+            "deployment, a JSON lines file, or recipe:RECIPE/SOURCE (with --data)."
+        ),
+    ] = None,
+    dev: Annotated[list[str] | None, typer.Option(help="SOURCE to choose on; by default the releases' own.")] = None,
+    test: Annotated[list[str] | None, typer.Option(help="SOURCE to score on; by default the releases' own.")] = None,
+    name: Annotated[str, typer.Option(help="The model's name, of a mix; by default TASK-METHOD.")] = "",
+    method: Annotated[str, typer.Option(help="How a mix is learnt: lora, full, head or ngram.")] = "lora",
+    base: Annotated[
+        str, typer.Option(help="What lora and full begin with: a model's name or folder, or a hub id.")
+    ] = "",
+    seeds: Annotated[str, typer.Option(help="Seeds for a mix, such as 0,1,2: a model each, and their spread.")] = "",
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many evaluations of a mix without a better one.", min=1)
+    ] = 2,
+    checkpoints: Annotated[
+        Path | None, typer.Option(help="Where a run on a mix leaves off and goes on; by default beside the model.")
+    ] = None,
     recipe: Annotated[str, typer.Option(help="A recipe's name or file; by default all of the task.")] = "",
-    seed: Annotated[int | None, typer.Option(help="Seed; by default the recipe's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; by default the recipe's, of a mix 0.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop training after so long.", min=0.01)] = None,
     epochs: Annotated[float | None, typer.Option(help="Passes over the data; else the recipe's.", min=0.01)] = None,
     threads: Annotated[int, typer.Option(help="Processor threads; 0 means one a core.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
 ) -> None:
-    """Train, evaluate on the development and test sets, and write the model with its card to OUT/NAME."""
+    """Train, evaluate on the development and test sets, and write the model with its card to OUT/NAME.
+
+    From a recipe with --data, or with --on from a mix of releases and other data.
+    """
+    _use(threads)
+    if on:
+        chosen = _numbers(seeds) if seeds else [seed or 0]
+        mixed = _Mixed(task, on, dev or [], test or [], data, name or f"{task}-{method}", method, base, patience)
+        mixed.train(out, chosen, epochs, minutes, checkpoints, as_json)
+    elif data is not None:
+        _recipes(task, data, out, recipe, seed, epochs, minutes, as_json)
+    else:
+        raise Invalid({"data": "A recipe needs the folder of the data sets; a mix needs --on."})
+
+
+def _use(threads: int) -> None:
+    """Compute with so many threads, here and in what asks how many cores there are."""
+    import os
+
+    if threads:
+        os.environ["OMP_NUM_THREADS"] = str(threads)
     import dynabench.models.runtime as runtime
+
+    import torch  # isort: skip - after what it reads from the environment
+
+    torch.set_num_threads(threads or runtime.cores())
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise Invalid({"seeds": f"{text!r} is no list of whole numbers such as 0,1,2."}) from None
+
+
+class _Mixed:
+    """Training on a mix, as the options say."""
+
+    def __init__(
+        self,
+        task: str,
+        on: Sequence[str],
+        dev: Sequence[str],
+        test: Sequence[str],
+        data: Path | None,
+        name: str,
+        method: str,
+        base: str,
+        patience: int,
+    ) -> None:
+        from dynabench.cli import mixes
+        from dynabench.models.training.learning import METHODS
+
+        found: dict[str, Method] = {each: each for each in METHODS}
+        if method not in found:
+            raise Invalid({"method": f"One of {', '.join(METHODS)}."})
+        self.method, self.name, self.patience = found[method], name, patience
+        self.base = _base(base)
+        self.mix = mixes.mix(task, on, dev, test, data)
+
+    def train(
+        self,
+        out: Path,
+        seeds: Sequence[int],
+        epochs: float | None,
+        minutes: float | None,
+        checkpoints: Path | None,
+        as_json: bool,
+    ) -> None:
+        """A model for each seed; with several, the spread of their scores."""
+        from dynabench.models.training import seeds as several
+        from dynabench.models.training.retraining import retrain
+
+        made: list[Spec] = []
+        for seed in seeds:
+            name = self.name if len(seeds) == 1 else f"{self.name}-{seed}"
+            with _bars(name, quiet=as_json) as progress:
+                details = retrain(
+                    self.mix,
+                    out / name,
+                    name=name,
+                    method=self.method,
+                    base=self.base,
+                    seed=seed,
+                    epochs=epochs,
+                    patience=self.patience,
+                    minutes=minutes,
+                    checkpoints=(checkpoints or out) / f".{name}.run",
+                    progress=progress,
+                )
+            _tell(details, as_json)
+            made.append(details)
+        if len(made) > 1:
+            for one, found in several.spread(made).items():
+                told = json.dumps({"set": one, **asdict(found)})
+                typer.echo(told if as_json else f"{len(made)} seeds  {one}: {found.told()}")
+
+
+def _base(named: str) -> str:
+    """A folder or hub id as it is; of an installed model its folder."""
+    from dynabench.errors import NotFound
+    from dynabench.models import catalog
+
+    if not named or "/" in named or Path(named).is_dir():
+        return str(Path(named).expanduser().absolute()) if Path(named).expanduser().is_dir() and named else named
+    try:
+        return str(catalog.entry(named).folder)
+    except NotFound:
+        return named
+
+
+def _recipes(
+    task: str,
+    data: Path,
+    out: Path,
+    recipe: str,
+    seed: int | None,
+    epochs: float | None,
+    minutes: float | None,
+    as_json: bool,
+) -> None:
+    """The models of a recipe, or of all recipes of the task."""
     from dynabench.models.training import recipes, run
 
     chosen = [recipes.load(recipe)] if recipe else recipes.of_task(task) or [recipes.load(task)]
     wrong = [one.name for one in chosen if task not in (one.task, one.name)]
     if wrong:
         raise Invalid({"recipe": f"{', '.join(wrong)} is for another task."})
-    runtime.use_threads(threads or runtime.cores())
     for one in chosen:
         with _bars(one.name, quiet=as_json) as progress:
             details = run.run(one, data, out / one.name, one.seed if seed is None else seed, epochs, minutes, progress)
-        if as_json:
-            typer.echo(json.dumps({"name": details.name, "scores": details.model_dump()["scores"]}))
-            continue
-        for name, score in details.scores.items():
-            typer.echo(f"{one.name}  {name}: {score.told()}")
+        _tell(details, as_json)
+
+
+def _tell(details: "Spec", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"name": details.name, "scores": details.model_dump()["scores"]}))
+        return
+    for name, score in details.scores.items():
+        typer.echo(f"{details.name}  {name}: {score.told()}")
 
 
 class _bars:

@@ -26,6 +26,7 @@ from dynabench.collection import (
     seeds,
     service,
 )
+from dynabench.collection.assisting import api as assisting_api
 from dynabench.collection.chat import api as chat_api
 from dynabench.collection.drawing import api as drawing_api
 from dynabench.db import Database
@@ -279,5 +280,6 @@ async def board(
 router.include_router(figures_api.router)
 router.include_router(announcement_api.router)
 router.include_router(media_api.router)
+router.include_router(assisting_api.router)
 router.include_router(chat_api.router)
 router.include_router(drawing_api.router)

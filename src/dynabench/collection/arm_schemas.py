@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 
 from dynabench.collection.arm_figures import ArmLine
+from dynabench.collection.assisting.figures import Helped
 from dynabench.collection.calibration import Calibration
 from dynabench.collection.figure_schemas import RateOut
 from dynabench.rounds.schemas import ArmOut
@@ -53,10 +54,49 @@ class ArmFiguresOut(BaseModel):
         )
 
 
+class HelpedArmOut(BaseModel):
+    """What became of suggestions in an arm that offers help with writing, in examples."""
+
+    arm: str
+    examples: int
+    accepted: int
+    edited: int
+    ignored: int
+    unasked: int = Field(description="Its author had seen no suggestion.")
+    mer_used: RateOut = Field(description="Of those that a suggestion was used for, which people choose themselves.")
+    mer_unused: RateOut
+
+
+class AssistanceOut(BaseModel):
+    """Arms with help with writing against those without."""
+
+    items: list[HelpedArmOut]
+    with_help: RateOut
+    without: RateOut
+    difference: EstimateOut
+
+    @classmethod
+    def of(cls, found: Helped) -> "AssistanceOut":
+        """As JSON."""
+        items = [
+            HelpedArmOut(
+                arm=line.arm,
+                examples=line.examples,
+                mer_used=rate_out(line.mer["used"]),
+                mer_unused=rate_out(line.mer["unused"]),
+                **line.outcomes,
+            )
+            for line in found.lines
+        ]
+        rates = {"with_help": rate_out(found.with_help), "without": rate_out(found.without)}
+        return cls(items=items, difference=EstimateOut.of(found.difference), **rates)
+
+
 class ArmsOut(BaseModel):
-    """The arms of a round in their order."""
+    """The arms of a round in their order; `assistance` where some offer help with writing."""
 
     items: list[ArmFiguresOut]
+    assistance: AssistanceOut | None = None
 
 
 class CalibrationOut(BaseModel):

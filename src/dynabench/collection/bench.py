@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
 from dynabench.collection import boards, differences, drafts, loop, partaking, queries
+from dynabench.collection.assisting import views as assisting
 from dynabench.collection.chat import views as chats
 from dynabench.collection.drawing import views as drawings
 from dynabench.collection.forms import Posted
@@ -72,6 +73,7 @@ def values(
         "round": views.round_out(session, current),
         "handout": handout,
         "chat": chat,
+        "help": assisting.view(session, handout, config, posted) if live else None,
         "live": live,
         "sheets": sheets,
         "draw_key": uuid.uuid4().hex,

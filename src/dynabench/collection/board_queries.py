@@ -28,12 +28,16 @@ def _asked(but: Arms) -> ColumnElement[bool]:
     return tuple_(Tally.round_id, Tally.arm).not_in(but) if but else true()
 
 
-def own_tally(person_id: int, round_id: int, day: str | None = None, but: Arms = ()) -> Select[Any]:
+def own_tally(
+    person_id: int, round_id: int, day: str | None = None, but: Arms = (), *, alone: bool = False
+) -> Select[Any]:
     """One person's counts in a round (on one UTC day where given): one index range, a few rows.
 
-    `but` are arms to leave out, as in `board` and `sums`: those in which no model is asked.
+    `but` are arms to leave out, as in `board` and `sums`: those in which no model is asked. What their programs wrote
+    counts with the rest, since limits are for people with all that they run; `alone` leaves it out.
     """
     query = select(*_sums()).where(Tally.round_id == round_id, Tally.person_id == person_id, _asked(but))
+    query = query.where(Tally.source != "program") if alone else query
     return query if day is None else query.where(Tally.day == day)
 
 
@@ -60,7 +64,7 @@ def latest_fooled(person_id: int, round_id: int, limit: int) -> Select[bool | No
     return (
         select(Standing.fooled)
         .join(Example, Example.id == Standing.example_id)
-        .where(Example.author_id == person_id, Example.round_id == round_id)
+        .where(Example.author_id == person_id, Example.round_id == round_id, Example.source != "program")
         .where(Standing.fooled.is_not(None), ~Standing.retracted, ~Standing.hidden)
         .order_by(Example.id.desc())
         .limit(limit)
@@ -78,7 +82,9 @@ def sums(round_ids: list[int], but: Arms = ()) -> Select[Any]:
 
 def people(round_ids: list[int]) -> Select[int]:
     """How many people wrote in any of the rounds: as `sums`."""
-    return select(func.count(Tally.person_id.distinct())).where(Tally.round_id.in_(round_ids))
+    return select(func.count(Tally.person_id.distinct())).where(
+        Tally.round_id.in_(round_ids), Tally.source != "program"
+    )
 
 
 def waiting(round_id: int) -> Select[int]:
@@ -92,7 +98,8 @@ def votes(round_ids: list[int]) -> Select[int]:
 
 
 def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Round]:
-    """Newest examples of some tasks that fooled and were found correct: walks standings down from the newest.
+    """Newest examples of some tasks that people wrote, that fooled and were found correct: walks standings down from
+    the newest.
 
     As long as some are being verified this ends after a few rows; kept for seconds by its callers.
     """
@@ -101,7 +108,7 @@ def verified(tasks: Sequence[str], limit: int) -> Select[Example, Standing, Roun
         .join(Standing, Standing.example_id == Example.id)
         .join(Round, Round.id == Example.round_id)
         .where(Standing.fooled.is_(True), Standing.verdict == "correct", ~Standing.retracted, ~Standing.hidden)
-        .where(~Standing.withheld, Round.task_id.in_(tasks))
+        .where(~Standing.withheld, Round.task_id.in_(tasks), Example.source != "program")
         .order_by(Standing.example_id.desc())
         .limit(limit)
         .options(selectinload(Example.predictions))

@@ -85,8 +85,8 @@ class Mine:
 
 def mine(session: Session, person: Person, of: Round) -> Mine:
     """Somebody's own figures in a round; `today` is the UTC day."""
-    counts = session.execute(board_queries.own_tally(person.id, of.id, but=controls([of]))).one()
-    today = session.execute(board_queries.own_tally(person.id, of.id, now().date().isoformat())).one()
+    counts = session.execute(board_queries.own_tally(person.id, of.id, but=controls([of]), alone=True)).one()
+    today = session.execute(board_queries.own_tally(person.id, of.id, now().date().isoformat(), alone=True)).one()
     latest = session.scalars(board_queries.latest_fooled(person.id, of.id, STREAK))
     return Mine(
         examples=int(counts.examples),

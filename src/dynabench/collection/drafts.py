@@ -1,7 +1,5 @@
 """A draft: what somebody wants to try, checked before any model is asked."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +13,7 @@ from dynabench.collection import live, partaking, statements
 from dynabench.collection.chat.sending import Conversed
 from dynabench.collection.drawing.sending import Drawn
 from dynabench.collection.place import Place
+from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.schemas import ExampleIn
 from dynabench.collection.tables import Example
 from dynabench.language import _
@@ -45,7 +44,7 @@ class Draft:
 
     `inputs` is what the models get; `targets` and `judge` are pairs of model and version. `earlier` is the id of the
     example that the same request made before. In the sandbox there is neither author nor handout. Where the author has
-    `conversed` with the targets, or had them draw, these have answered already.
+    `conversed` with the targets, or had them draw, these have answered already. `suggestion` is one that they used.
     """
 
     task_id: str
@@ -64,6 +63,7 @@ class Draft:
     author_id: int = 0
     handout: Given | None = None
     source: str = "person"
+    program: ProgramIn | None = None
     made_from: int | None = None
     edit_distance: int | None = None
     key: str = ""
@@ -71,12 +71,7 @@ class Draft:
     earlier: int | None = None
     conversed: Conversed | None = None
     drawn: Drawn | None = None
-
-
-def request_digest(task_id: str, body: ExampleIn) -> str:
-    """SHA-256 of a request, so that a key used again can be told from a key used for something else."""
-    text = json.dumps([task_id, body.model_dump()], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    suggestion: int | None = None
 
 
 def source_of(role: str | None) -> str:
@@ -112,9 +107,10 @@ def draft(session: Session, person: Person | None, task_id: str, body: ExampleIn
     if collects:
         people.admit(rounds.config_of(session, given.version_id), person, given.role, given.banned)
         partaking.admit_to(session, person, task_id, given.id, given.plan, given.role)
+        partaking.admit_program(given.plan, body.program)
     else:
         people.require_seat(session, person, task_id)
-    request = request_digest(task_id, body)
+    request = body.digest(task_id)
     known = tries(session, person.id, given.id if collects else 0, body.context_id, key)
     if again := earlier(known, request):
         return _again(session, again)
@@ -150,7 +146,8 @@ def _written(session: Session, person: Person, task_id: str, body: ExampleIn, gi
         sandbox=False,
         author_id=person.id,
         handout=_handout(task_id, given),
-        source=source_of("owner" if person.admin else given.role),
+        source="program" if body.program else source_of("owner" if person.admin else given.role),
+        program=body.program,
         made_from=body.made_from or given.handout_made_from,
         edit_distance=_edit_distance(config, given.handout_start, given.handout_initial, written),
         **done,
@@ -216,9 +213,7 @@ def _cleaned(
     config: TaskConfig, context: dict[str, Any], body: ExampleIn, goal: dict[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Input and answer as they are stored."""
-    written: dict[str, Any] = {}
-    claimed: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
+    written, claimed, wrong = dict[str, Any](), dict[str, Any](), dict[str, str]()
     try:
         written = config.clean_input(body.input, context)
     except errors.Invalid as problem:

@@ -8,8 +8,9 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, needs
 from dynabench.accounts.tables import Person
-from dynabench.collection import arm_figures, boards, calibration, figures, partaking
-from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, CalibrationOut
+from dynabench.collection import arm_figures, boards, calibration, figures, partaking, programs
+from dynabench.collection.arm_schemas import ArmFiguresOut, ArmsOut, AssistanceOut, CalibrationOut
+from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figure_schemas import (
     AnnotatorOut,
     AnnotatorsOut,
@@ -21,6 +22,7 @@ from dynabench.collection.figure_schemas import (
     RateOut,
 )
 from dynabench.collection.figures import Annotator, Line
+from dynabench.collection.program_schemas import ProgramsOut
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import people, views
@@ -101,8 +103,22 @@ async def read_arms(request: Request, task: str, n: Number, person: Member) -> A
     """What each arm of a round brought, and how it differs from the first (owners, moderators)."""
 
     def read(session: Session) -> ArmsOut:
-        found = arm_figures.lines(session, _round(session, person, task, n))
-        return ArmsOut(items=[ArmFiguresOut.of(line) for line in found])
+        of = _round(session, person, task, n)
+        items = [ArmFiguresOut.of(line) for line in arm_figures.lines(session, of)]
+        helped = assistance.helped(session, of)
+        return ArmsOut(items=items, assistance=AssistanceOut.of(helped) if helped else None)
+
+    db: Database = request.app.state.db
+    return await db.aread(read)
+
+
+@router.get("/tasks/{task}/rounds/{n}/programs")
+async def read_programs(request: Request, task: str, n: Number, viewer: Viewer) -> ProgramsOut:
+    """The programs that proposed examples in a round, what that took them, and people beside them."""
+
+    def read(session: Session) -> ProgramsOut:
+        views.visible_round(session, viewer, task, n)
+        return programs.told(programs.board(session, rounds.round_of(session, task, n)))
 
     db: Database = request.app.state.db
     return await db.aread(read)

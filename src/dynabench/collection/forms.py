@@ -16,6 +16,7 @@ class Posted:
     """A form of one try: raw values by field, the key of the try.
 
     `handout_id` is 0 in the sandbox, where `begun` holds what the fields began with: nothing but a picture hangs on it.
+    `suggestion_id` is the suggestion that was used, if any.
     """
 
     context_id: int
@@ -25,6 +26,7 @@ class Posted:
     answer: dict[str, Any]
     handout_id: int = 0
     begun: dict[str, str] = field(default_factory=dict)
+    suggestion_id: int = 0
 
     def draft(self, sandbox: bool) -> ExampleIn:
         """The draft that the form stands for."""
@@ -34,6 +36,7 @@ class Posted:
             answer=self.answer,
             handout=None if sandbox else self.handout_id or None,
             sandbox=sandbox,
+            suggestion=None if sandbox else self.suggestion_id or None,
         )
 
 
@@ -43,8 +46,8 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
     pairs = [(name, value) for name, value in items if isinstance(value, str)]
     plain = dict(pairs)
     number, key = context_id or plain.get("context_id", ""), plain.get("key", "")
-    handout = plain.get("handout", "") or "0"
-    if not all(_is_id(each) for each in (number, handout)) or int(number) < 1:
+    handout, suggestion = (plain.get(name, "") or "0" for name in ("handout", "suggestion"))
+    if not all(_is_id(each) for each in (number, handout, suggestion)) or int(number) < 1:
         raise errors.Invalid({"context_id": _("Reload the page and ask for a context.")})
     if len(key) > 100 or not (key.isascii() and key.isprintable()):
         raise errors.Invalid({"key": _("Reload the page.")})
@@ -55,6 +58,7 @@ def posted(config: TaskConfig, form: FormData | list[tuple[str, Any]], context_i
         input=config.form("input", pairs),
         answer=config.form("answer", pairs),
         handout_id=int(handout),
+        suggestion_id=int(suggestion),
         begun={each.name: begun for each in config.input if (begun := plain.get(f"begun.{each.name}", ""))},
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, ForeignKey, String, func, insert, select
+from sqlalchemy import BigInteger, Executable, ForeignKey, String, bindparam, func, insert, select, union
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import search
@@ -16,7 +16,7 @@ from dynabench.collection.drafts import Draft
 from dynabench.collection.note_tables import Label
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import Base
-from dynabench.stats.minhash import Hashes, bands, groups, similarity
+from dynabench.stats.minhash import BANDS, Hashes, bands, groups, similarity
 from dynabench.tasks import TaskConfig
 
 LABEL = "near-duplicate"
@@ -36,6 +36,36 @@ class NearBand(Base):
     __table_args__ = ({"sqlite_with_rowid": False},)
 
 
+_TASK, _EXAMPLE = bindparam("task", type_=String), bindparam("example", type_=BigInteger)
+_KEYS = [bindparam(f"band{place}", type_=BigInteger) for place in range(BANDS)]
+
+
+def _likely() -> Executable:
+    """The examples that share the most bands with a text: one range of the index for each band, a few rows by key."""
+    band = NearBand.__table__.c
+    some = select(band.example_id).where(band.task_id == _TASK, band.band.in_(_KEYS)).limit(SEEN).subquery()
+    likely = select(some.c.example_id).group_by(some.c.example_id).order_by(func.count().desc(), some.c.example_id)
+    found = likely.limit(COMPARED).subquery()
+    example, standing = Example.__table__.c, Standing.__table__.c
+    return (
+        select(example.id, example.input, example.author_id, example.context_id)
+        .select_from(found)
+        .join(Example.__table__, example.id == found.c.example_id)
+        .join(Standing.__table__, standing.example_id == found.c.example_id)
+        .where(~standing.retracted, ~standing.hidden)
+    )
+
+
+def _entries() -> Executable:
+    """All bands of an example in one statement; those that are the same stand once."""
+    rows = union(*(select(_TASK, key, _EXAMPLE) for key in _KEYS))
+    return insert(NearBand).from_select(["task_id", "band", "example_id"], rows)
+
+
+LIKELY, ENTRIES = _likely(), _entries()
+"""Put together once: building them takes longer than running them."""
+
+
 def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
     """What the author wrote, all fields together; of a file its digest, since equal files are equal."""
     parts = [values.get(field.name) for field in config.input]
@@ -53,9 +83,9 @@ def note(session: Session, draft: Draft, example_id: int) -> float | None:
         return None
     mine = groups(text_of(draft.input, draft.config))
     keys = bands(mine).tolist()
-    nearest = _nearest(session, draft, mine, keys)
-    rows = [{"task_id": draft.task_id, "band": key, "example_id": example_id} for key in sorted(set(keys))]
-    session.connection().execute(insert(NearBand.__table__), rows)  # type: ignore[arg-type]
+    known = {"task": draft.task_id} | {key.key: value for key, value in zip(_KEYS, keys, strict=True)}
+    nearest = _nearest(session, draft, mine, known)
+    session.connection().execute(ENTRIES, known | {"example": example_id})
     if nearest < rule.similarity:
         return None
     if rule.do == "tell":
@@ -65,18 +95,9 @@ def note(session: Session, draft: Draft, example_id: int) -> float | None:
     return None
 
 
-def _nearest(session: Session, draft: Draft, mine: Hashes, keys: list[int]) -> float:
-    """The highest similarity among candidates: one range of the index for each band, a few rows by key."""
-    entries = select(NearBand.example_id).where(NearBand.task_id == draft.task_id, NearBand.band.in_(keys))
-    some = entries.limit(SEEN).subquery()
-    likely = select(some.c.example_id).group_by(some.c.example_id).order_by(func.count().desc(), some.c.example_id)
-    found = likely.limit(COMPARED).subquery()
-    rows = session.execute(
-        select(Example.id, Example.input, Example.author_id, Example.context_id)
-        .join(found, found.c.example_id == Example.id)
-        .join(Standing, Standing.example_id == Example.id)
-        .where(~Standing.retracted, ~Standing.hidden)
-    )
+def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:
+    """The highest similarity among candidates."""
+    rows = session.connection().execute(LIKELY, known)
     others = (
         row.input
         for row in rows

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, boards, starts
+from dynabench.collection import board_queries, boards, programs, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -227,6 +227,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
         "charts": _charts(figures),
+        "programs": programs.board(session, current),
         "waiting": session.scalar(board_queries.waiting(current.id)),
         "overlap": round_overlap(session, current),
     }

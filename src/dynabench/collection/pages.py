@@ -18,6 +18,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import bench, content_warning, forms, judgements, loop, media_forms, public, service
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
+from dynabench.collection.assisting import pages as assisting_pages
 from dynabench.collection.chat import boards as chat_boards
 from dynabench.collection.chat import pages as chat_pages
 from dynabench.collection.drawing import pages as drawing_pages
@@ -35,6 +36,7 @@ ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
 router.include_router(public.router)
 router.include_router(content_warning.router)
+router.include_router(assisting_pages.router)
 router.include_router(chat_pages.router)
 router.include_router(chat_boards.pages)
 router.include_router(drawing_pages.router)

@@ -59,8 +59,14 @@ def admit_to(
             )
 
 
+def admit_program(plan: Mapping[str, Any], program: object | None) -> None:
+    """Refuse what a program wrote where the round is for people alone."""
+    if program is not None and not parse(plan).programs:
+        raise errors.Forbidden(_("This round is for people alone: its owners let no programs propose examples."))
+
+
 def verified(session: Session, person_id: int, task_id: str) -> int:
-    """How many of somebody's examples of a task fooled and were found correct."""
+    """How many of the examples that somebody wrote themselves for a task fooled and were found correct."""
     return int(session.scalar(queries.verified(person_id, task_id)) or 0)
 
 

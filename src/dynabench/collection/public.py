@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
-from dynabench.collection import boards, forms, loop, overview
+from dynabench.collection import boards, forms, loop, overview, program_pages
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.db import Database
@@ -20,6 +20,7 @@ from dynabench.web import render
 
 ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+router.include_router(program_pages.router)
 
 FRESH = 5.0  # seconds that the first page's figures are kept: they read whole rounds
 EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "outcome": None, "tried": None}

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import aliased, lazyload, selectinload
 
 from dynabench.accounts.tables import Person
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import (
     Example,
     Explanation,
@@ -187,6 +188,11 @@ def called(name: str, *, usernames: bool) -> Select[int]:
     )
 
 
+def proposed(ids: Sequence[int]) -> Select[Proposed]:
+    """What is known of the programs that wrote some examples: index probes."""
+    return select(Proposed).where(Proposed.example_id.in_(ids))
+
+
 def made_from(example_id: int, limit: int = 50) -> Select[int]:
     """Ids of examples that were made from another one: an index range."""
     return select(Example.id).where(Example.made_from == example_id).order_by(Example.id).limit(limit)
@@ -198,6 +204,7 @@ def attributions_of(example_id: int) -> Select[StoredAttribution]:
 
 
 def verified(person_id: int, task_id: str) -> Select[int]:
-    """How many of somebody's examples of a task fooled and were found correct: one range of the tallies per round."""
+    """How many of somebody's examples of a task fooled and were found correct, their programs' left out: one range of
+    the tallies per round."""
     total = select(func.sum(Tally.validated)).join(Round, Round.id == Tally.round_id)
-    return total.where(Round.task_id == task_id, Tally.person_id == person_id)
+    return total.where(Round.task_id == task_id, Tally.person_id == person_id, Tally.source != "program")

@@ -1,10 +1,13 @@
 """What the JSON API of collection takes and gives."""
 
+import hashlib
+import json
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dynabench.collection.program_schemas import ProgramIn
 from dynabench.collection.search import Filters
 
 Values = dict[str, Any]
@@ -20,7 +23,9 @@ class Strict(BaseModel):
 class ExampleIn(Strict):
     """A draft: everything else (predictions, fooled, time) is decided by the server.
 
-    `handout` says which time that the context was given is meant; the last one where it is left out.
+    `handout` says which time that the context was given is meant; the last one where it is left out. `suggestion` is
+    the assistant's that the text was made from, if any. `program` marks an example as written by a program; whoever
+    sends it is its author all the same.
     """
 
     context_id: Id
@@ -29,6 +34,19 @@ class ExampleIn(Strict):
     handout: Id | None = None
     sandbox: bool = False
     made_from: Id | None = None
+    suggestion: Id | None = None
+    program: ProgramIn | None = None
+
+    def digest(self, task_id: str) -> str:
+        """SHA-256 of a request, so that a key used again can be told from a key used for something else.
+
+        What an example took a program is no part of it: the same search takes another time.
+        """
+        said = self.model_dump(exclude={"program"} | ({"suggestion"} if self.suggestion is None else set()))
+        if self.program is not None:
+            said["program"] = [self.program.name, self.program.version]
+        text = json.dumps([task_id, said], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class NextIn(Strict):
@@ -61,7 +79,8 @@ class HandoutOut(BaseModel):
     """A context as it was given; `initial` is what the input fields begin with.
 
     `id` is the context's, `handout` that of this time it was given (null for visitors); `start` is `blank`, `prompt`,
-    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it.
+    `seed` or `perturb`; `made_from` is the example that the text comes from, `seed` what is known of it. `assistant`
+    says that suggestions may be asked for.
     """
 
     id: int
@@ -73,6 +92,7 @@ class HandoutOut(BaseModel):
     initial: Values
     made_from: int | None = None
     seed: SeedOut | None = None
+    assistant: bool = False
 
 
 class LinkOut(BaseModel):
@@ -126,7 +146,10 @@ class OutcomeOut(BaseModel):
 
 
 class ExampleOut(OutcomeOut):
-    """A stored example, for its author and the task's owners; `author` is named in lists of everybody's."""
+    """A stored example, for its author and the task's owners; `author` is named in lists of everybody's.
+
+    `program` is null where a person wrote it.
+    """
 
     task: str
     round: int
@@ -137,6 +160,7 @@ class ExampleOut(OutcomeOut):
     answer: Values
     made_from: int | None
     source: str
+    program: ProgramIn | None = None
     start: str
     verdict: str
     retracted: bool

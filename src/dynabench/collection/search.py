@@ -13,6 +13,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import queries, search_index, terms
 from dynabench.collection.place import Place
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Standing
 from dynabench.language import _
 from dynabench.rounds import people
@@ -86,6 +87,7 @@ class Seen:
     author: Person
     explanation: dict[str, Any] | None
     config: TaskConfig
+    program: Proposed | None = None
 
 
 @dataclass(frozen=True)
@@ -129,12 +131,14 @@ def ids(
 
 
 def seen(session: Session, ids: Sequence[int]) -> list[Seen]:
-    """Examples in the order of `ids` with all that a list shows: three statements, index probes for each."""
+    """Examples in the order of `ids` with all that a list shows: four statements, index probes for each."""
     said = {each.example_id: each.values for each in session.scalars(queries.explanations(ids))}
+    programs = {each.example_id: each for each in session.scalars(queries.proposed(ids))}
     found = {}
     for example, standing, of, context, author in session.execute(queries.seen(ids)):
         config = rounds.config_of(session, example.version_id)
-        found[example.id] = Seen(example, standing, of, context, author, said.get(example.id), config)
+        also = (said.get(example.id), config, programs.get(example.id))
+        found[example.id] = Seen(example, standing, of, context, author, *also)
     return [found[id] for id in ids if id in found]
 
 

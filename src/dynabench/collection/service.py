@@ -9,8 +9,11 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import drafts, judging, near, partaking, projections, queries, search, statements
+from dynabench.collection.assisting import fates
 from dynabench.collection.chat import sending
 from dynabench.collection.drafts import Draft, Given
+from dynabench.collection.program_schemas import ProgramIn
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.schemas import ExampleOut, OutcomeOut, PredictionOut
 from dynabench.collection.search import Seen
 from dynabench.collection.tables import Example, Explanation, Retraction, Standing
@@ -50,8 +53,11 @@ def record(session: Session, draft: Draft, verdict: Verdict) -> OutcomeOut:
     if made is None:  # PostgreSQL: the key was used a moment ago, on another handout
         known = drafts.tries(session, draft.author_id, draft.round_id, draft.context_id, draft.key)
         return recorded(session, drafts.earlier(known, draft.request) or 0)
+    fates.note(session, draft, made)
     if draft.conversed is not None:
         sending.finish(session, draft.conversed.id, made)
+    if draft.program is not None:
+        session.add(Proposed(example_id=made, round_id=draft.round_id, **draft.program.model_dump()))
     if verdict.answers:
         connection.execute(statements.NEW_PREDICTION, [{"example_id": made, **said} for said in _said(verdict)])
     shown = [draft.input, draft.answer, *(answer.answer for answer in verdict.answers if draft.drawn)]
@@ -251,6 +257,7 @@ def told(seen: Seen, *, author: str | None = None) -> ExampleOut:
         answer=example.answer,
         made_from=example.made_from,
         source=example.source,
+        program=ProgramIn.model_validate(seen.program, from_attributes=True) if seen.program else None,
         start=example.start,
         verdict=standing.verdict,
         retracted=standing.retracted,

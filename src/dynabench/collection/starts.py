@@ -20,6 +20,7 @@ from dynabench.rounds.plan import parse
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.assisting import helped
 
 NO_LINK: Mapping[str, str] = {}
 
@@ -210,6 +211,7 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         initial=handout.initial,
         made_from=handout.made_from,
         seed=None,
+        assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and helped(config) is not None,
     )
     targets = arms.targets_of(of, handout.arm)
     if seed is not None:

@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts import service as accounts
 from dynabench.accounts.tables import Person
 from dynabench.collection import notes
+from dynabench.collection.assisting import service as assisting
 from dynabench.collection.chat import leaving as conversations
 from dynabench.collection.drawing import service as drawings
 from dynabench.collection.withdrawal import withdraw
@@ -39,6 +40,7 @@ def leave(session: Session, settings: Settings, person_id: int, *, withdraw_exam
     people.forget(session, person_id)
     conversations.forget(session, person_id)
     drawings.forget(session, person_id)
+    assisting.forget(session, person_id)
     for statement in notes.forget(person_id):
         session.execute(statement)
     notices.forget(session, person_id)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.collection import arm_figures, boards, calibration, figures, overview
+from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.console import downloads, frame
@@ -80,8 +81,9 @@ async def show(
             people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
         tables = [(by, ABOUT[by], lines, _chart(by, lines)) for by, lines in found.by.items()]
         arms = arm_figures.lines(session, of) if view == "arms" else []
+        helped = assistance.helped(session, of) if view == "arms" else None
         judged = calibration.calibration(session, of) if view == "conditions" else None
-        shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged}
+        shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged, "helped": helped}
         shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
         return shown | {"people": people, "next": more}
 

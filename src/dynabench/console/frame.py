@@ -16,6 +16,7 @@ from dynabench.web import render
 RAIL = (
     ("health", _("Health"), False),
     ("rounds", _("Rounds"), False),
+    ("cycle", _("Cycle"), False),
     ("contexts", _("Contexts"), False),
     ("examples", _("Examples"), True),
     ("figures", _("Figures"), True),

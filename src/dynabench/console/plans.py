@@ -53,7 +53,7 @@ def to_round(request: Request, task: str, n: int, done: str = "") -> Response:
 
 def read(form: FormData) -> dict[str, str]:
     """What was posted, by the dotted names of a plan."""
-    names = ("opens_at", "closes_at", *COUNTS, "audience.kind", "audience.verified", "sampling", "contexts")
+    names = ("opens_at", "closes_at", *COUNTS, "audience.kind", "audience.verified", "sampling", "contexts", "programs")
     return {name: str(form.get(name, "")).strip()[:60] for name in names}
 
 
@@ -74,6 +74,8 @@ def planned(posted: dict[str, str]) -> Plan:
             document[group][key] = posted[name]
     if posted["sampling"]:
         document["sampling"] = posted["sampling"]
+    if posted["programs"]:
+        document["programs"] = posted["programs"] != "no"
     if posted["contexts"]:
         document["contexts"] = posted["contexts"]
     try:
@@ -104,6 +106,7 @@ def _filled(plan: Plan) -> dict[str, str]:
         "audience.verified": str(plan.audience.verified or ""),
         "sampling": plan.sampling or "",
         "contexts": plan.contexts,
+        "programs": "yes" if plan.programs else "no",
     }
 
 

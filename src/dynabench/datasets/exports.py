@@ -66,6 +66,7 @@ class _Found:
     predictions: dict[int, str] = field(default_factory=dict)
     votes: list[tuple[Any, ...]] = field(default_factory=list)
     said: dict[int, str] = field(default_factory=dict)
+    helped: dict[int, str] = field(default_factory=dict)
     attributions: list[tuple[Any, ...]] = field(default_factory=list)
 
 
@@ -122,11 +123,11 @@ class _Reader:
             return None
         rows = [row for row in page if not row[2]]
         ids = [row[0] for row in rows]
-        parts = [statements.VALIDATIONS, statements.PREDICTIONS, statements.EXPLANATIONS]
+        parts = [statements.VALIDATIONS, statements.PREDICTIONS, statements.EXPLANATIONS, statements.ASSISTANCES]
         parts += [statements.ATTRIBUTIONS] if self.what.attributions else []
         wanted = [self._about(part, ids) for part in parts] if ids else []
         *found, following = self._ask(*wanted, self._examples(one, page[-1][0]))
-        votes, predictions, said, *attributions = found or ([], [], [])
+        votes, predictions, said, helped, *attributions = found or ([], [], [], [])
         for version in {row[3] for row in rows} - self.what.versions.keys():
             self._number(version)
         return _Found(
@@ -137,6 +138,7 @@ class _Reader:
             dict(predictions),
             votes,
             dict(said),
+            dict(helped),
             attributions[0] if attributions else [],
         )
 
@@ -200,6 +202,7 @@ class _Reader:
             f"[{validations[key]}]" if key in validations else "[]",
             f'"{verdict}"',
             found.said.get(key, NULL),
+            found.helped.get(key, NULL),
         )
 
     def _condition(self, one: Round, start: str, arm: str) -> str:

@@ -62,6 +62,10 @@ def schema(what: Scope) -> pa.Schema:
         ("start", text), ("arm", text), ("share", pa.float64()), ("ensemble", text), ("targets", pa.list_(target)),
         ("assistant", pa.bool_()),
     ])  # fmt: skip
+    assistance = pa.struct([
+        ("shown", pa.int32()), ("outcome", text), ("distance", pa.int32()), ("provider", text), ("model", text),
+        ("version", text), ("text", text),
+    ])  # fmt: skip
     types: dict[str, pa.DataType] = {
         "task_version": pa.int32(), "round": pa.int32(), "attempt": pa.int32(), "edit_distance": pa.int32(),
         "context": pa.struct([("values", struct(configs, "context")), ("tag", text)]),
@@ -69,7 +73,7 @@ def schema(what: Scope) -> pa.Schema:
         "fooled": pa.bool_(), "condition": condition, "seconds": pa.float64(), "latency_ms": pa.float64(),
         "at": MOMENT, "predictions": pa.list_(prediction), "validations": pa.list_(validation),
         "explanation": pa.struct([("values", struct(configs, "ask")), ("at", MOMENT)]),
-        "attributions": text,
+        "assistance": assistance, "attributions": text,
     }  # fmt: skip
     return pa.schema([(name, types.get(name, text)) for name in (*what.columns, EXACT)])
 

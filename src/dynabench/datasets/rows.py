@@ -21,7 +21,7 @@ PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
 COLUMNS = (
     "uid", "task", "task_version", "round", "context", "initial", "goal", "input", "answer", "fooled", "author",
     "source", "condition", "made_from", "edit_distance", "attempt", "seconds", "latency_ms", "at", "predictions",
-    "validations", "verdict", "explanation",
+    "validations", "verdict", "explanation", "assistance",
 )  # fmt: skip
 """The members of a row, in order; `attributions` comes after them where it was asked for."""
 
@@ -127,6 +127,18 @@ class ExplanationPart(Part):
     at: Moment | None = None
 
 
+class AssistancePart(Part):
+    """What became of what the author was suggested: `shown` texts, of which one, or none, was used."""
+
+    shown: Annotated[int, Field(ge=1, le=1000)]
+    outcome: Literal["accepted", "edited", "ignored"]
+    distance: Count | None = None
+    provider: Annotated[str, Field(max_length=40)] = ""
+    model: Annotated[str, Field(max_length=100)] = ""
+    version: Annotated[str, Field(max_length=64)] = ""
+    text: Annotated[str, Field(max_length=100_000)] = ""
+
+
 class AttributionPart(Part):
     """The words that one model looked at."""
 
@@ -166,6 +178,7 @@ class Row(Part):
     validations: Annotated[list[ValidationPart], Field(max_length=1000)] = []
     verdict: str = "pending"
     explanation: ExplanationPart | None = None
+    assistance: AssistancePart | None = None
     attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
 
     @model_validator(mode="after")

@@ -45,6 +45,12 @@ EXPLANATIONS = """
 SELECT example_id, '{"values":' || {json:x.values} || ',"at":"' || {moment:at} || '"}'
 FROM explanations x WHERE {ids:example_id} ORDER BY example_id, id
 """
+ASSISTANCES = """
+SELECT example_id, '{"shown":' || shown || ',"outcome":"' || outcome || '","distance":' ||
+  coalesce(CAST(distance AS text), 'null') || ',"provider":' || {quote:provider} || ',"model":' || {quote:model} ||
+  ',"version":' || {quote:version} || ',"text":' || {quote:a.text} || '}'
+FROM assistances a WHERE {ids:example_id} ORDER BY example_id
+"""
 ATTRIBUTIONS = """
 SELECT example_id, '{"model":' || {quote:model} || ',"method":' || {quote:method} || ',"label":' || {quote:label} ||
   ',"fields":' || {json:fields} || ',"completeness_error":' || coalesce({float:completeness_error}, 'null') || '}'

@@ -32,14 +32,17 @@ OPTIONS: dict[str, Any] = {"compare_type": True, "render_as_batch": True, "rende
 def metadata() -> MetaData:
     """All tables of the platform, whichever of their modules are imported by now."""
     import dynabench.accounts.tables
+    import dynabench.collection.assisting.tables
     import dynabench.collection.breakdown_tables
     import dynabench.collection.chat.tables
     import dynabench.collection.drawing.tables
     import dynabench.collection.near
     import dynabench.collection.note_tables
+    import dynabench.collection.program_tables
     import dynabench.collection.released_tables
     import dynabench.collection.search_tables
     import dynabench.collection.tables
+    import dynabench.cycle.tables
     import dynabench.datasets.tables
     import dynabench.jobs
     import dynabench.leaderboards.tables

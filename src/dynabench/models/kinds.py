@@ -111,6 +111,7 @@ _SERVED = {"inside": False, "extra": "platform"}
 SHIPPED = (
     _kind("adapter", "AdapterModel", GRADIENTS, shared="encoder"),
     _kind("extractor", "ExtractorModel", GRADIENTS, shared="encoder"),
+    _kind("head", "HeadModel", REMOVALS, shared="encoder"),
     _kind("ngram", "NgramModel", ("exact",), extra="platform", shared="ngram"),
     _kind("linear", "LinearModel", ("exact",), "Options"),
     _kind("lexicon", "LexiconModel", REMOVALS, extra="platform"),

@@ -13,8 +13,8 @@ from dynabench.models.protocol import Card, Returns
 from dynabench.models.runtime import folder_size
 
 FILE = "model.yaml"
-ONLY_LABELS = {"adapter", "ngram", "linear"}
-ENCODED = {"adapter", "extractor", "ngram", "linear"}
+ONLY_LABELS = {"adapter", "head", "ngram", "linear"}
+ENCODED = {"adapter", "extractor", "head", "ngram", "linear"}
 RESERVED = {"probabilities", "extras"}
 """What stands beside the answer in an inference response."""
 UNVERSIONED = {"README.md"}

@@ -42,11 +42,16 @@ class Ended:
 
 
 def run(
-    given: dict[str, Any], limits: Limits, heard: Callable[[str], object], stopped: Callable[[], bool], env: Any
+    given: dict[str, Any],
+    limits: Limits,
+    heard: Callable[[str], object],
+    stopped: Callable[[], bool],
+    env: Any,
+    module: str = "dynabench.registry.trial",
 ) -> Ended:
     """Do the trial that `given` describes. `heard` is told each second how far it is; where `stopped` says so, the
-    trial is ended."""
-    command = [sys.executable, "-m", "dynabench.registry.trial"]
+    trial is ended. `module` is what does it, which speaks as `registry.trial` says."""
+    command = [sys.executable, "-m", module]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(command, **pipes, env={**os.environ, **env}, start_new_session=True)
     assert process.stdin is not None

@@ -59,7 +59,7 @@ def changes(body: RulesIn) -> dict[str, Any]:
 
 
 async def preview(request: Request, person: Person, task: str, n: int, changed: dict[str, Any]) -> PreviewOut:
-    """How a closed round would be divided (owners); nothing is written."""
+    """How a round would be divided (owners); nothing is written."""
     state = request.app.state
     db: Database = state.db
 

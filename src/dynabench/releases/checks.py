@@ -83,6 +83,12 @@ def report(
     return made
 
 
+def still_open() -> Finding:
+    """A round that still collects cannot be released."""
+    text = _("This round is open, so all of this still changes. Close it first: only a closed round is released.")
+    return Finding(kind="open", level="stop", text=text)
+
+
 def _duplicates(items: Sequence[Item]) -> int:
     """Examples that say of a context what another one has said already, case and signs aside."""
     same = Counter((each.context, plain(each.text), each.label) for each in items if each.verified)

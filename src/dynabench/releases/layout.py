@@ -66,7 +66,7 @@ class Layout:
             if column in row:
                 values[group][field] = row[column]
         context = {"values": values["context"], "tag": row["context_tag"]}
-        whole = row | {"context": context, "input": values["input"], "answer": values["answer"]}
+        whole = {"assistance": None} | row | {"context": context, "input": values["input"], "answer": values["answer"]}
         return {name: whole[name] for name in COLUMNS}
 
 

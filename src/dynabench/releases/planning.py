@@ -1,4 +1,4 @@
-"""Reading a round that is closed, and dividing it: what a preview shows and a release does."""
+"""Reading a round and dividing it: what a preview shows, and what a release of a closed round does."""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from dynabench.datasets.rows import COLUMNS, moment
 from dynabench.datasets.scopes import Scope
 from dynabench.db import Database
 from dynabench.language import _
-from dynabench.releases.checks import Report, report
+from dynabench.releases.checks import Report, report, still_open
 from dynabench.releases.splitting import Divided, Item, divide
 from dynabench.rounds import queries, service
 from dynabench.rounds.tables import Round
@@ -70,16 +70,10 @@ class Plan:
 
 
 def subject(session: Session, settings: Settings, task: str, number: int) -> Subject:
-    """The round; raises `NotFound`, and `Conflict` where it may still change by being collected."""
+    """The round; raises `NotFound`, and `Conflict` for a draft."""
     found = service.round_of(session, task, number)
-    if found.state not in ("closed", "released"):
-        raise errors.Conflict(
-            _(
-                "Round %(number)s is %(state)s. Close it first: only a closed round is released.",
-                number=number,
-                state=found.state,
-            )
-        )
+    if found.state == "draft":
+        raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
     versions = {each.id: each for each in session.scalars(queries.versions(task))}
     version = versions[found.version_id]
     what = replace(scopes.scope(session, None, task, number), key=key(settings, task, number), whole=True)
@@ -108,7 +102,10 @@ def records(db: Database, settings: Settings, of: Subject) -> Iterator[dict[str,
 
 
 def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules | None = None) -> Plan:
-    """Divide a closed round by `rules`, by default those of its config. Reads all of it; nothing is locked."""
+    """Divide a round by `rules`, by default those of its config. Reads all of it; nothing is locked.
+
+    While the round is open the report says so, and nothing can be released by it.
+    """
     of = db.read(subject, settings, task, number)
     seen = db.read(fingerprint, of.round_id)
     chosen = rules or of.config.release
@@ -119,7 +116,10 @@ def plan(db: Database, settings: Settings, task: str, number: int, rules: Rules 
         )
     waiting, flags, published = db.read(_open_questions, of)
     divided = divide(items, chosen)
-    return Plan(of, chosen, divided, report(items, divided, chosen, waiting, flags, published), seen)
+    found = report(items, divided, chosen, waiting, flags, published)
+    if of.state == "open":
+        found.findings.insert(0, still_open())
+    return Plan(of, chosen, divided, found, seen)
 
 
 def item(row: dict[str, Any], config: TaskConfig) -> Item:

@@ -54,7 +54,8 @@ class Audience(Part):
 class Plan(Part):
     """A round opens and closes by itself at the moments given. `sampling` names a sampler, by default the task's.
 
-    `contexts` are `all` of the task's or the few that were `chosen` for the round.
+    `contexts` are `all` of the task's or the few that were `chosen` for the round. `programs` says whether they may
+    propose examples: they may unless an owner says otherwise, since all go through one door and one validation.
     """
 
     opens_at: Moment | None = None
@@ -64,6 +65,7 @@ class Plan(Part):
     audience: Audience = Audience()
     sampling: Annotated[str, Field(max_length=60)] | None = None
     contexts: Literal["all", "chosen"] = "all"
+    programs: bool = True
 
     @model_validator(mode="after")
     def _in_order(self) -> "Plan":

@@ -132,6 +132,7 @@ def clone(session: Session, person: Person | None, task_id: str, number: int, pa
         taken |= {"sampling": before.sampling, "contexts": before.contexts}
         _copy(session, RoundContext.context_id, of.id, made.id)
     if "audience" in parts:
+        taken["programs"] = before.programs
         _copy(session, RoundPerson.person_id, of.id, made.id)
     made.plan = Plan(**taken).document()
     subject = {"task": task_id, "round": made.number, "from": number, "parts": ", ".join(parts)}

@@ -38,9 +38,9 @@ def plain(text: str) -> str:
 def groups(text: str) -> Hashes:
     """The different groups of `WIDTH` characters of a text as numbers, in order; of a shorter text one group."""
     codes = np.frombuffer(plain(text).ljust(WIDTH).encode("utf-32-le"), "<u4").astype(np.uint64)
-    windows = np.lib.stride_tricks.sliding_window_view(codes, WIDTH)
+    places = np.arange(len(codes) - WIDTH + 1)[:, None] + np.arange(WIDTH)
     with np.errstate(over="ignore"):
-        return np.unique(_mixed((windows * _PLACES).sum(1, dtype=np.uint64)))
+        return np.unique(_mixed(codes[places] @ _PLACES))
 
 
 def signature(found: Hashes) -> NDArray[np.uint32]:

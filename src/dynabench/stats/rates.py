@@ -100,6 +100,16 @@ def gap(
     return Gap(human, model, _difference(human, model, _correlation(right, share, weight)))
 
 
+def difference(first: Rate, second: Rate) -> Rate:
+    """`first` - `second` of rates over different examples; `n` counts both. Unknown where either is.
+
+    Limits: Zou and Donner's from those of the two, which for Wilson's are Newcombe's.
+    """
+    if first.value is None or second.value is None:
+        return UNKNOWN
+    return _over(_difference(first, second, 0.0), first.n + second.n)
+
+
 def _difference(first: Rate, second: Rate, correlation: float) -> Rate:
     """Zou and Donner's limits for `first` - `second`, which both have a value."""
     a, a_low, a_high = _known(first)

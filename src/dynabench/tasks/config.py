@@ -10,6 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from dynabench.errors import Invalid
 from dynabench.language import _
 from dynabench.tasks import groups, reading, wiring
+from dynabench.tasks.assisting import Assistant
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
@@ -70,6 +71,7 @@ class TaskConfig(Section):
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
     data: Data = Setting(default_factory=Data)
     near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
+    assistant: Assistant = Setting(default_factory=Assistant)
     release: Release = Setting(default_factory=Release)
 
     @model_validator(mode="before")
@@ -281,7 +283,7 @@ class TaskConfig(Section):
 
     def public(self) -> dict[str, Any]:
         """What the API shows of the task: texts, fields with their options, and the rules."""
-        described = self.model_dump(mode="json", by_alias=True, exclude={"link"})
+        described = self.model_dump(mode="json", by_alias=True, exclude={"link": True, "assistant": {"model"}})
         for group in ("context", "input", "answer", "ask"):
             described[group] = [field.public() for field in self.fields(group)]
         described["validate"]["ask"] = [field.public() for field in self.validation.ask]

@@ -12,6 +12,7 @@ from sqlalchemy import Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
+from dynabench.collection.assisting.tables import Assistance
 from dynabench.collection.tables import Example, Explanation, Handout, Prediction, StoredAttribution, VerdictEvent
 from dynabench.datasets.imports import origins, places
 from dynabench.datasets.imports.checks import Ready, check
@@ -142,8 +143,8 @@ def _examples(session: Session, ready: list[Ready], contexts: list[int], people:
 
 
 def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[str, int]) -> None:
-    """Predictions, votes, explanations and attributions."""
-    made: dict[Any, list[dict[str, Any]]] = {Prediction: [], Explanation: [], StoredAttribution: []}
+    """Predictions, votes, explanations, attributions, and what became of suggestions."""
+    made: dict[Any, list[dict[str, Any]]] = {Prediction: [], Explanation: [], StoredAttribution: [], Assistance: []}
     for one, example in zip(ready, ids, strict=True):
         for position, said in enumerate(one.row.predictions):
             made[Prediction].append(said.model_dump() | {"example_id": example, "position": position})
@@ -152,6 +153,8 @@ def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[st
             made[Explanation].append({"example_id": example, "values": one.said, "at": at})
         for words in one.row.attributions:
             made[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": one.at})
+        if one.row.assistance is not None:
+            made[Assistance].append(one.row.assistance.model_dump() | {"example_id": example})
         _votes(session, one, example, people)
     for table, values in made.items():
         if values:

@@ -59,14 +59,17 @@ class Pool:
         """Whether all answers are computed in fp32, so that none need be asked for again."""
         return self.precision in (EXACT, "fp32")
 
-    def add(self, key: str, folder: Path, head: Shape) -> None:
-        """Load an adapter and its head; raises `Invalid` when the files do not fit the encoder."""
+    def add(self, key: str, folder: Path, head: Shape, adapted: bool = True) -> None:
+        """Load an adapter and its head, or a head over the encoder as it is; raises `Invalid` when the files do not fit
+        the encoder.
+        """
         shared = weights.shared()
         with self._turns.hurried():
             if key in self._members:
                 return
             try:
-                adapter = deltas(lora.read(folder / "adapter", shared), shared.layers)
+                matrices = lora.read(folder / "adapter", shared) if adapted else lora.Lora({}, shared.linear())
+                adapter = deltas(matrices, shared.layers)
                 loaded = _load_head(folder / "head.safetensors", head(shared.width))
             except Exception as error:
                 raise Invalid({"adapter": f"The weights cannot be loaded: {error}"}) from error

@@ -168,8 +168,9 @@ STARTS: dict[str, Callable[[Wish], Files]] = {
     "openai-images": _served("openai-images", "url", "model"),
 }
 ELSEWHERE = {
-    "adapter": "`dynabench train` makes them from a recipe.",
-    "extractor": "`dynabench train` makes them from a recipe.",
-    "ngram": "`dynabench train` makes them from a recipe.",
+    "adapter": "`dynabench train` makes them from a recipe, or of rows by `--on`.",
+    "extractor": "`dynabench train` makes them from a recipe, or of rows by `--on`.",
+    "head": "`dynabench train --method head` makes them.",
+    "ngram": "`dynabench train` makes them from a recipe, or of rows by `--on`.",
     "onnx": "`dynabench model export` makes one of another model.",
 }

@@ -57,15 +57,15 @@ def train(recipe: Recipe, rows: Sequence[Row], seed: int, limits: Limits, progre
     settings = recipe.adapter
     body = with_adapter(settings)
     head = Head(body.config.hidden_size, len(recipe.labels), settings.head_dropout)
-    examples = _examples(rows, recipe)
+    examples = examples_of(rows, recipe.inputs, recipe.labels, recipe.max_length)
     parameters = [p for p in body.parameters() if p.requires_grad] + list(head.parameters())
     plan = Plan(examples, settings, limits, rng)
 
-    def loss_of(batch: Sequence[Example]) -> torch.Tensor:
+    def loss(batch: Sequence[Example]) -> torch.Tensor:
         thinned = [_thinned(example, settings.word_dropout, rng) for example in batch]
-        return _step(body, head, thinned, settings.smoothing)
+        return loss_of(said(body, head, thinned), thinned, settings.smoothing)
 
-    fit(parameters, plan, settings, loss_of, progress)
+    fit(parameters, plan, settings, loss, progress)
     return Trained(body.eval(), head.eval(), plan.seconds, plan.seen / len(examples), plan.seen)
 
 
@@ -137,12 +137,15 @@ class Example:
     allowed: tuple[bool, ...]
 
 
-def _examples(rows: Sequence[Row], recipe: Recipe) -> list[Example]:
-    pieces = encode([row.inputs for row in rows], recipe.inputs, recipe.max_length)
-    return [
-        Example(p, recipe.labels.index(row.label), tuple(not row.among or name in row.among for name in recipe.labels))
-        for p, row in zip(pieces, rows, strict=True)
-    ]
+def examples_of(rows: Sequence[Row], inputs: Sequence[str], labels: Sequence[str], max_length: int) -> list[Example]:
+    """Rows as they are trained on."""
+    pieces = encode([row.inputs for row in rows], inputs, max_length)
+    return [Example(p, labels.index(row.label), allowed(row, labels)) for p, row in zip(pieces, rows, strict=True)]
+
+
+def allowed(row: Row, labels: Sequence[str]) -> tuple[bool, ...]:
+    """Which labels the row's annotators could choose from."""
+    return tuple(not row.among or name in row.among for name in labels)
 
 
 class Plan(Generic[E]):
@@ -179,13 +182,18 @@ class Plan(Generic[E]):
 def _batches(examples: Sequence[E], size: int, rng: random.Random) -> Iterator[list[E]]:
     """Batches for ever: shuffled anew each epoch, sorted by length within pools, pools' batches shuffled."""
     while True:
-        order = list(examples)
-        rng.shuffle(order)
-        for start in range(0, len(order), size * POOL):
-            pool = sorted(order[start : start + size * POOL], key=lambda example: len(example.pieces))
-            batches = [pool[i : i + size] for i in range(0, len(pool), size)]
-            rng.shuffle(batches)
-            yield from batches
+        yield from shuffled(examples, size, rng)
+
+
+def shuffled(examples: Sequence[E], size: int, rng: random.Random) -> Iterator[list[E]]:
+    """The batches of one epoch."""
+    order = list(examples)
+    rng.shuffle(order)
+    for start in range(0, len(order), size * POOL):
+        pool = sorted(order[start : start + size * POOL], key=lambda example: len(example.pieces))
+        batches = [pool[i : i + size] for i in range(0, len(pool), size)]
+        rng.shuffle(batches)
+        yield from batches
 
 
 def _thinned(example: Example, share: float, rng: random.Random) -> Example:
@@ -200,15 +208,22 @@ def _thinned(example: Example, share: float, rng: random.Random) -> Example:
     return Example(thin, example.label, example.allowed)
 
 
-def _step(body: Any, head: Head, batch: Sequence[Example], smoothing: float) -> torch.Tensor:
-    ids, types, mask = pad([example.pieces for example in batch])
-    with torch.autocast("cpu", torch.bfloat16):
+def said(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
+    """What the head says of a batch's `pieces`, on the device that the head is on."""
+    device = next(head.parameters()).device
+    ids, types, mask = (part.to(device) for part in pad([example.pieces for example in batch]))
+    with torch.autocast(device.type, torch.bfloat16):
         states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
-    logits = head(states.float(), mask)
-    allowed = torch.tensor([example.allowed for example in batch])
+    logits: torch.Tensor = head(states.float(), mask)
+    return logits
+
+
+def loss_of(logits: torch.Tensor, batch: Sequence[Any], smoothing: float) -> torch.Tensor:
+    """Mean cross entropy of logits (B, labels) for a batch of what has a `label` and the labels `allowed`."""
+    allowed = torch.tensor([example.allowed for example in batch], device=logits.device)
     # A label that was no choice gets a large negative logit rather than -inf, so that smoothing stays finite.
     logits = torch.where(allowed, logits, logits.detach().amin(-1, keepdim=True) - 8.0)
-    labels = torch.tensor([example.label for example in batch])
+    labels = torch.tensor([example.label for example in batch], device=logits.device)
     return cross_entropy(logits, labels, label_smoothing=smoothing)
 
 
@@ -224,13 +239,16 @@ def save(trained: Trained, folder: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     target = folder / "adapter"
-    trained.encoder.save_pretrained(target)
+    trained.encoder.cpu().save_pretrained(target)
     (target / "README.md").unlink(missing_ok=True)
     config = json.loads((target / "adapter_config.json").read_text())
     config["base_model_name_or_path"] = encoder.HUB_ID  # not the folder that it was found in on this machine
     config["target_modules"] = sorted(config["target_modules"])  # a set, in another order each time
     (target / "adapter_config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
     weights = target / "adapter_model.safetensors"
-    for path, tensors in ((weights, load_file(weights)), (folder / "head.safetensors", trained.head.state_dict())):
+    for path, tensors in (
+        (weights, load_file(weights)),
+        (folder / "head.safetensors", trained.head.cpu().state_dict()),
+    ):
         save_file({name: value.half().contiguous() for name, value in tensors.items()}, path)
         path.chmod(0o644)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dynabench.errors import Invalid
 from dynabench.models.backends import windows
-from dynabench.models.backends.network import SpanHead, pad
+from dynabench.models.backends.network import SpanHead
 from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.windows import Reading
-from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, fit, with_adapter
+from dynabench.models.training.adapter import Limits, Plan, Progress, Trained, fit, said, with_adapter
 from dynabench.models.training.questions import Question
 from dynabench.models.training.recipes import Recipe
 
@@ -74,16 +75,13 @@ def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:
     return (touched[0], touched[-1]) if touched else None
 
 
-def loss_of(body: Any, head: SpanHead, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
+def loss_of(body: Any, head: nn.Module, batch: Sequence[Marked], smoothing: float = 0.0) -> torch.Tensor:
     """Mean of the cross entropies of start and end, among each window's passage pieces."""
-    ids, types, mask = pad([example.pieces for example in batch])
-    with torch.autocast("cpu", torch.bfloat16):
-        states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
-    logits = head(states.float(), mask)
+    logits = said(body, head, batch)
     losses = [
         cross_entropy(
             logits[row, example.at : example.at + example.count].T,
-            torch.tensor([example.first, example.last]),
+            torch.tensor([example.first, example.last], device=logits.device),
             label_smoothing=smoothing,
         )
         for row, example in enumerate(batch)

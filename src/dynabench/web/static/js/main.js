@@ -10,6 +10,7 @@ import "./rank-list.js";
 import "./region-picker.js";
 import "./repeated-rows.js";
 import "./slide-field.js";
+import "./used-suggestion.js";
 import "./span-picker.js";
 import "./token-strip.js";
 import "./upload-progress.js";

@@ -1,0 +1,100 @@
+"""garak's `report.jsonl` and `hitlog.jsonl`: prompts, and which detectors say that the model failed on them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dynabench.adversaries.reports.base import Found, LeftOut, Report
+from dynabench.errors import Invalid
+
+COMPLETE = 2
+"""The status of an attempt that detectors have looked at; it was written before without."""
+HIT = 0.5
+"""From this score on a detector says that the model failed; garak's own threshold."""
+
+
+def read(path: Path) -> Report:
+    """The prompts on which the model failed as proposals. Raises `Invalid` for another file."""
+    found: dict[str, Found] = {}
+    left: list[LeftOut] = []
+    version, generator, known = "unknown", "", False
+    for at, entry in _entries(path):
+        kind = entry.get("entry_type", "hit" if "attempt_id" in entry else "")
+        known = known or kind in ("init", "attempt", "hit", "start_run setup")
+        if kind == "init":
+            version = str(entry.get("garak_version", version))
+        elif kind == "start_run setup":
+            generator = _generator(entry)
+        elif kind == "hit" or (kind == "attempt" and entry.get("status") == COMPLETE):
+            made = _read(at, entry, generator)
+            if isinstance(made, LeftOut):
+                left.append(made)
+            else:
+                found.setdefault(str(entry.get("uuid") or entry.get("attempt_id") or at), made)
+    if not known:
+        raise Invalid({"file": f"{path.name} is no report of garak."})
+    return Report("garak", version, list(found.values()), left)
+
+
+def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                entry = None
+            if not isinstance(entry, dict):
+                raise Invalid({"file": f"Line {number} is no JSON object."})
+            yield f"line {number}", entry
+
+
+def _read(at: str, entry: dict[str, Any], generator: str) -> Found | LeftOut:
+    hits = _hits(entry)
+    if not hits:
+        return LeftOut(at, "No detector says that the model failed.")
+    said = _said(entry.get("prompt"))
+    if said is None:
+        return LeftOut(at, "The prompt is no single text: it has several turns, or none in words.")
+    outputs = entry.get("outputs") or [entry.get("output")]
+    texts = [text for each in outputs if (text := _text(each))]
+    facts = {
+        "probe": entry.get("probe_classname") or entry.get("probe"),
+        "detectors": sorted(hits),
+        "score": max(hits.values()),
+        "goal": entry.get("goal"),
+        "generator": entry.get("generator") or generator,
+        "output": texts[0][:500] if texts else None,
+    }
+    return Found(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
+
+
+def _hits(entry: dict[str, Any]) -> dict[str, float]:
+    """The highest score of each detector that says that the model failed."""
+    if "attempt_id" in entry:
+        return {str(entry.get("detector", "")): float(entry.get("score") or 0.0)}
+    scores = entry.get("detector_results") or {}
+    best = {
+        name: max((float(each) for each in given if each is not None), default=0.0) for name, given in scores.items()
+    }
+    return {name: score for name, score in best.items() if score >= HIT}
+
+
+def _said(prompt: Any) -> str | None:
+    """The one text that was said to the model; older versions wrote it as it is."""
+    if isinstance(prompt, dict) and "turns" in prompt:
+        turns = [_text(turn.get("content")) for turn in prompt["turns"] if turn.get("role") == "user"]
+        return turns[0] if len(turns) == 1 and len(prompt["turns"]) == 1 else None
+    return _text(prompt)
+
+
+def _text(message: Any) -> str | None:
+    found = message.get("text") if isinstance(message, dict) else message
+    return found if isinstance(found, str) and found.strip() else None
+
+
+def _generator(entry: dict[str, Any]) -> str:
+    names = (("plugins.target_type", "plugins.target_name"), ("plugins.model_type", "plugins.model_name"))
+    return next((f"{entry[kind]} {entry.get(name) or ''}".strip() for kind, name in names if entry.get(kind)), "")

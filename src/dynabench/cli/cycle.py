@@ -1,0 +1,176 @@
+"""`dynabench cycle`: a round closes and is released, models learn from it, the best becomes the next round's target."""
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from dynabench.cli.cycle_simulate import simulate
+from dynabench.cli.operator import AsJson, database, say
+from dynabench.settings import get_settings
+
+if TYPE_CHECKING:
+    from dynabench.cycle.schemas import TurnOut
+    from dynabench.db import Database
+
+app = typer.Typer(help="Turn the cycle: release, train, promote, open the next round.")
+app.command("simulate")(simulate)
+PATIENCE = 15.0
+"""Seconds after which somebody is told that no worker runs."""
+POLL = 0.5
+Id = Annotated[int | None, typer.Option("--turn", min=1, help="The turn; by default the newest.")]
+
+
+@app.callback()
+def cycle() -> None:
+    """Turn the cycle of a task: close a round, release it, train and compare models, open the next round."""
+
+
+@app.command("run")
+def run(
+    task: str,
+    plan: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="YAML: candidates, train, promote, next, release.")
+    ] = None,
+    number: Annotated[
+        int | None, typer.Option("--round", min=1, help="The round to begin with; by default the open one.")
+    ] = None,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Release in spite of warnings.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Do a whole turn of TASK as one job of the worker: close, release, train, evaluate, promote, open, report.
+
+    It goes on after a crash, and when this command is ended. Exit status 1 where it stopped before its end.
+    """
+    from dynabench.cycle import foresight, service
+    from dynabench.cycle import plan as plans
+
+    chosen = plans.parse(plan.read_text(encoding="utf-8") if plan else "")
+    if anyway:
+        chosen = chosen.model_copy(update={"anyway": True})
+    with database() as db:
+        if dry_run:
+            found = db.read(foresight.foresee, get_settings(), None, task, chosen, number)
+            say(as_json, found.model_dump(mode="json"), "\n".join(foresight.told(found)))
+            return
+        made = db.write(lambda session: service.start(session, None, task, chosen, number).id)
+        _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
+
+
+@app.command("status")
+def status(task: str, turn: Id = None, as_json: AsJson = False) -> None:
+    """Say how a turn of TASK goes, or what came of it."""
+    with database() as db:
+        _tell(_one(db, task, turn), as_json)
+
+
+@app.command("pause")
+def pause(task: str, turn: Id = None, as_json: AsJson = False) -> None:
+    """Let the turn of TASK rest; nothing that is done gets lost."""
+    from dynabench.cycle import service
+
+    with database() as db:
+        made = db.write(lambda session: service.pause(session, None, task, turn).id)
+        _tell(_one(db, task, made), as_json)
+
+
+@app.command("resume")
+def resume(
+    task: str,
+    turn: Id = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Let a turn of TASK go on that was paused or stopped, from where it was."""
+    from dynabench.cycle import service
+
+    with database() as db:
+        made = db.write(lambda session: service.resume(session, None, task, turn).id)
+        _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
+
+
+@app.command("undo")
+def undo(
+    task: str,
+    turn: Id = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a promotion of TASK back: a round with the targets of before takes the place of the turn's next round."""
+    from dynabench.cycle import opening
+
+    with database() as db:
+        found = _one(db, task, turn)
+        if not yes:
+            typer.confirm(f"Close round {found.next} and go on with {', '.join(found.present)}?", abort=True)
+        made = db.write(lambda session: opening.undo(session, get_settings(), None, task, found.id).id)
+        _tell(_one(db, task, made), as_json)
+
+
+def _one(db: "Database", task: str, id: int | None) -> "TurnOut":
+    from dynabench.cycle import views
+
+    return views.one(db, get_settings(), None, task, id)
+
+
+def _watched(db: "Database", task: str, id: int, as_json: bool) -> "TurnOut":
+    """The turn once it goes on no more; a bar tells how far it is."""
+    begun, warned = time.monotonic(), False
+    console = Console(stderr=True, quiet=as_json)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        bar = shown.add_task("", total=None, what="")
+        while True:
+            found = _one(db, task, id)
+            if found.state not in ("queued", "running"):
+                return found
+            at = found.progress
+            total = (at.of or None) if at else None
+            shown.update(bar, description=found.step, total=total, completed=at.done if at else 0,
+                         what=at.what if at else "")  # fmt: skip
+            if found.state == "queued" and not warned and time.monotonic() - begun > PATIENCE:
+                console.print("No worker has taken it yet: `dynabench serve` or `dynabench worker` does.")
+                warned = True
+            time.sleep(POLL)
+
+
+def _end(found: "TurnOut", as_json: bool, wait: bool) -> None:
+    _tell(found, as_json)
+    raise typer.Exit(0 if not wait or found.state == "done" else 1)
+
+
+def _tell(found: "TurnOut", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found.model_dump(mode="json")))
+        return
+    typer.echo("\n".join(_lines(found)))
+
+
+def _lines(found: "TurnOut") -> list[Any]:
+    said = [f"Turn {found.id} of {found.task}, round {found.round}: {found.state} ({found.step})"]
+    if found.reason:
+        said.append(found.reason)
+    if found.release:
+        said.append(f"Release of round {found.round}: sha256 {found.release}")
+    for each in found.candidates:
+        told = f" on {each.rows:,} rows in {each.seconds:g} s" if each.rows and each.seconds is not None else ""
+        said.append(f"{each.name}{f'@{each.version}' * bool(each.version)}: {each.state}{told} {each.reason}".rstrip())
+    if found.report:
+        for row in found.report.rounds:
+            low, high, value = row.change.low or 0.0, row.change.high or 0.0, row.change.value or 0.0
+            said.append(
+                f"Round {row.round}, {row.n} rows: error {(row.old.value or 0):.1%} -> {(row.new.value or 0):.1%}, "
+                f"change {value * 100:+.1f} points ({low * 100:+.1f} to {high * 100:+.1f})"
+            )
+        said.append(found.report.why)
+    if found.back:
+        said.append(f"Undone: round {found.back} goes on with {', '.join(found.present)}.")
+    elif found.next:
+        said.append(f"Next: round {found.next}.")
+    return said

@@ -1,0 +1,188 @@
+"""`dynabench adversary run` and `import`: programs at the door of a platform."""
+
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dynabench.cli.operator import AsJson, bar, refusals, say
+
+Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
+Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Propose nothing: say what would be.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", help="An option of the adversary as NAME=VALUE. Again for more.")
+]
+
+
+def pairs(given: list[str] | None) -> dict[str, str]:
+    """What an option gave as NAME=VALUE."""
+    from dynabench.errors import Invalid
+
+    made = {}
+    for each in given or ():
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise Invalid({"option": f"Write NAME=VALUE, not {each!r}."})
+        made[name.strip()] = value.strip()
+    return made
+
+
+def options(given: list[str] | None) -> dict[str, Any]:
+    """What `--option` gave: numbers, true and false are read as such."""
+    import json
+
+    made: dict[str, Any] = {}
+    for name, value in pairs(given).items():
+        try:
+            made[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            made[name.replace("-", "_")] = value
+    return made
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="The task, of which a round is open.")],
+    with_: Annotated[str, typer.Option("--with", help="The adversary.")],
+    url: Server = "http://127.0.0.1:8000",
+    token: Token = "",
+    contexts: Annotated[int, typer.Option(min=1, help="Contexts in all, those of earlier runs with them.")] = 20,
+    queries: Annotated[int | None, typer.Option(min=1, help="Queries of a target, for each context.")] = 200,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Seconds for each context.")] = None,
+    cost: Annotated[
+        float | None, typer.Option(min=0, help="Dollars for models of the adversary's own, in all.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Attack this installed model in place of the round's targets.")] = "",
+    texts: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="JSONL of inputs with answers to start from.")
+    ] = None,
+    only_fooling: Annotated[bool, typer.Option(help="Keep back what does not fool.")] = False,
+    journal: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Where to note what was done; by default TASK-ADVERSARY.jsonl.")
+    ] = None,
+    option: Options = None,
+    dry_run: Dry = False,
+    as_json: AsJson = False,
+) -> None:
+    """Attack the open round's targets and propose what comes of it, one example a context, for people to check.
+
+    What was done is noted in a file: the same command goes on where it was stopped, and sends nothing twice.
+    """
+    from dynabench.adversaries import known, running
+    from dynabench.adversaries import texts as files
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.language_model import SHOTS, Informed
+    from dynabench.adversaries.proposing import Budget
+    from dynabench.adversaries.site import Site
+    from dynabench.client import Client
+
+    with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
+        adversary = known.make(with_, **options(option))
+        if callable(close := getattr(adversary, "close", None)):
+            stack.callback(close)
+        site = Site(client, task)
+        if isinstance(adversary, Informed):
+            adversary.inform(site.told, site.successes(SHOTS) if token else ())
+        about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
+        noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
+        plan = running.Plan(
+            contexts=contexts,
+            budget=Budget(queries, seconds, cost),
+            cost=cost,
+            only_fooling=only_fooling,
+            dry=dry_run,
+            texts=files.read(texts, site.inputs, site.contexts, site.answers) if texts else (),
+        )
+        steps = []
+        with bar(f"{adversary.name} on {task}", as_json) as tell:
+            tell(noted.done, contexts)
+            for step in running.run(site, adversary, noted, plan, _local(model)):
+                steps.append(step)
+                tell(noted.done if not dry_run else len(steps), contexts)
+    told = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
+    answer = about | {
+        "contexts": noted.done,
+        "proposed": noted.sent,
+        "fooled": noted.fooled,
+        "refused": [{"context": each.context, "why": each.refused} for each in steps if each.refused],
+        "queries": noted.queries,
+        "cost": noted.cost,
+        "now": dict(told),
+    }
+    answer |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}
+    say(as_json, answer, _said(answer, dry_run))
+
+
+def _local(name: str) -> Any:
+    if not name:
+        return None
+    from dynabench.adversaries.attacking import Local
+    from dynabench.models import catalog
+
+    wanted, _, version = name.partition("@")
+    return Local(catalog.open_model(catalog.entry(wanted, version or None).folder))
+
+
+def _said(answer: dict[str, Any], dry: bool) -> str:
+    lines = [
+        f"{answer['program']} {answer['version']} on {answer['task']}, round {answer['round']}: "
+        f"{answer['contexts']} contexts, {answer['proposed']} proposed, {answer['fooled']} fooled, "
+        f"{len(answer['refused'])} refused; {answer['queries']:,} queries, ${answer['cost']:.4f}."
+    ]
+    lines += [f"Context {each['context']} was refused: {each['why']}" for each in answer["refused"]]
+    for each in answer.get("would_propose", ()) if dry else ():
+        lines.append(f"Would propose: {each['input']} as {each['answer']}")
+    return "\n".join(lines)
+
+
+def bring(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What the other program wrote.")],
+    from_: Annotated[str, typer.Option("--from", help="garak, promptfoo or textattack.")],
+    task: Annotated[str, typer.Option("--task", help="The task, of which a round is open.")],
+    url: Server = "http://127.0.0.1:8000",
+    token: Token = "",
+    text: Annotated[str, typer.Option(help="Which of several texts is the input.")] = "",
+    label: Annotated[list[str] | None, typer.Option(help="THEIRS=OURS: what an answer of theirs is here.")] = None,
+    answer: Annotated[list[str] | None, typer.Option(help="FIELD=VALUE: the answer that is right for all.")] = None,
+    journal: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Where to note what was done; by default FILE.TASK.jsonl.")
+    ] = None,
+    dry_run: Dry = False,
+    as_json: AsJson = False,
+) -> None:
+    """Propose what garak, promptfoo or TextAttack found, for people to check; say line by line what is not taken."""
+    import hashlib
+
+    from dynabench.adversaries import importing, reports
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.site import Site
+    from dynabench.client import Client
+
+    with refusals(), Client(url, token, timeout=120) as client:
+        report = reports.read(from_, file)
+        site = Site(client, task)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        about = {
+            "task": task,
+            "round": site.round,
+            "program": report.program,
+            "version": report.version,
+            "file": digest,
+        }
+        noted = Journal.open(journal or file.with_name(f"{file.name}.{task}.jsonl"), about)
+        labels = {name: str(value) for name, value in pairs(label).items()}
+        mapped = importing.Mapped(text, labels, pairs(answer))
+        steps = []
+        with bar(f"{report.program} into {task}", as_json) as tell:
+            for step in importing.bring(site, noted, report, mapped, dry_run):
+                steps.append(step)
+                tell(len(steps), len(report.found) + len(report.left_out))
+    left = [{"at": each.context, "why": each.refused} for each in steps if each.refused]
+    told: dict[str, Any] = about | {"proposed": noted.sent, "fooled": noted.fooled, "not_taken": left}
+    told |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}
+    lines = [f"{report.program} {report.version}: {noted.sent} proposed, {noted.fooled} fooled, {len(left)} not taken."]
+    lines += [f"{each['at']}: {each['why']}" for each in left]
+    lines += [f"Would propose: {each['input']} as {each['answer']}" for each in told.get("would_propose", ())]
+    say(as_json, told, "\n".join(lines))

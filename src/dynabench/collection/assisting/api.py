@@ -1,0 +1,74 @@
+"""Suggestions as JSON."""
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from dynabench.accounts.auth import Member
+from dynabench.accounts.tables import Person
+from dynabench.collection.assisting import service
+from dynabench.collection.assisting.providers import World
+from dynabench.collection.assisting.service import Offered
+from dynabench.collection.assisting.tables import Suggestion
+from dynabench.security import RowId, throttle
+
+router = APIRouter()
+
+
+class SuggestionsIn(BaseModel):
+    """What is written so far, by field; edits are made of it, and nearer examples found by it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: dict[str, Any] = Field({}, max_length=20)
+
+
+class SuggestionOut(BaseModel):
+    """A text for a `field` of the input, by one of the task's providers.
+
+    `about` tells the `edit` that was made, or the `context` of the earlier example and how much `alike` it is.
+    """
+
+    id: int
+    provider: str
+    model: str
+    version: str
+    field: str
+    text: str
+    about: dict[str, Any]
+    latency_ms: float
+    at: datetime
+
+    @classmethod
+    def of(cls, suggestion: Suggestion) -> "SuggestionOut":
+        """As JSON."""
+        return cls(**{name: getattr(suggestion, name) for name in cls.model_fields})
+
+
+class SuggestionsOut(BaseModel):
+    """What was suggested; `problems` says why a provider had nothing."""
+
+    items: list[SuggestionOut]
+    problems: list[str]
+
+
+@router.post("/handouts/{id}/suggestions", status_code=201)
+async def suggest(request: Request, id: RowId, person: Member, body: SuggestionsIn | None = None) -> SuggestionsOut:
+    """Ask for suggestions on a context that was given to you, in an arm that offers help with writing.
+
+    What is shown is recorded. Name the one that you used as `suggestion` of your example.
+    """
+    offered = await suggested(request, person, id, body.input if body else {})
+    return SuggestionsOut(items=[SuggestionOut.of(each) for each in offered.items], problems=list(offered.problems))
+
+
+async def suggested(request: Request, person: Person, handout: int, input: dict[str, Any], task: str = "") -> Offered:
+    """What somebody is shown on a handout of theirs (of this task, where named)."""
+    throttle(request, "suggestions", 30, 60)
+    state = request.app.state
+    asked = await state.db.aread(service.ask, person, handout, input, task)
+    brought = await service.bring(asked, World(state.db, state.host))  # nothing is held while models think
+    offered: Offered = await state.db.awrite(service.keep, asked, brought)
+    return offered

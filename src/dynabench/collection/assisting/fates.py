@@ -1,0 +1,58 @@
+"""What became of suggestions: told when an example is recorded, by the server alone."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import Levenshtein
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.collection.assisting.tables import Assistance, Suggestion
+from dynabench.language import _
+from dynabench.rounds import arms
+
+if TYPE_CHECKING:
+    from dynabench.collection.drafts import Draft
+
+OUTCOMES = ("accepted", "edited", "ignored")
+
+
+def used(session: Session, handout_id: int, suggestion_id: int | None) -> int | None:
+    """The suggestion that a text was made from; `Invalid` where none such was shown on this handout."""
+    if suggestion_id is None:
+        return None
+    found = session.get(Suggestion, suggestion_id)
+    if found is None or found.handout_id != handout_id:
+        raise errors.Invalid({"suggestion": _("Nothing was suggested to you here under this number. Leave it out.")})
+    return suggestion_id
+
+
+def note(session: Session, draft: "Draft", example_id: int) -> None:
+    """Write down what became of what was suggested on the draft's handout; nothing where nothing was."""
+    given = draft.handout
+    if given is None or not arms.assisted(given.place.arms, given.arm):
+        return
+    shown = session.scalars(select(Suggestion).where(Suggestion.handout_id == given.id).order_by(Suggestion.id)).all()
+    if shown:
+        session.add(_became(shown, draft, example_id))
+
+
+def _became(shown: Sequence[Suggestion], draft: "Draft", example_id: int) -> Assistance:
+    """Accepted: the text is word for word a suggestion's, whether or not its author says that they used one."""
+    texts = {each.field: str(draft.input.get(each.field) or "") for each in shown}
+    mine = next((each for each in shown if each.id == draft.suggestion), None)
+    same = [each for each in shown if each.text == texts[each.field]]
+    origin = mine if mine in same else same[0] if same else mine
+    if origin is None:
+        return Assistance(example_id=example_id, shown=len(shown), outcome="ignored")
+    return Assistance(
+        example_id=example_id,
+        shown=len(shown),
+        outcome="accepted" if origin in same else "edited",
+        distance=Levenshtein.distance(origin.text, texts[origin.field]),
+        provider=origin.provider,
+        model=origin.model,
+        version=origin.version,
+        text=origin.text,
+    )

@@ -1,0 +1,171 @@
+"""The rules of help with writing: who may ask for suggestions, where, and how often; what was shown is written down."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.accounts.tables import Person
+from dynabench.collection import partaking
+from dynabench.collection.assisting.providers import Asked, Suggested, World, providers
+from dynabench.collection.assisting.tables import Suggestion
+from dynabench.collection.tables import Handout
+from dynabench.language import _
+from dynabench.rounds import arms, people
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Round
+from dynabench.tasks.assisting import helped
+from dynabench.tasks.fields import FieldError, Text
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What one provider suggested, in so many milliseconds, or the sentence that says why not."""
+
+    provider: str
+    found: Sequence[Suggested]
+    latency_ms: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What is shown now; `problems` are sentences about providers that had nothing to say."""
+
+    items: Sequence[Suggestion]
+    problems: Sequence[str]
+
+
+def ask(session: Session, person: Person, handout_id: int, input: Mapping[str, Any], task_id: str = "") -> Asked:
+    """Check that somebody may ask for suggestions on a handout of theirs (of this task, where named).
+
+    Raises `NotFound` where it is not theirs, `Conflict` where its round is over, its arm offers no help, or they asked
+    as often as the task allows.
+    """
+    handout = session.get(Handout, handout_id)
+    if handout is None or handout.person_id != person.id:
+        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
+    of = session.get_one(Round, handout.round_id)
+    if task_id and of.task_id != task_id:
+        raise errors.NotFound(_("Nothing was given to you under %(handout_id)s.", handout_id=handout_id))
+    people.require_seat(session, person, of.task_id)
+    if of.state != "open":
+        raise errors.Conflict(_("Round %(number)s is closed.", number=of.number))
+    partaking.admit(session, person, of)
+    config = rounds.config_of(session, of.version_id)
+    field = helped(config)
+    if field is None or not arms.assisted(of.arms, handout.arm):
+        raise errors.Conflict(_("No help with writing is offered here."))
+    times = asked_before(session, handout.id)
+    if times >= config.assistant.times:
+        raise errors.Conflict(
+            _("You asked %(times)s times on this one, which is all there are. Choose one, or go on alone.", times=times)
+        )
+    context = session.get_one(Context, handout.context_id)
+    draft = input.get(field.name)
+    return Asked(
+        task_id=of.task_id,
+        person_id=person.id,
+        handout_id=handout.id,
+        context_id=context.id,
+        config=config,
+        field=field,
+        context=config.shown_context(context.values),
+        goal=handout.goal,
+        draft=_clean(field, draft) or "",
+        seed=f"{handout.id}:{times}",
+    )
+
+
+async def bring(asked: Asked, world: World) -> list[Brought]:
+    """What all providers of the config suggest, asked at once."""
+    known, found = providers(), dict[str, Brought]()
+
+    async def one(name: str) -> None:
+        begun = time.perf_counter()
+        said: Sequence[Suggested] = ()
+        problem = ""
+        try:
+            said = await known[name](asked, world)
+        except (errors.Unavailable, errors.Invalid) as refused:
+            problem = refused.detail
+        found[name] = Brought(name, said, round((time.perf_counter() - begun) * 1000, 3), problem)
+
+    async with anyio.create_task_group() as group:
+        for name in asked.config.assistant.providers:
+            group.start_soon(one, name)
+    return [found[name] for name in asked.config.assistant.providers]
+
+
+def keep(session: Session, asked: Asked, brought: Sequence[Brought]) -> Offered:
+    """Write down what is shown: in turn from each provider, nothing twice on one handout, nothing the field refuses."""
+    session.get_one(Handout, asked.handout_id, with_for_update=True)
+    times = asked_before(session, asked.handout_id)
+    if times >= asked.config.assistant.times:
+        raise errors.Conflict(_("You asked for suggestions twice at once. Reload the page to see them."))
+    texts = select(Suggestion.text).where(Suggestion.handout_id == asked.handout_id)
+    known = {asked.draft, *session.scalars(texts)}
+    made: list[Suggestion] = []
+    waiting = [(each, list(each.found)) for each in brought]
+    while len(made) < asked.most and any(rest for _, rest in waiting):
+        for each, rest in waiting:
+            if (suggestion := _next(asked, each, rest, known)) is not None and len(made) < asked.most:
+                suggestion.asking = times + 1
+                made.append(suggestion)
+    session.add_all(made)
+    session.flush()
+    return Offered(made, [each.problem for each in brought if each.problem])
+
+
+def _next(asked: Asked, brought: Brought, rest: list[Suggested], known: set[str]) -> Suggestion | None:
+    """The provider's next text that is new; what is passed over is forgotten."""
+    while rest:
+        one = rest.pop(0)
+        text = _clean(asked.field, one.text)
+        if text is None or text in known:
+            continue
+        known.add(text)
+        return Suggestion(
+            handout_id=asked.handout_id,
+            person_id=asked.person_id,
+            provider=brought.provider,
+            model=one.model,
+            version=one.version,
+            field=asked.field.name,
+            text=text,
+            about=dict(one.about),
+            latency_ms=brought.latency_ms,
+        )
+    return None
+
+
+def _clean(field: Text, raw: object) -> str | None:
+    """A text as the field stores it; None where it is empty or refused."""
+    try:
+        return field.check(raw) if isinstance(raw, str) else None
+    except FieldError:
+        return None
+
+
+def asked_before(session: Session, handout_id: int) -> int:
+    """How often suggestions were shown on a handout: one index range."""
+    latest = select(func.max(Suggestion.asking)).where(Suggestion.handout_id == handout_id)
+    return session.scalar(latest) or 0
+
+
+def shown(session: Session, handout_id: int) -> Sequence[Suggestion]:
+    """What was shown last on a handout."""
+    last = asked_before(session, handout_id)
+    mine = select(Suggestion).where(Suggestion.handout_id == handout_id, Suggestion.asking == last)
+    return session.scalars(mine.order_by(Suggestion.id)).all()
+
+
+def forget(session: Session, person_id: int) -> None:
+    """Delete what was suggested to somebody; what became of it stands beside their examples."""
+    statement = delete(Suggestion).where(Suggestion.person_id == person_id)
+    session.execute(statement.execution_options(synchronize_session=False))

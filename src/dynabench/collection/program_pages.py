@@ -1,0 +1,44 @@
+"""The programs of a round as a table to download."""
+
+import csv
+import io
+
+from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench.accounts.auth import Viewer
+from dynabench.collection import programs
+from dynabench.collection.program_schemas import ProgramRow
+from dynabench.rounds import service as rounds
+from dynabench.rounds import views
+from dynabench.rounds.schemas import Number
+
+router = APIRouter()
+
+RATES = ("mer", "vmer")
+PLAIN = [name for name in ProgramRow.model_fields if name not in RATES]
+HEADER = [*PLAIN, *(f"{name}{end}" for name in RATES for end in ("", "_low", "_high"))]
+
+
+@router.get("/tasks/{task}/rounds/{n}/programs.csv", name="programs_csv")
+async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Response:
+    """One line for each version of a program."""
+
+    def read(session: Session) -> list[ProgramRow]:
+        views.visible_round(session, viewer, task, n)
+        return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for row in await request.app.state.db.aread(read):
+        limits = [each for rate in (row.mer, row.vmer) for each in (rate.value, rate.low, rate.high)]
+        writer.writerow([_safe(getattr(row, name)) for name in PLAIN] + limits)
+    named = {"Content-Disposition": f'attachment; filename="{task}-round-{n}-programs.csv"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
+
+
+def _safe(cell: object) -> object:
+    """A name that a spreadsheet would take for a formula, with an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

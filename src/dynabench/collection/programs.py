@@ -1,0 +1,157 @@
+"""Programs that propose examples in a round: what each brought and what that took, and how they do beside people."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, case, func, select
+from sqlalchemy.orm import Session
+
+from dynabench.collection import statistics
+from dynabench.collection.figure_schemas import RateOut
+from dynabench.collection.program_schemas import ComparedOut, ProgramRow, ProgramsOut
+from dynabench.collection.program_tables import Proposed
+from dynabench.collection.tables import Example, Standing
+from dynabench.rounds import arms
+from dynabench.rounds.tables import Round
+from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
+from dynabench.stats.rates import UNKNOWN, Rate, difference
+from dynabench.stats.verdict import Verdict
+
+COUNTS = ("examples", "fooled", "validated", "resolved", "unknown")
+MOST = 200  # programs that a board shows: whoever sends examples names them
+
+
+@dataclass(frozen=True)
+class Line:
+    """One version of a program; `people` ran it. Rates have Wilson's intervals, `cost` is in dollars.
+
+    Queries and cost are what the programs say of all their examples that were neither retracted nor hidden.
+    """
+
+    name: str
+    version: str
+    people: int
+    counts: Counts
+    rates: ErrorRates
+    queries: int
+    cost: float
+
+    @property
+    def queries_per_fooled(self) -> float | None:
+        """Queries for each example that fooled; None where none did."""
+        return self.queries / self.counts.fooled if self.counts.fooled else None
+
+    @property
+    def cost_per_validated(self) -> float | None:
+        """Cost of each useful example: one that fooled and was found correct; None where there is none."""
+        return self.cost / self.counts.validated if self.counts.validated else None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A rate of `people`, clustered by annotator, that of `programs`, by example, and the first minus the second."""
+
+    people: Rate
+    programs: Rate
+    difference: Rate
+
+
+@dataclass(frozen=True)
+class Board:
+    """The programs of a round, best first, and people beside them."""
+
+    lines: Sequence[Line]
+    mer: Compared
+    vmer: Compared
+
+
+def board(session: Session, of: Round) -> Board:
+    """What programs brought to a round: reads each of their examples once, a standing for each, and the tallies.
+
+    Arms in which no model is asked are left out. Best is most validated fooling examples, then most fooling ones, then
+    fewest examples.
+    """
+    controls = arms.without_targets(of.arms)
+    lines = [_line(row) for row in session.execute(_sums(of.id, controls))]
+    people = statistics.statistics(session, of, by=()).total.clustered if lines else _NOBODY
+    total = sum((line.counts for line in lines), Counts())
+    programs = error_rates(total)
+    return Board(lines, _compared(people.mer, programs.mer), _compared(people.vmer, programs.vmer))
+
+
+_NOBODY = ErrorRates(UNKNOWN, UNKNOWN, UNKNOWN)
+
+
+def _compared(people: Rate, programs: Rate) -> Compared:
+    return Compared(people, programs, difference(people, programs))
+
+
+def _line(row: Any) -> Line:
+    counts = Counts(**{name: int(getattr(row, name)) for name in COUNTS})
+    return Line(
+        name=row.name,
+        version=row.version,
+        people=int(row.people),
+        counts=counts,
+        rates=error_rates(counts),
+        queries=int(row.queries),
+        cost=float(row.cost),
+    )
+
+
+def told(found: Board) -> ProgramsOut:
+    """As JSON."""
+    return ProgramsOut(items=[_row(line) for line in found.lines], mer=_both(found.mer), vmer=_both(found.vmer))
+
+
+def _row(line: Line) -> ProgramRow:
+    return ProgramRow(
+        name=line.name,
+        version=line.version,
+        people=line.people,
+        mer=_rate(line.rates.mer),
+        vmer=_rate(line.rates.vmer),
+        queries=line.queries,
+        cost=line.cost,
+        queries_per_fooled=line.queries_per_fooled,
+        cost_per_validated=line.cost_per_validated,
+        **{name: getattr(line.counts, name) for name in COUNTS},
+    )
+
+
+def _both(found: Compared) -> ComparedOut:
+    return ComparedOut(people=_rate(found.people), programs=_rate(found.programs), difference=_rate(found.difference))
+
+
+def _rate(rate: Rate) -> RateOut:
+    return RateOut(value=rate.value, low=rate.low, high=rate.high)
+
+
+def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:
+    """Sums by program and version: one range of the index of rounds, two probes for each example."""
+
+    def count(condition: Any) -> Any:
+        return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+    correct = Standing.verdict == str(Verdict.CORRECT)
+    validated, fooled = count(Standing.fooled & correct), count(Standing.fooled)
+    sums = (
+        func.count().label("examples"),
+        fooled.label("fooled"),
+        validated.label("validated"),
+        count(Standing.fooled & (Standing.verdict != str(Verdict.PENDING))).label("resolved"),
+        count(Standing.fooled.is_(None)).label("unknown"),
+        func.count(Example.author_id.distinct()).label("people"),
+        func.sum(Proposed.queries).label("queries"),
+        func.sum(Proposed.cost).label("cost"),
+    )
+    return (
+        select(Proposed.name, Proposed.version, *sums)
+        .join(Standing, Standing.example_id == Proposed.example_id)
+        .join(Example, Example.id == Proposed.example_id)
+        .where(Proposed.round_id == round_id, ~Standing.retracted, ~Standing.hidden, Example.arm.not_in(controls))
+        .group_by(Proposed.name, Proposed.version)
+        .order_by(validated.desc(), fooled.desc(), func.count(), Proposed.name, Proposed.version)
+        .limit(MOST)
+    )

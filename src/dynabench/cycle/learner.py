@@ -1,0 +1,88 @@
+"""The process in which a candidate is trained and then checked as a submission is.
+
+`python -m dynabench.cycle.learner` reads a JSON document from its standard input and writes lines of JSON to its
+standard output: `{"step": text}` as it goes on, then `{"report": ...}`. It ends when the worker does, and one at a time
+trains in a folder, so that a worker that is begun anew after a crash finds nobody else there.
+"""
+
+import fcntl
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from dynabench.cycle import sources
+from dynabench.cycle.sources import Released
+from dynabench.errors import Problem
+from dynabench.models import checking
+from dynabench.models.checking.trial import told
+from dynabench.models.training.retraining import retrain
+from dynabench.settings import get_settings
+from dynabench.tasks import TaskConfig
+
+EVERY = 0.5
+"""Seconds between two looks at whether the worker lives."""
+
+
+def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
+    """Train the candidate that `given` describes into `<folder>/model`, and check it; the report.
+
+    What was trained before is found there, what was begun goes on.
+    """
+    config, folder = TaskConfig.parse(given["config"]), Path(given["folder"])
+    released = [Released(**each) for each in given["released"]]
+    begun = time.monotonic()
+    say("reading")
+    try:
+        made = sources.mix(get_settings(), config, released, given["outside"])
+        retrain(
+            made,
+            folder / "model",
+            name=given["name"],
+            method=given["method"],
+            base=given["base"],
+            seed=given["seed"],
+            epochs=given["epochs"],
+            minutes=given["minutes"],
+            checkpoints=folder / "checkpoints",
+            progress=lambda stage, share, remark: say(f"{stage} {share:.0%} {remark}".strip()),
+        )
+    except Problem as problem:
+        return {"passed": False, "reason": told(problem)}
+    rows, seconds = sum(len(part.rows) for part in made.parts), time.monotonic() - begun
+    say("checking")
+    found = checking.check(folder / "model", config, lambda name: say(f"checking: {name}"), 0.2)
+    first = next((step for step in found.steps if step.state == "failed"), None)
+    reason = f"{first.name}: {first.told}" if first else ""
+    return {"passed": first is None, "reason": reason, "rows": rows, "seconds": round(seconds, 2)}
+
+
+def main(out: IO[str]) -> None:
+    """Do what the standard input asks for."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    given = json.load(sys.stdin)
+    folder = Path(given["folder"])
+    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+
+    def say(text: str) -> None:
+        print(json.dumps({"step": text}), file=out, flush=True)
+
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        report = learn(given, say)
+        print(json.dumps({"report": report}), file=out, flush=True)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(EVERY)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    main(own)

@@ -1,0 +1,144 @@
+"""Which candidates take the targets' place: three rules, each a pure function of scores and their replicates.
+
+A model is known by its score on the test part of each round, oldest first, and by which of the earlier rounds'
+verified fooling examples (those in test parts, which nobody trains on) it answers right. Replicates are common to all
+models, so that differences are paired. With m candidates an interval of a gain holds for each at 1 - 0.05 / m, so that
+the luckiest of many is not taken for better (Bonferroni).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dynabench.cycle.plan import Promote
+from dynabench.stats.averages import recency
+from dynabench.stats.rates import wilson
+
+Floats = NDArray[np.float64]
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One model: `values` (R,) on the rounds, oldest first, higher is better, with replicates `drawn` (R, B).
+
+    `caught` (F,) says of each fooling example whether it is answered right, `redrawn` (B,) has the replicates of its
+    mean.
+    """
+
+    name: str
+    values: Floats
+    drawn: Floats
+    caught: NDArray[np.bool_]
+    redrawn: Floats
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its interval, from `n` rounds or examples; all None where there is nothing to count."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A model by the rule: its `figure`, what it gains on the best present target, how its mean over rounds changes.
+
+    `passes` says whether it may be promoted; `lacks` names what it lacks, `gain`, `sure` or `mean`.
+    """
+
+    name: str
+    figure: Figure
+    gain: Figure
+    mean: Figure
+    passes: bool
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Who is promoted, best first, none where the present targets stay; `present` names the best of these.
+
+    `level` is that of the intervals of gains.
+    """
+
+    promoted: tuple[str, ...]
+    present: str
+    level: float
+    figures: tuple[tuple[str, Figure], ...]
+    candidates: tuple[Weighed, ...]
+
+
+def decide(rule: Promote, present: Sequence[Scored], candidates: Sequence[Scored]) -> Decision:
+    """Apply a rule. Raises ValueError without present targets, or without anything that they were scored on."""
+    if not present or not len(present[0].values):
+        raise ValueError("there is nothing to compare candidates with")
+    best = max(present, key=lambda each: statistic(rule, each)[0])  # of equal ones the first
+    level = 1 - (1 - LEVEL) / max(len(candidates), 1)
+    weighed = [_weighed(rule, each, best, level) for each in candidates]
+    passing = [each for each in weighed if each.passes]
+    passing.sort(key=lambda each: -(each.figure.value or 0.0))  # stable: of equal ones the first of the plan
+    return Decision(
+        promoted=tuple(each.name for each in passing[: rule.most]),
+        present=best.name,
+        level=level,
+        figures=tuple((each.name, figure(rule, each)) for each in present),
+        candidates=tuple(weighed),
+    )
+
+
+def statistic(rule: Promote, of: Scored) -> tuple[float, Floats]:
+    """What a rule looks at, with its replicates (B,).
+
+    `fooling`: the share of fooling examples that are caught; `recency`: the mean over rounds in which a round that is k
+    rounds older counts (1 - discount)**k; `worst_round`: the least of the rounds. Where nobody was fooled `fooling` is
+    0 for everybody.
+    """
+    if rule.by == "fooling":
+        return (float(of.caught.mean()), of.redrawn) if len(of.caught) else (0.0, np.zeros(1))
+    if rule.by == "worst_round":
+        return float(of.values.min()), of.drawn.min(0)
+    return mean(of, rule.discount)
+
+
+def mean(of: Scored, discount: float = 0.0) -> tuple[float, Floats]:
+    """The mean over rounds and its replicates; older rounds count less by the share `discount` each."""
+    weights = np.array(recency([True] * len(of.values), discount))
+    weights /= weights.sum()
+    return float(weights @ of.values), weights @ of.drawn
+
+
+def figure(rule: Promote, of: Scored) -> Figure:
+    """A model by the rule, at 95 %: Wilson's interval for shares of examples, else the replicates'."""
+    if rule.by == "fooling":
+        rate = wilson(int(of.caught.sum()), len(of.caught), LEVEL)
+        return Figure(rate.value, rate.low, rate.high, rate.n)
+    value, drawn = statistic(rule, of)
+    return Figure(value, *limits(drawn, LEVEL), len(of.values))
+
+
+def limits(drawn: ArrayLike, level: float) -> tuple[float, float]:
+    """The percentile interval of replicates."""
+    low, high = np.quantile(np.asarray(drawn, float), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _weighed(rule: Promote, candidate: Scored, best: Scored, level: float) -> Weighed:
+    (mine, drawn), (theirs, other) = statistic(rule, candidate), statistic(rule, best)
+    (here, here_drawn), (there, there_drawn) = mean(candidate), mean(best)
+    n = len(candidate.caught) if rule.by == "fooling" else len(candidate.values)
+    gain = Figure(mine - theirs, *limits(drawn - other, level), n)
+    change = Figure(here - there, *limits(here_drawn - there_drawn, level), len(candidate.values))
+    lacks = []
+    if mine <= theirs:
+        lacks.append("gain")
+    elif rule.surely and not gain.low > 0:  # type: ignore[operator]
+        lacks.append("sure")
+    if here - there < -rule.most_lost:
+        lacks.append("mean")
+    return Weighed(candidate.name, figure(rule, candidate), gain, change, not lacks, tuple(lacks))

@@ -1,0 +1,88 @@
+"""What the JSON API of the cycle takes and gives."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from dynabench.cycle.foresight import Foreseen
+from dynabench.cycle.report import Report
+from dynabench.rounds.schemas import Strict
+
+
+class TurnIn(Strict):
+    """A turn to be begun: with which round, by default the one that is open, and the plan, as YAML would hold it."""
+
+    round: int | None = Field(None, ge=1, le=100_000)
+    plan: dict[str, Any] = Field({}, description="What is absent is as the plan has it by default.")
+
+
+class CandidateOut(BaseModel):
+    """A model that a turn trains: `waiting`, `ready` or `failed` with the `reason`."""
+
+    name: str
+    method: str
+    seed: int
+    state: str
+    reason: str
+    version: str
+    submission: int | None
+    rows: int | None
+    seconds: float | None
+
+
+class ProgressOut(BaseModel):
+    """How far a turn is: the step, what it does, and how many of how many of the step's parts are done."""
+
+    step: str
+    what: str = ""
+    done: int = 0
+    of: int = 0
+
+
+class TurnOut(BaseModel):
+    """A turn: `queued`, `running`, `paused`, `done`, `failed` with the `reason`, or `undone`."""
+
+    id: int
+    task: str
+    round: int
+    state: str
+    step: str
+    reason: str
+    present: list[str]
+    plan: dict[str, Any]
+    candidates: list[CandidateOut]
+    release: str | None = Field(None, description="The digest of the round's release.")
+    progress: ProgressOut | None = None
+    report: Report | None = None
+    next: int | None = Field(None, description="The round that the turn drafted or opened.")
+    back: int | None = Field(None, description="The round that took its place when the turn was undone.")
+    created_at: datetime
+    ended_at: datetime | None
+
+
+class TurnPage(BaseModel):
+    """Turns of a task, newest first."""
+
+    items: list[TurnOut]
+    next: str | None = None
+
+
+class LinkOut(BaseModel):
+    """A round with those that it follows and those that follow it, by number."""
+
+    round: int
+    state: str
+    targets: list[str]
+    parents: list[int]
+    children: list[int]
+
+
+class LineagePage(BaseModel):
+    """The rounds of a task as a graph, newest first, all on one page."""
+
+    items: list[LinkOut]
+    next: str | None = None
+
+
+__all__ = ["CandidateOut", "Foreseen", "LineagePage", "LinkOut", "ProgressOut", "TurnIn", "TurnOut", "TurnPage"]

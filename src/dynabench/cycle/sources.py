@@ -1,0 +1,136 @@
+"""What the candidates of a turn learn from and are held against: releases of the round and of all it came from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy.orm import Session
+
+from dynabench import errors
+from dynabench.cycle import lineage, queries
+from dynabench.cycle.plan import Plan
+from dynabench.cycle.tables import CycleTurn
+from dynabench.datasets import library_queries, stored
+from dynabench.datasets.tables import DatasetVersion
+from dynabench.language import _
+from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.rows import Row
+from dynabench.releases import service as releases
+from dynabench.releases import writing
+from dynabench.releases.layout import Layout
+from dynabench.releases.tables import Release
+from dynabench.rounds import queries as round_queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from dynabench.settings import Settings
+from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Text
+
+
+@dataclass(frozen=True)
+class Released:
+    """The release of a round, with what its training rows weigh and the versions that models are scored on."""
+
+    number: int
+    folder: str
+    weight: float
+    licence: str
+    test: int | None
+    hidden: int | None
+    test_digest: str
+    hidden_digest: str
+
+
+def ancestry(session: Session, settings: Settings, turn: CycleTurn) -> list[Released]:
+    """The releases of the turn's round and of all that it came from, oldest first; rounds without one are left out."""
+    plan, number = Plan.model_validate(turn.plan), session.get_one(Round, turn.round_id).number
+    known = list(session.scalars(round_queries.rounds(turn.task_id)))
+    parents = lineage.parents(session, turn.task_id, known)
+    ages = lineage.generations(parents, number)
+    for merged in plan.next.parents:  # what the next round follows besides, its models have learnt from as well
+        for each, age in lineage.generations(parents, merged).items():
+            ages[each] = min(age, ages.get(each, age))
+    rows = session.execute(queries.released([each.id for each in known if each.number in ages])).all()
+    return [_released(session, settings, plan, of, release, ages[of.number]) for of, release in rows]
+
+
+def _released(session: Session, settings: Settings, plan: Plan, of: Round, release: Release, age: int) -> Released:
+    weight = plan.train.weights.get(str(of.number), 1.0) * (1 - plan.train.discount) ** age
+    digests = [session.get_one(DatasetVersion, id).digest if id else "" for id in (release.test_id, release.hidden_id)]
+    licence = rounds.config_of(session, of.version_id).data.licence
+    folder = str(releases.folder(settings, release.id))
+    return Released(of.number, folder, weight, licence, release.test_id, release.hidden_id, *digests)
+
+
+def outside(session: Session, task: str, plan: Plan) -> list[dict[str, Any]]:
+    """The rows from elsewhere: name, weight, licence and digest of each. Raises `Invalid`."""
+    found = []
+    for place, each in enumerate(plan.train.outside):
+        dataset = session.scalar(library_queries.named(task, each.dataset))
+        version = session.get(DatasetVersion, dataset.version_id) if dataset and dataset.version_id else None
+        if dataset is None or version is None or dataset.visibility == "hidden":
+            told = _("The task has no dataset %(name)s whose rows may be learnt from.", name=each.dataset)
+            raise errors.Invalid({f"train.outside.{place}.dataset": told})
+        found.append(
+            {"name": dataset.name, "weight": each.weight, "licence": dataset.licence, "digest": version.digest}
+        )
+    return found
+
+
+def mix(settings: Settings, config: TaskConfig, released: list[Released], others: list[dict[str, Any]]) -> Mix:
+    """All that a candidate is trained, chosen and scored on. Raises `Conflict` where there is nothing to learn from."""
+    parts = [
+        Part(f"round-{each.number}", rows, each.weight, each.licence)
+        for each in released
+        if (rows := list(_rows(each, config, "train")))
+    ]
+    parts += [
+        Part(each["name"], list(_stored(settings, config, each["digest"])), each["weight"], each["licence"])
+        for each in others
+    ]
+    if not parts:
+        raise errors.Conflict(_("No round has released rows to train on, and the plan names no others."))
+    answer = config.answer[0]
+    assert isinstance(answer, Choice)
+    texts = [each for each in (*config.model_context, *config.input) if isinstance(each, Text)]
+    return Mix(
+        task=config.id,
+        inputs=tuple(each.name for each in texts),
+        answer=answer.name,
+        labels=tuple(answer.values),
+        parts=parts,
+        dev=[row for each in released for row in _rows(each, config, "dev")],
+        tests={f"round-{each.number}": found for each in released if (found := list(_rows(each, config, "test")))},
+        held=[row for each in released if each.hidden_digest for row in _stored(settings, config, each.hidden_digest)],
+        languages=tuple(sorted({each.language for each in texts} - {""})) or ("en",),
+    )
+
+
+def _rows(of: Released, config: TaskConfig, part: str) -> Iterator[Row]:
+    """A part of a release, as far as its answers are among those of the task."""
+    folder = Path(of.folder)
+    path = folder / "data" / f"{part}.jsonl"
+    if not path.is_file():
+        return
+    source = (folder / writing.TASK).read_bytes().partition(b"\n")[2].decode()
+    layout = Layout.of(TaskConfig.parse(source))
+    with path.open("rb") as file:
+        for line in file:
+            row = layout.nested(orjson.loads(line))
+            inputs = config.model_inputs(row["context"]["values"], row["input"])
+            yield from _row(config, inputs, row["answer"])
+
+
+def _stored(settings: Settings, config: TaskConfig, digest: str) -> Iterator[Row]:
+    for row in stored.read(settings, digest):
+        yield from _row(config, dict(row.inputs), dict(row.answers[0]))
+
+
+def _row(config: TaskConfig, inputs: dict[str, Any], answer: dict[str, Any]) -> Iterator[Row]:
+    field = config.answer[0]
+    label = answer.get(field.name)
+    if isinstance(field, Choice) and label in field.values:
+        names = [each.name for each in (*config.model_context, *config.input)]
+        yield Row({name: str(inputs.get(name) or "") for name in names}, str(label))

@@ -1,0 +1,186 @@
+"""Learning by gradient descent: epochs of weighted draws, stopped early, left off and taken up at any step."""
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from dynabench.models.training import adapter, mixing
+from dynabench.models.training.learning import Checkpoints, Clock, Course, Evaluation, Progress, Settings
+from dynabench.models.training.mixing import Part
+from dynabench.models.training.recipes import Adapter
+
+EVALUATIONS = 2
+"""An epoch."""
+SECONDS = 60.0
+"""Between checkpoints, where evaluations are further apart."""
+CHUNK = 64
+"""Development rows that are answered at once."""
+
+Examples = Sequence[Any]
+"""Inputs as a network reads them, each with its `pieces`."""
+
+
+class Network(ABC):
+    """What is trained: its parameters, what it loses on a batch, how it is written."""
+
+    kind: ClassVar[str]
+    plan: Adapter
+    """Epochs, batches and rates."""
+
+    @abstractmethod
+    def modules(self) -> Mapping[str, nn.Module]:
+        """Its parts; what needs a gradient in them is trained."""
+
+    @abstractmethod
+    def read(self, rows: Sequence[Any]) -> Examples:
+        """Rows as it reads them, without those that it cannot learn from."""
+
+    @abstractmethod
+    def loss(self, batch: Examples) -> torch.Tensor:
+        """What it loses on a batch."""
+
+    @abstractmethod
+    def judge(self, batch: Examples) -> tuple[float, float]:
+        """The summed score and cross entropy of a batch; nothing is learnt."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> dict[str, Any]:
+        """Write the weights; what `model.yaml` has to say under `options`."""
+
+    def parameters(self) -> dict[str, nn.Parameter]:
+        """What is trained, by name."""
+        return {
+            f"{name}.{inner}": value
+            for name, module in self.modules().items()
+            for inner, value in module.named_parameters()
+            if value.requires_grad
+        }
+
+    def to(self, device: torch.device) -> None:
+        """Move all of it."""
+        for module in self.modules().values():
+            module.to(device)
+
+    def mode(self, training: bool) -> None:
+        """Whether it learns or answers."""
+        for module in self.modules().values():
+            module.train(training)
+
+
+def device() -> torch.device:
+    """A graphics processor where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Descent:
+    """One run: the weights, the optimizer and the place in the plan, all of which a checkpoint holds."""
+
+    def __init__(self, network: Network, parts: Sequence[Part], dev: Examples, settings: Settings) -> None:
+        """`parts` have examples as rows; the network is on its device."""
+        self.network, self.parts, self.dev, self.settings = network, parts, dev, settings
+        self.parameters = network.parameters()
+        plan = network.plan
+        self.optimizer = torch.optim.AdamW(
+            self.parameters.values(), lr=plan.learning_rate, weight_decay=plan.weight_decay
+        )
+        self.step, self.seen = 0, 0
+        self.course, self.best = Course(settings.patience), dict[str, torch.Tensor]()
+        self.stride = len(self._batches(0))
+        self.steps = max(1, round((settings.epochs or plan.epochs) * self.stride))
+        self.every = max(1, -(-self.stride // EVALUATIONS))
+        self.clock = Clock()
+
+    def run(self, kept: Checkpoints, progress: Progress) -> None:
+        """Train to the end of the plan, of the patience or of the time; then the weights are the best."""
+        self._take_up(kept.load())
+        saved = self.clock.seconds
+        batches = self._batches(self.step // self.stride)
+        while self.step < self.steps and not self.course.over:
+            loss = self._learn(batches[self.step % self.stride])
+            self.step += 1
+            late = self.clock.past(self.settings.minutes)
+            if evaluated := (late or self.step % self.every == 0 or self.step == self.steps):
+                self._evaluate()
+            if evaluated or self.clock.seconds - saved > SECONDS:
+                kept.keep(self._state())
+                saved = self.clock.seconds
+            progress("training", self.step / self.steps, self._remark(loss))
+            if late:
+                break
+            if self.step % self.stride == 0:
+                batches = self._batches(self.step // self.stride)
+        self._set(self.best)
+        progress("training", 1.0, self._remark(-self.course.best[1].gain))
+
+    def _remark(self, loss: float) -> str:
+        dev = f", dev {self.course.best[1].score:.3f}" if self.course.found else ""
+        return f"loss {loss:.3f}{dev}"
+
+    def _batches(self, epoch: int) -> list[list[Any]]:
+        drawn = mixing.epoch(self.parts, self.settings.seed, epoch)
+        rng = Random(f"{self.settings.seed} order {epoch}")
+        examples = [self.parts[part].rows[row] for part, row in drawn]
+        return list(adapter.shuffled(examples, self.network.plan.batch, rng))
+
+    def _learn(self, batch: Examples) -> float:
+        plan = self.network.plan
+        adapter.set_rate(self.optimizer, plan.learning_rate, self.step / self.steps, plan.warmup)
+        self.network.mode(training=True)
+        loss = self.network.loss(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.seen += len(batch)
+        return float(loss.detach())
+
+    def _evaluate(self) -> None:
+        self.network.mode(training=False)
+        order = sorted(self.dev, key=lambda example: len(example.pieces))
+        with torch.no_grad():
+            sums = [self.network.judge(order[start : start + CHUNK]) for start in range(0, len(order), CHUNK)]
+        score, lost = (sum(each) / len(order) for each in zip(*sums, strict=True))
+        if self.course.add(round(self.step / self.stride, 3), Evaluation(round(score, 6), round(-lost, 6))):
+            self.best = {name: value.detach().clone() for name, value in self.parameters.items()}
+
+    @torch.no_grad()
+    def _set(self, values: Mapping[str, torch.Tensor]) -> None:
+        for name, value in values.items():
+            self.parameters[name].copy_(value)
+
+    def _state(self) -> bytes:
+        file = io.BytesIO()
+        torch.save(
+            {
+                "step": self.step,
+                "seen": self.seen,
+                "seconds": self.clock.seconds,
+                "course": self.course.told(),
+                "now": {name: value.detach() for name, value in self.parameters.items()},
+                "best": self.best,
+                "optimizer": self.optimizer.state_dict(),
+                "drawn": torch.get_rng_state(),
+                "drawn on device": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            },
+            file,
+        )
+        return file.getvalue()
+
+    def _take_up(self, state: bytes | None) -> None:
+        if state is None:
+            return
+        kept = torch.load(io.BytesIO(state), map_location="cpu", weights_only=True)
+        self.step, self.seen, self.clock = kept["step"], kept["seen"], Clock(kept["seconds"])
+        self.course = Course.of(self.settings.patience, kept["course"])
+        self._set(kept["now"])
+        self.best = {name: value.to(self.parameters[name].device) for name, value in kept["best"].items()}
+        self.optimizer.load_state_dict(kept["optimizer"])
+        torch.set_rng_state(kept["drawn"])
+        if kept["drawn on device"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(kept["drawn on device"])

@@ -1,0 +1,147 @@
+"""What the ways of learning have in common: settings, what became of a run, and where it leaves off."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from dynabench.models import encoder
+
+Method = Literal["lora", "full", "head", "ngram"]
+METHODS: tuple[Method, ...] = get_args(Method)
+Progress = Callable[[str, float, str], None]
+"""Called with the stage's name, the share of it done, and a remark."""
+FILE = "checkpoint"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a mix is learnt.
+
+    `epochs` None leaves it to the method, and has no meaning for `head` and `ngram`. `patience` is the number of
+    evaluations on the development set without a better one after which learning stops. `minutes` is time spent, in
+    all attempts together; with it, two runs may differ.
+    """
+
+    method: Method = "lora"
+    base: str = encoder.HUB_ID
+    seed: int = 0
+    epochs: float | None = None
+    patience: int = 2
+    minutes: float | None = None
+
+    @property
+    def shared(self) -> bool:
+        """Whether the base is the encoder that all models share."""
+        return self.base in ("", encoder.HUB_ID)
+
+
+@dataclass(frozen=True, order=True)
+class Evaluation:
+    """How the development set was answered: the larger, the better; of equal scores the smaller loss decides."""
+
+    score: float
+    gain: float = field(repr=False)
+    """The mean cross entropy, negative."""
+
+    @property
+    def loss(self) -> float:
+        """The mean cross entropy."""
+        return -self.gain
+
+
+@dataclass
+class Course:
+    """The evaluations so far, as pairs of a place and what was found there, and how long since the best."""
+
+    patience: int
+    found: list[tuple[float, Evaluation]] = field(default_factory=list)
+
+    def add(self, place: float, evaluation: Evaluation) -> bool:
+        """Take an evaluation; whether it is the best so far."""
+        better = not self.found or evaluation > self.best[1]
+        self.found.append((place, evaluation))
+        return better
+
+    @property
+    def best(self) -> tuple[float, Evaluation]:
+        """The first of the best."""
+        return max(self.found, key=lambda each: (each[1], -each[0]))
+
+    @property
+    def over(self) -> bool:
+        """Whether the last `patience` evaluations were no better than one before them."""
+        return bool(self.found) and len(self.found) - 1 - self.found.index(self.best) >= self.patience
+
+    def told(self) -> list[list[float]]:
+        """As JSON holds it."""
+        return [[place, each.score, each.gain] for place, each in self.found]
+
+    @classmethod
+    def of(cls, patience: int, told: list[list[float]]) -> "Course":
+        """What `told` told."""
+        return cls(patience, [(place, Evaluation(score, gain)) for place, score, gain in told])
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What became of a run: the kind of model that lies in the folder now, and what it took."""
+
+    kind: str
+    told: str
+    course: Course
+    seconds: float
+    examples: int
+    stopped: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+class Checkpoints:
+    """Where a run leaves off: one file, which is replaced whole or not at all. What another run left is none."""
+
+    def __init__(self, folder: Path | None, run: str) -> None:
+        """`run` names the run by everything that decides its outcome; without a folder nothing is kept."""
+        self._path = folder / FILE if folder else None
+        self._head = f"dynabench {run}\n".encode()
+
+    def load(self) -> bytes | None:
+        """What was kept last."""
+        if self._path is None or not self._path.is_file():
+            return None
+        kept = self._path.read_bytes()
+        return kept[len(self._head) :] if kept.startswith(self._head) else None
+
+    def keep(self, state: bytes) -> None:
+        """Replace what was kept."""
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        part = self._path.with_suffix(".part")
+        with part.open("wb") as file:
+            file.write(self._head + state)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(self._path)
+
+    def clear(self) -> None:
+        """Forget it."""
+        if self._path:
+            self._path.unlink(missing_ok=True)
+
+
+class Clock:
+    """Seconds spent, those of earlier attempts included."""
+
+    def __init__(self, before: float = 0.0) -> None:
+        self._started = time.monotonic() - before
+
+    @property
+    def seconds(self) -> float:
+        """So many so far."""
+        return time.monotonic() - self._started
+
+    def past(self, minutes: float | None) -> bool:
+        """Whether so many minutes are over."""
+        return minutes is not None and self.seconds >= 60 * minutes

@@ -1,0 +1,98 @@
+"""The part of a config that says how people are helped with writing, in the arms of a round that offer help."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import model_validator
+
+from dynabench.language import _
+from dynabench.tasks.fields import Text
+from dynabench.tasks.section import Line, Markdown, Section, Setting, did_you_mean
+from dynabench.tasks.section import Name as Word
+
+if TYPE_CHECKING:
+    from dynabench.tasks.config import TaskConfig
+
+PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+"""Where a value stands in a prompt."""
+OWN = ("number", "goal", "draft", "examples", "instructions")
+"""What a prompt may have beside the fields of the context."""
+PROMPT = """\
+Somebody tries to write a text that people understand but that a classifier reads wrongly.
+{given}
+What the text must be: {goal}
+What they have written so far: {draft}
+Texts that fooled a classifier before:
+{examples}
+
+Write {number} different short texts for them to choose from: one on each line, without numbers or quotation marks.
+"""
+
+
+class AssistantModel(Section):
+    """A language model that suggests texts."""
+
+    name: Line = Setting(min_length=1, description="The served model, perhaps as name@version; one that converses.")
+    system: Markdown = Setting("", description="What it is told before the prompt.")
+    prompt: Markdown = Setting(
+        "",
+        description="What it is asked for; {number}, {goal}, {draft}, {examples}, {instructions} and the context's "
+        "fields in braces are filled in. Empty: a prompt of our own.",
+    )
+    max_tokens: int = Setting(200, ge=1, le=1000, description="Tokens that it may write.")
+
+
+class Assistant(Section):
+    """Help with writing, in the arms of a round that offer it."""
+
+    providers: list[Literal["neighbours", "edits", "model"]] = Setting(
+        ["neighbours", "edits"],
+        min_length=1,
+        max_length=3,
+        description="neighbours: examples of released rounds that fooled models on a context like this one; edits: "
+        "small changes of what somebody has written; model: texts of a language model.",
+    )
+    field: Word | None = Setting(None, description="The text of the input that is helped with; the first one.")
+    most: int = Setting(3, ge=1, le=5, description="Suggestions at a time.")
+    times: int = Setting(5, ge=1, le=20, description="How often somebody may ask on one handout.")
+    edits: list[Word] = Setting(
+        [
+            *("contractions_expanded", "contractions_made", "spelling_variants", "numerals", "misspellings"),
+            *("punctuation_removed", "emphasis", "gender_swapped", "gender_neutral"),
+        ],
+        min_length=1,
+        max_length=40,
+        description="Transformations that edits are made by: those that `dynabench adversary list` shows.",
+    )
+    model: AssistantModel | None = Setting(None, description="The language model of the provider model.")
+
+    @model_validator(mode="after")
+    def _model_is_named(self) -> "Assistant":
+        if len(set(self.providers)) < len(self.providers):
+            raise ValueError("Something stands in providers twice.")
+        if ("model" in self.providers) != (self.model is not None):
+            raise ValueError("The provider model and a mapping such as model: {name: my-model} go together.")
+        return self
+
+
+def helped(config: "TaskConfig") -> Text | None:
+    """The field that suggestions are for; None where people write no text by themselves."""
+    texts = [field for field in config.input if isinstance(field, Text)]
+    wanted = config.assistant.field
+    return next((field for field in texts if wanted in (None, field.name)), None)
+
+
+def problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
+    """What refers to nothing, by its path."""
+    names = [field.name for field in config.input if isinstance(field, Text)]
+    if config.assistant.field is not None and config.assistant.field not in names:
+        told = _("There is no such text field in the input.") + did_you_mean(config.assistant.field, names)
+        yield "assistant.field", told
+    known = [*OWN, *(field.name for field in config.context)]
+    for name in PLACE.findall(config.assistant.model.prompt) if config.assistant.model else ():
+        if name not in known:
+            yield (
+                "assistant.model.prompt",
+                _("Nothing is filled in for {%(name)s}.", name=name) + did_you_mean(name, known),
+            )

@@ -1,0 +1,59 @@
+"""Training on mixes at the command line."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.cli import app, mixes
+from dynabench.errors import Invalid, NotFound
+from dynabench.models import catalog
+from dynabench.settings import get_settings
+from tests.models.conftest import data  # noqa: F401
+from tests.models.mixes import rows
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files of rows; the command line has no deployment."""
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("DYNABENCH_DATABASE_URL", raising=False)
+    get_settings.cache_clear()
+    for name, count in (("train", 30), ("more", 10), ("dev", 12), ("test", 12)):
+        lines = [{**row.inputs, "label": row.label, "writer": "a1"} for row in rows(count, len(name) + count)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    yield tmp_path
+    get_settings.cache_clear()
+
+
+def test_files_with_weights_become_a_model_for_each_seed(files):
+    options = ["--dev", str(files / "dev.jsonl"), "--test", str(files / "test.jsonl"), "--method", "ngram"]
+    sources = ["--on", str(files / "train.jsonl"), "--on", f"{files / 'more.jsonl'}:2.5"]
+    given = ["train", "sentiment", *sources, *options, "--out", str(files / "out"), "--seeds", "0,1", "--json"]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["name"] for each in told if "name" in each] == ["sentiment-ngram-0", "sentiment-ngram-1"]
+    assert [each["seeds"] for each in told if "set" in each] == [2, 2]
+    assert "| 10 | 2.5 | 45.5% |" in (files / "out" / "sentiment-ngram-0" / "README.md").read_text()
+    assert catalog.open_model(files / "out" / "sentiment-ngram-1").card.task == "sentiment"
+
+
+def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files, data):  # noqa: F811
+    mix = mixes.mix("nli", ["recipe:nli-minilm/CAD-NLI test:0.5"], [], [], data)
+    assert mix.inputs == ("premise", "hypothesis")
+    assert (mix.parts[0].weight, len(mix.parts[0].rows)) == (0.5, 2000)
+    with pytest.raises(NotFound, match="no source"):
+        mixes.mix("nli", ["recipe:nli-minilm/SNLI"], [], [], data)
+    with pytest.raises(NotFound, match="is no release"):
+        mixes.mix("nli", ["nothing.jsonl"], [], [], None)
+    with pytest.raises(Invalid, match="Line 1"):
+        mixes.mix("nli", [str(files / "train.jsonl")], [], [], None)
+    with pytest.raises(Invalid, match="neither labels nor spans"):
+        mixes.mix("summarization", [str(files / "train.jsonl")], [], [], None)
+
+
+def test_a_weight_stands_behind_the_last_colon():
+    assert mixes.weighted("release:nli/3:2") == ("release:nli/3", 2.0)
+    assert mixes.weighted("release:nli/3") == ("release:nli/3", 1.0)
+    assert mixes.weighted("rows.jsonl") == ("rows.jsonl", 1.0)

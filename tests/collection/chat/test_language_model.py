@@ -1,0 +1,63 @@
+"""A round of chat against a real small language model, twice: told different things, in a conversation of two turns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from starlette.testclient import TestClient
+
+from benchmarks import language_model
+from benchmarks.talker import folder
+from tests.collection.against import hosted, opened
+from tests.conftest import register
+
+from .conftest import begun, said
+from .test_conversations import choose, sides
+
+pytestmark = pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())
+
+
+TONES = {"pirate": "You are a pirate. Speak like one.", "plain": "Answer in one short sentence."}
+
+
+@pytest.fixture(scope="module")
+def language_model_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with language_model.speaking(tmp_path_factory.mktemp("weights")) as url:
+        yield url
+
+
+@pytest.fixture
+def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language_model_url: str) -> Iterator[SimpleNamespace]:
+    """The model under two names: `url`, where the host that serves them is, and `models`, the folder."""
+    for name, system in TONES.items():
+        folder(tmp_path / "models", name, language_model_url, "smollm2", system=system, max_tokens=12)
+    with hosted(tmp_path, monkeypatch) as url:
+        yield SimpleNamespace(url=url, models=tmp_path / "models")
+
+
+@pytest.fixture
+def talks(client: TestClient, voices: SimpleNamespace) -> TestClient:
+    """The application with an open round of chat preference between two ways to ask one model."""
+    client.app.state.db.write(opened, "chat-preference", voices.models, *TONES)
+    return client
+
+
+def test_two_ways_to_ask_one_language_model_are_compared_over_two_turns(talks):
+    ada = register(talks, "ada")
+    mine = begun(ada)
+    first = said(ada, mine["id"], "Tell me about the sea.")
+    assert first.status_code == 201, first.text
+    one, other = (reply["text"] for reply in first.json()["replies"])
+    assert one
+    assert other
+    assert one != other  # the same weights, differently told
+    assert choose(ada, mine["id"], 1, "A", A=4, B=2).status_code == 200
+    second = said(ada, mine["id"], "And about ships?")
+    assert second.status_code == 201, second.text
+    assert choose(ada, mine["id"], 2, "B", A=3, B=3).status_code == 200
+    body = {"context_id": mine["context"], "input": {"conversation": mine["id"]}, "answer": {"better": "A"}}
+    sent = ada.post("/api/v1/tasks/chat-preference/examples", json=body)
+    assert sent.status_code == 201, sent.text
+    assert {each["model"] for each in sent.json()["predictions"]} == set(TONES)
+    assert set(sides(talks, mine["id"])) == set(TONES)

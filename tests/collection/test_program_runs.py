@@ -1,0 +1,130 @@
+"""A program that works on a served platform: asks its targets, proposes, stops, goes on."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+import dynabench
+from dynabench.adversaries import importing, running, texts
+from dynabench.adversaries.journal import Journal
+from dynabench.adversaries.proposing import Budget, Candidate, Context
+from dynabench.adversaries.reports import Found, LeftOut, Report
+from dynabench.adversaries.site import Site
+from dynabench.errors import Invalid
+from tests.collection.test_client import address  # noqa: F401
+from tests.conftest import PASSWORD
+
+on_sqlite = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+
+
+class Words:
+    """Proposes a hypothesis with each of some words until one fools; `nli-a` takes any `not` for a contradiction."""
+
+    name, version = "words", "1"
+
+    def propose(self, context, target, budget) -> Iterator[Candidate]:
+        for word in ("truly", "not"):
+            inputs = {**context.values, "hypothesis": f"It is {word} so in {context.uid}."}
+            (said,) = target.ask([inputs])
+            yield Candidate(context.uid, inputs, context.answer, said, said.extras["fooled"], 1, 0.25, {"word": word})
+
+
+@pytest.fixture
+def ada(owner, address):  # noqa: F811
+    """Somebody whose programs reach the platform over its API."""
+    with dynabench.Client(address) as client:
+        client.register("ada", "ada@example.org", PASSWORD)
+        client.log_in("ada", PASSWORD)
+        yield client
+
+
+def play(client, path, contexts, **more):
+    site = Site(client, "nli")
+    journal = Journal.open(path, {"task": "nli", "program": "words"})
+    plan = running.Plan(contexts, Budget(queries=10), **more)
+    return list(running.run(site, Words(), journal, plan)), journal
+
+
+@on_sqlite
+def test_a_run_proposes_one_example_a_context_and_goes_on_where_it_stopped(ada, tmp_path):
+    path = tmp_path / "run.jsonl"
+    steps, journal = play(ada, path, 3)
+    assert [step.outcome["fooled"] for step in steps] == [True] * 3
+    assert (journal.done, journal.sent, journal.fooled) == (3, 3, 3)
+    steps, journal = play(ada, path, 4)
+    assert (len(steps), journal.done) == (1, 4)
+    assert play(ada, path, 4)[0] == []
+    kept = list(ada.examples("nli"))
+    assert {(each["source"], each["program"]["name"], each["attempt"]) for each in kept} == {("program", "words", 1)}
+    assert sum(each["program"]["queries"] for each in kept) == journal.queries
+    (row,) = ada.programs("nli", 1)["items"]
+    assert (row["fooled"], row["queries"], row["cost"]) == (4, journal.queries, journal.cost)
+
+
+@on_sqlite
+def test_what_a_crash_left_unsent_is_sent_once(ada, tmp_path):
+    path = tmp_path / "run.jsonl"
+    play(ada, path, 2)
+    first = list(ada.examples("nli"))[-1]
+    lines = path.read_text().splitlines()
+    path.write_text(
+        "\n".join(line for line in lines if f'"example": {first["id"]},' not in line) + '\n{"taken": "cut o'
+    )
+    steps, journal = play(ada, path, 2)
+    assert [step.outcome["id"] for step in steps] == [first["id"]]
+    assert len(list(ada.examples("nli"))) == 2
+    assert (journal.sent, journal.waiting) == (2, {})
+
+
+@on_sqlite
+def test_a_dry_run_and_what_is_kept_back_send_nothing(ada, tmp_path):
+    steps, journal = play(ada, tmp_path / "run.jsonl", 2, dry=True)
+    assert [step.body["program"]["facts"]["word"] in ("truly", "not") for step in steps] == [True] * 2
+    assert (journal.done, list(ada.examples("nli"))) == (0, [])
+    steps, _ = play(ada, tmp_path / "poor.jsonl", 9, cost=0.3)
+    assert 1 <= len(steps) <= 2
+
+
+def test_another_runs_journal_is_refused(tmp_path):
+    path = tmp_path / "run.jsonl"
+    Journal.open(path, {"task": "nli"}).note({"taken": "1", "queries": 2, "cost": 0.0})
+    assert Journal.open(path, {"task": "nli"}).done == 1
+    with pytest.raises(Invalid):
+        Journal.open(path, {"task": "hate"})
+
+
+def test_texts_to_start_from_may_be_exports_or_plain_rows(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    rows = [
+        {"uid": "a", "context": {"values": {"premise": "P"}}, "input": {"hypothesis": "H"}, "answer": {"label": "x"}},
+        {"premise": "P", "hypothesis": "H", "label": "x"},
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    named = [Context(uid, {"premise": "P"}, {"hypothesis": "H"}, {"label": "x"}) for uid in ("a", "line 2")]
+    assert texts.read(path, ["hypothesis"], ["premise"], ["label"]) == named
+    path.write_text('{"premise": "P"}')
+    with pytest.raises(Invalid, match="Line 1"):
+        texts.read(path, ["hypothesis"], ["premise"], ["label"])
+
+
+@on_sqlite
+def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, tmp_path):
+    site = Site(ada, "sentiment")
+    found = [
+        Found("line 2", {"": "A good evening, wasted."}, "1", queries=34, facts={"words": ["wasted"]}),
+        Found("line 3", {"": "So it goes."}, None),
+        Found("line 4", {"": "So it went."}, "7"),
+    ]
+    report = Report("textattack", "0.3", found, [LeftOut("line 5", "The attack found nothing.")])
+    mapped = importing.Mapped(labels={"1": "negative"})
+    journal = Journal.open(tmp_path / "import.jsonl", {})
+    steps = {step.context: step for step in importing.bring(site, journal, report, mapped)}
+    assert steps["line 2"].outcome["fooled"] is True
+    assert "--answer" in steps["line 3"].refused
+    assert "--label 7=" in steps["line 4"].refused
+    assert steps["line 5"].refused == "The attack found nothing."
+    again = importing.bring(site, Journal.open(tmp_path / "import.jsonl", {}), report, mapped)
+    assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
+    (kept,) = ada.examples("sentiment")
+    assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")

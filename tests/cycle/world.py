@@ -1,0 +1,190 @@
+"""A task whose annotators choose, from films' reviews with known labels, what fools the target; turns of its cycle.
+
+Everything that is written here follows from a seed, so that two deployments that were copied from one another collect
+the same, whatever happened to their workers meanwhile.
+"""
+
+import hashlib
+import random
+import shutil
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from dynabench import jobs
+from dynabench.accounts.tables import Person
+from dynabench.collection.tables import Example, Handout, Prediction
+from dynabench.cycle import plan as plans
+from dynabench.cycle import service, views
+from dynabench.cycle.plan import Plan
+from dynabench.cycle.schemas import TurnOut
+from dynabench.db import Database
+from dynabench.measuring.tables import Measured
+from dynabench.models import catalog, spec
+from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.retraining import retrain
+from dynabench.models.training.rows import Row
+from dynabench.rounds import queries
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context, Role
+from dynabench.settings import Settings
+from dynabench.validation.rebuild import rebuild
+from dynabench.validation.tables import Validation
+from tests.evaluate import real
+
+TASK = "films"
+LABELS = ("negative", "positive")
+CONFIG = """
+id: films
+name: Films
+input: {name: review, type: text, max_length: 1000, language: en}
+answer: {name: label, type: choice, options: [negative, positive], goal: chosen}
+validate: {votes: 2}
+data: {licence: CC0-1.0}
+release: {train: 0.6, dev: 0.1, test: 0.3, hidden: 0.0, disjoint: [writers]}
+"""
+BEGUN = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+WRITERS = 12
+Read = list[dict[str, Any]]
+
+
+def reviews(seed: int, many: int) -> Read:
+    """Reviews of the pool, drawn with a seed; those of two seeds below 10 never meet."""
+    every = real.rows("rotten_tomatoes/all.jsonl.gz")
+    mine = [row for row in every if int(hashlib.sha256(row["id"].encode()).hexdigest(), 16) % 10 == seed]
+    return random.Random(seed).sample(mine, min(many, len(mine)))
+
+
+def first_target(settings: Settings, rows: int = 300) -> str:
+    """Train the first target on a few reviews, and install it; its `name@version`."""
+    part = Part("reviews", [Row({"review": row["text"]}, row["label"]) for row in reviews(0, rows)], 1.0, "CC0-1.0")
+    folder = settings.folder / "models" / "films-first"
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    retrain(Mix(TASK, ("review",), "label", LABELS, [part]), folder, name="films-first", method="ngram")
+    return f"films-first@{spec.card(folder).version}"
+
+
+def begin(database: Database, settings: Settings) -> None:
+    """The task with its people, and an open round against the first target."""
+    target = first_target(settings)
+    card = spec.card(settings.folder / "models" / target.partition("@")[0])
+
+    def make(session: Session) -> None:
+        rounds.save_task(session, None, CONFIG)
+        for number in range(WRITERS + 3):
+            name = f"person{number}"
+            person = Person(username=name, email=f"{name}@example.org", password_hash="", terms="1", agreed_at=BEGUN)
+            session.add(person)
+            session.flush()
+            if number == 0:
+                session.add(Role(task_id=TASK, person_id=person.id, role="owner"))
+        made = rounds.draft_round(session, None, TASK, [card])
+        rounds.open_round(session, None, TASK, made.number)
+        made.created_at = made.opened_at = BEGUN
+
+    database.write(make)
+
+
+def collect(database: Database, settings: Settings, examples: int = 240, fooling: float = 0.7) -> int:
+    """What people write in the open round: examples of which a share fools its target, all of them verified twice. The
+    round's number."""
+    number, model, version = database.read(_target)
+    read = reviews(number, 4000)
+    opened = catalog.open_model(catalog.entry(model, version, _places(settings)).folder)
+    said = [output.answer["label"] for output in opened.predict([{"review": row["text"]} for row in read])]
+    wrong = [(row, label) for row, label in zip(read, said, strict=True) if label != row["label"]]
+    right = [(row, label) for row, label in zip(read, said, strict=True) if label == row["label"]]
+    many = round(examples * fooling)
+    chosen = wrong[:many] + right[: examples - min(many, len(wrong))]
+    random.Random(number).shuffle(chosen)
+    database.write(_write, number, model, version, chosen)
+    return number
+
+
+def _places(settings: Settings) -> list[Path]:
+    return [settings.folder / "models"]
+
+
+def _target(session: Session) -> tuple[int, str, str]:
+    found = session.scalars(queries.open_round(TASK)).one()
+    return found.number, found.targets[0].model, found.targets[0].version
+
+
+def _write(session: Session, number: int, model: str, version: str, chosen: list[Any]) -> None:
+    of = session.scalars(queries.open_round(TASK)).one()
+    context = session.scalars(select(Context.id).where(Context.task_id == TASK)).one()
+    people = session.scalars(select(Person.id).order_by(Person.id)).all()
+    writers, judges = people[1 : WRITERS + 1], people[WRITERS + 1 :]
+    for place, (row, label) in enumerate(chosen):
+        at = BEGUN + timedelta(days=number, minutes=place)
+        handout = Handout(
+            round_id=of.id, context_id=context, person_id=writers[place % WRITERS], start="blank", initial={}, at=at
+        )
+        session.add(handout)
+        session.flush()
+        fooled = label != row["label"]
+        example = Example(
+            uid=f"r{number}-{place}", round_id=of.id, context_id=context, handout_id=handout.id,
+            author_id=writers[place % WRITERS], version_id=of.version_id, input={"review": row["text"]},
+            answer={"label": row["label"]}, fooled=fooled, source="person", start="blank", attempt=1, seconds=20.0,
+            latency_ms=5.0, key=f"r{number}-{place}", request="", at=at,
+        )  # fmt: skip
+        session.add(example)
+        session.flush()
+        session.add(
+            Prediction(
+                example_id=example.id, position=0, model=model, version=version, answer={"label": label},
+                probabilities=None, fooled=fooled, latency_ms=5.0,
+            )
+        )  # fmt: skip
+        for judge in judges:
+            session.add(
+                Validation(example_id=example.id, person_id=judge, vote="correct", by_owner=False, values={}, at=at)
+            )
+    session.flush()
+    rebuild(session, of.id)
+    _put_off_measuring(session, of.id)
+
+
+def _put_off_measuring(session: Session, round_id: int) -> None:
+    """Say what the round is like in a hundred years, not while a turn is timed: that takes a minute of computing."""
+    asked = jobs.enqueue(session, "measure_round", {"round": round_id}, due_at=BEGUN + timedelta(days=36_500))
+    session.add(Measured(round_id=round_id, job_id=asked.id))
+
+
+def plan(number: int = 1, **changes: Any) -> Plan:
+    """A quick turn, which bears a moment of its own."""
+    given: dict[str, Any] = {
+        "candidates": [{"name": "ngram", "method": "ngram"}],
+        "promote": {"by": "recency"},
+        "anyway": True,
+        "moment": (BEGUN + timedelta(days=number, hours=20)).isoformat(),
+    }
+    return plans.read(given | changes)
+
+
+def start(database: Database, asked: Plan, number: int | None = None) -> int:
+    """Ask for a turn."""
+    return database.write(lambda session: service.start(session, None, TASK, asked, number).id)
+
+
+def turn(database: Database, settings: Settings, id: int | None = None) -> TurnOut:
+    """How a turn goes."""
+    return database.read(lambda session: views.out(session, service.one(session, TASK, id)))
+
+
+def copied(settings: Settings, home: Path) -> Settings:
+    """The same deployment once more, on SQLite, in another folder."""
+    shutil.copytree(settings.folder, home)
+    with (
+        sqlite3.connect(settings.url.removeprefix("sqlite:///")) as source,
+        sqlite3.connect(home / "dynabench.sqlite") as target,
+    ):
+        source.backup(target)
+    source.close()
+    target.close()
+    return Settings(home=home, secret=settings.secret, database_url="", _env_file=None)  # type: ignore[call-arg]

@@ -1,0 +1,56 @@
+"""Releases as sources of training rows: their parts, what must not be learnt from, and what nobody reads."""
+
+import shutil
+
+import orjson
+import pytest
+
+from dynabench.cli import mixes
+from dynabench.errors import Invalid
+from dynabench.models.training import mixing
+from dynabench.models.training.shapes import Shape
+from dynabench.releases import learning, service
+from dynabench.settings import get_settings
+from tests.releases.world import collected, released, texts
+
+
+@pytest.fixture
+def here(settings, monkeypatch):
+    """The command line works on the deployment of the test."""
+    for name, value in (("HOME", settings.home), ("DATABASE_URL", settings.url), ("SECRET", settings.secret)):
+        monkeypatch.setenv(f"DYNABENCH_{name}", str(value))
+    get_settings.cache_clear()
+    yield
+    get_settings.cache_clear()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_release_gives_rows_to_train_on_and_keeps_the_others(database, settings, tmp_path):
+    world = collected(database)
+    made = released(world, settings, test=0.2, hidden=0.1, train=0.6)
+    folder = service.folder(settings, made.id)
+    found = learning.of_round(database, settings, world.task, 1)
+    shape = Shape.of(found.config)
+    assert shape.labels == ("entailment", "neutral", "contradiction")
+    for part in learning.PARTS:
+        lines = (folder / "data" / f"{part}.jsonl").read_bytes().splitlines() if found.rows(part, shape) else []
+        assert [orjson.loads(line)["hypothesis"] for line in lines] == [
+            row.inputs["hypothesis"] for row in found.rows(part, shape)
+        ]
+    mix = mixes.mix(world.task, [f"release:{world.task}/1:2"], [], [], None)
+    assert mix.parts[0].weight == 2
+    assert [row.inputs for row in mix.dev] == [row.inputs for row in found.rows("dev", shape)]
+    assert [len(rows) for rows in mix.tests.values()] == [len(found.rows("test", shape))]
+    read = {row.inputs["hypothesis"] for part in learning.PARTS for row in found.rows(part, shape)}
+    parts = database.read(service.parts_of, made.round_id)
+    hidden = {text for uid, text in texts(world).items() if parts.get(uid) in ("hidden", "withheld")}
+    assert hidden
+    assert not hidden & read
+
+    stolen = tmp_path / "stolen.jsonl"
+    shutil.copyfile(folder / "data" / "test.jsonl", stolen)
+    mix = mixes.mix(world.task, [f"release:{world.task}/1", str(stolen)], [], [], None)
+    ready = mixing.guarded(mix, 0)
+    assert not ready.mix.parts[1].rows
+    with pytest.raises(Invalid, match="name the release's folder"):
+        mixes.mix(world.task, [f"release:{world.task}/1", str(folder / "data" / "test.jsonl")], [], [], None)
