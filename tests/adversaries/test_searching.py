@@ -106,7 +106,7 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 
 @pytest.mark.models
 @pytest.mark.parametrize("text", ODD)
-@pytest.mark.parametrize("name", [*known.SHIPPED])
+@pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
 def test_odd_texts_break_nothing(target, name, text):
     rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
     for found in attack(known.make(name), target, rows, Budget(queries=8)):
