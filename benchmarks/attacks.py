@@ -46,6 +46,7 @@ ADVERSARIES: dict[str, tuple[str, dict[str, Any]]] = {
         {"similarity": 0.8, "share": 0.4, "words": "both", "alone": 0.3, "rare": 1},
     ),
     "typos": ("typos", {"similarity": 0.7, "share": 0.25}),
+    "typos, 40 % of words": ("typos", {"similarity": 0.7, "share": 0.4}),
     "perturb": ("perturb", {"similarity": 0.7}),
 }
 """By the name in the table, the adversary and its options."""

@@ -26,7 +26,7 @@ GOOD = "wonderful superb gripping funny delightful clever excellent moving".spli
 BAD = "boring terrible dull tedious awful stupid dreadful clumsy".split()
 SUBJECTS = ["film", "story", "meal", "speech", "concert", "novel"]
 SEARCHES = ("substitution", "typos", "perturb")
-ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 150, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
+ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 60, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ class Counting:
 
 
 @pytest.mark.models
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=texts(), queries=st.integers(0, 40), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=texts(), queries=st.integers(0, 20), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
     found = list(known.make(name).propose(context(text), counting, Budget(queries=queries)))
