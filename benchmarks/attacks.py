@@ -41,8 +41,12 @@ TARGETS = {
 """By target the test set whose rows are changed, and the inputs that stay."""
 ADVERSARIES: dict[str, tuple[str, dict[str, Any]]] = {
     "substitution": ("substitution", {"similarity": 0.85, "share": 0.25}),
-    "substitution, loose": ("substitution",),
+    "substitution, loose": (
+        "substitution",
+        {"similarity": 0.8, "share": 0.4, "words": "both", "alone": 0.3, "rare": 1},
+    ),
     "typos": ("typos", {"similarity": 0.7, "share": 0.25}),
+    "typos, 40 % of words": ("typos", {"similarity": 0.7, "share": 0.4}),
     "perturb": ("perturb", {"similarity": 0.7}),
 }
 """By the name in the table, the adversary and its options."""

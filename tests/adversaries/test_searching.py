@@ -26,7 +26,7 @@ GOOD = "wonderful superb gripping funny delightful clever excellent moving".spli
 BAD = "boring terrible dull tedious awful stupid dreadful clumsy".split()
 SUBJECTS = ["film", "story", "meal", "speech", "concert", "novel"]
 SEARCHES = ("substitution", "typos", "perturb")
-ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 150, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
+ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 60, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ class Counting:
 
 
 @pytest.mark.models
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=texts(), queries=st.integers(0, 40), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=texts(), queries=st.integers(0, 20), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
     found = list(known.make(name).propose(context(text), counting, Budget(queries=queries)))
@@ -106,7 +106,7 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 
 @pytest.mark.models
 @pytest.mark.parametrize("text", ODD)
-@pytest.mark.parametrize("name", [*known.SHIPPED])
+@pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
 def test_odd_texts_break_nothing(target, name, text):
     rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
     for found in attack(known.make(name), target, rows, Budget(queries=8)):
@@ -127,7 +127,8 @@ def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
 @pytest.mark.parametrize(
     ("new", "old", "part", "said"),
     [("meal", "lunches", "NOUN", "meals"), ("doze", "sleeping", "VERB", "dozing"),
-     ("glad", "happier", "ADJ", "gladder"), ("child", "boys", "NOUN", "children"), ("write", "walked", "VERB", None)],
+     ("glad", "happier", "ADJ", "gladder"), ("child", "boys", "NOUN", "children"),
+     ("write", "walked", "VERB", "wrote")],
 )  # fmt: skip
 def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, said):
     assert grammar.inflected(new, old, part) == said

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dynabench.adversaries.proposing import Candidate, Context, Metered
+from dynabench.adversaries.proposing import Candidate, Context, Metered, Spent
 from dynabench.models.protocol import Output
 
 
 def some(metered: Metered, batch: Sequence[Mapping[str, Any]]) -> list[Output]:
-    """Answers to as many of the batch as the budget has queries left, the first ones."""
+    """Answers to the first of the batch, as many as the budget has queries left; raises `Spent` where it has none."""
     left = metered.left
+    if batch and left is not None and left <= 0:
+        raise Spent
     return metered.ask(batch if left is None else batch[:left])
 
 

@@ -42,10 +42,7 @@ def forms(word: str, part: str) -> tuple[str, ...]:
 
 
 def inflected(base: str, word: str, part: str) -> str | None:
-    """`base` in the form that `word` has as this part of speech; None where there is none.
-
-    What can be two forms (*walked*) is matched only by what has one form for both, since nothing tells them apart.
-    """
+    """`base` in the form that `word` has as this part of speech; None where there is none, or several differ."""
     wanted = forms(word, part)
     if not wanted:
         return base if word.lower() == lemma(word, part) and base in _base(base, part) else None

@@ -71,13 +71,13 @@ class Perturb(Adversary):
             for state in beam:
                 made = self._next(context.uid, original, state, seen, metered.left)
                 outputs = some(metered, [{**context.inputs, **each.texts} for each in made])
-                asked += [
-                    _State(each.texts, each.path, each.near, out) for each, out in zip(made, outputs, strict=False)
-                ]
-            fooling = [state for state in asked if state.output and wrong(state.output, answer)]
-            if fooling:
-                yield max(fooling, key=lambda state: state.near)
-                return
+                zipped = zip(made, outputs, strict=False)
+                said = [(_State(each.texts, each.path, each.near, output), output) for each, output in zipped]
+                fooling = [state for state, output in said if wrong(output, answer)]
+                if fooling:
+                    yield max(fooling, key=lambda state: state.near)
+                    return
+                asked += [state for state, _ in said]
             beam = sorted(asked, key=lambda state: sure(state.output, answer) if state.output else 1.0)[: self._width]
             if beam and beam[0].output and (now := sure(beam[0].output, answer)) < least:
                 least = now

@@ -52,28 +52,28 @@ class Substitution(Adversary):
 
     def _instead(self, words: Sequence[str], at: int) -> list[str]:
         """Words that can stand in the place of `words[at]`."""
-        found = instead(tuple(words), at, self._words, self._alone)
+        start = max(0, at - AROUND)
+        found = instead(tuple(words[start : at + AROUND + 1]), at - start, self._words, self._alone)
         return [new for new in found if lexicon.common().get(new.lower(), 0) >= self._rare]
 
 
-@lru_cache(4096)
-def instead(words: tuple[str, ...], at: int, source: Words, alone: float) -> tuple[str, ...]:
-    """Words of the same part of speech and form as `words[at]`, nearest first where that is known."""
-    word, start = words[at], max(0, at - AROUND)
+@lru_cache(16384)
+def instead(window: tuple[str, ...], at: int, source: Words, alone: float) -> tuple[str, ...]:
+    """Words of the same part of speech and form as `window[at]`, in the order of the source."""
+    word = window[at]
     if word.lower() in fixed():
         return ()
-    window = words[start : at + AROUND + 1]
-    said = grammar.labels(window)[at - start]
-    part = said.partition("|")[0]
+    said = grammar.labels(window)
+    part = said[at].partition("|")[0]
     if part not in grammar.OPEN:
         return ()
     found = list[str]()
     for new in _alike(word, part, source):
         fits = new.isalpha() and new.lower() not in fixed() and new.lower() != word.lower() and new not in found
-        if fits and (at == 0 or grammar.article_fits(words[at - 1], new)):
-            changed = (*window[: at - start], new, *window[at - start + 1 :])
-            if grammar.labels(changed) == grammar.labels(window):
-                found.append(new)
+        if not fits or (at and not grammar.article_fits(window[at - 1], new)):
+            continue
+        if grammar.labels((*window[:at], new, *window[at + 1 :])) == said:
+            found.append(new)
     nears = cosines(word.lower(), [new.lower() for new in found])
     return tuple(new for new, near in zip(found, nears, strict=True) if near >= alone)[:MOST]
 
