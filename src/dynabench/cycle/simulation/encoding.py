@@ -70,4 +70,5 @@ def features(rows: Sequence[tuple[str, ...]], known: Vectors) -> Floats:
 
 def _units(values: Floats) -> Floats:
     lengths: Floats = np.linalg.norm(values, axis=1, keepdims=True)
-    return values / np.maximum(lengths, 1e-6)
+    units: Floats = (values / np.maximum(lengths, 1e-6)).astype(np.float32)
+    return units

@@ -53,7 +53,8 @@ def shares(history: History, arm: str, of: NDArray[np.int64], kinds: int) -> Flo
     (seeds, kinds)."""
     counts = [np.bincount(of[history.collected(seed, arm)], minlength=kinds) for seed in range(history.plan.seeds)]
     each = np.array(counts, float)
-    return each / each.sum(1, keepdims=True)
+    found: Floats = each / each.sum(1, keepdims=True)
+    return found
 
 
 def _texts(history: History, places: Ints) -> list[str]:

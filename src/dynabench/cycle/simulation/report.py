@@ -51,8 +51,8 @@ def panels(results: Result) -> list[Panel | Shades]:
         Panel("Tries per fooling example", _curves(qualities, "tries_per_fooling"), share=False),
         Panel("Spread of embeddings within a round", _curves(qualities, "spread"), share=False),
         Panel(
-            f"{results['material']['fields'][-1].capitalize()} alone: above most frequent", _curves(qualities, "artifact"),
-            marks=qualities["marks"],
+            f"{results['material']['fields'][-1].capitalize()} alone: above most frequent",
+            _curves(qualities, "artifact"), marks=qualities["marks"],
         ),
     ]  # fmt: skip
 
@@ -68,7 +68,8 @@ def _curves(qualities: Result, name: str) -> dict[str, Sequence[float]]:
 
 
 def _title(results: Result) -> str:
-    return TITLES.get(results["task"], results["task"])
+    task = str(results["task"])
+    return TITLES.get(task, task)
 
 
 def _head(found: Sequence[Result]) -> str:

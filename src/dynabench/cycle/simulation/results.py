@@ -81,7 +81,7 @@ def _contrasts(history: History) -> list[Result]:
     return _corrected(rows)
 
 
-def _levels(history: History, arm: str) -> float | Any:
+def _levels(history: History, arm: str) -> dict[str, float]:
     test, suite = history.errors(arm, "test"), history.errors(arm, "suite")
     return {
         "test_area": float(test[:, 1:].mean()),

@@ -70,5 +70,5 @@ def rounds(folder: Path, seed: int, most: int) -> list[Round]:
 
 
 def _turn(values: dict[str, NDArray[np.generic]]) -> Turn:
-    numbers = {name: int(values[name]) for name in ("tries", "filled")}  # type: ignore[call-overload]
+    numbers = {name: int(values[name]) for name in ("tries", "filled")}
     return Turn(**{**values, **numbers})  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ def shares(held: Result, names: Sequence[str]) -> str:
 def _quality(held: Result, arm: str, shown: Any) -> str:
     value, difference = held["own"]["value"], held["difference"]
     differs = difference["low"] is not None and not difference["low"] <= 0 <= difference["high"]
-    return shown(value).replace("-", "\N{MINUS SIGN}") + (" *" if differs and arm != "random" else "")
+    return str(shown(value)).replace("-", "\N{MINUS SIGN}") + (" *" if differs and arm != "random" else "")
 
 
 def _p(value: float) -> str:

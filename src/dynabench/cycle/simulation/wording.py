@@ -12,7 +12,7 @@ METHOD = """## What was done
 - *half adversarial*: {half} of {each} so, the others at random.
 - *no retraining*: adversarial, but the target stays the first one for ever. Its error is that of the model trained, after each round, on all that was collected this way; that model is never put in the loop.
 
-**Model.** A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round alike. No adapter that was trained on any of these rows is used. What the head sees, which penalties it may have and what the pools are mixed of was settled in pilots of one seed, which looked at errors on test rows; nothing was changed after the run that is reported here.
+**Model.** A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round alike. No adapter that was trained on any of these rows is used. What the head sees, which penalties it may have and what the pools are mixed of was settled in pilots that looked at errors on test rows of one seed, once with all arms; nothing was changed after the run that is reported here.
 
 **Suite.** Short items made of templates and words written for this project, in groups by phenomenon. No model was trained on any of them, nor any penalty chosen by them.
 
