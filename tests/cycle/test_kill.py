@@ -54,8 +54,14 @@ def disturb(database: Database, worker: Worker, rng: random.Random) -> None:
     """Kill the worker some times, each a random moment after something has moved, and begin it anew."""
     for _ in range(KILLS):
         before = mark(database)
-        until(lambda before=before: mark(database) != before or settled(database), 400)
-        time.sleep(rng.uniform(0, 0.6))
+
+        def moved(before: tuple[Any, ...] = before) -> bool:
+            assert worker.process is not None
+            assert worker.process.poll() is None, worker.said()
+            return mark(database) != before or settled(database)
+
+        until(moved, 400)
+        time.sleep(rng.uniform(0, 3))
         assert worker.end(signal.SIGKILL) == -signal.SIGKILL, worker.said()
         worker.start()
 

@@ -38,6 +38,9 @@ def olga(films, person):
 
 def done(films, settings, promoted=True):
     """A turn whose decision is made, with its next round opened as the job does."""
+    with pytest.raises(errors.Conflict, match="Nothing was collected"):
+        world.start(films, world.plan())
+    world.collect(films, settings, 20)
     made = world.start(films, world.plan())
 
     def finish(session):

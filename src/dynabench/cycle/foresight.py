@@ -129,8 +129,8 @@ def told(of: Foreseen) -> list[str]:
     if of.releases:
         said.append(_("Round %(round)s is released: %(examples)s examples, %(verified)s of them verified.",
                       round=of.round, examples=f"{of.examples:,}", verified=f"{of.verified:,}"))  # fmt: skip
-    known = {"count": len(of.models), "models": ", ".join(of.models), "ancestors": ", ".join(map(str, of.ancestors))}
-    said.append(_("%(count)s models are trained on rounds %(ancestors)s: %(models)s.", **known))
+    ancestors = ", ".join(map(str, of.ancestors))
+    said.append(_("Trained on rounds %(ancestors)s: %(models)s.", ancestors=ancestors, models=", ".join(of.models)))
     said.append(_("They are evaluated on all rounds (%(count)s evaluations) and compared with %(present)s by the rule "
                   "“%(rule)s”.", count=of.evaluations, present=", ".join(of.present), rule=of.rule))  # fmt: skip
     opened = _("opened") if of.opens else _("drafted")

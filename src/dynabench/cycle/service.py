@@ -78,7 +78,8 @@ def round_for(session: Session, task: str, number: int | None) -> Round:
 
 
 def check(session: Session, person: Person | None, task: str, of: Round, plan: Plan) -> None:
-    """Raises `Invalid` for a plan that does not fit the task or its round; only the operator names folders."""
+    """Raises `Invalid` for a plan that does not fit the task or its round, and `Conflict` for a round without anything;
+    only the operator names folders."""
     wrong = {}
     if person is not None and (odd := [each for each in plan.candidates if each.base and not _of_hub(each.base)]):
         wrong["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=odd[0].base)
@@ -96,6 +97,8 @@ def check(session: Session, person: Person | None, task: str, of: Round, plan: P
             wrong[f"candidates.{place}.name"] = _("Another task has a model of this name. Choose another.")
     if wrong:
         raise errors.Invalid(wrong)
+    if of.state in ("open", "closed") and session.scalar(queries.any_example(of.id)) is None:
+        raise errors.Conflict(_("Nothing was collected in round %(number)s yet.", number=of.number))
 
 
 def _of_hub(base: str) -> bool:
