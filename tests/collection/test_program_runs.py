@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from typer.testing import CliRunner
 
 import dynabench
 from dynabench.adversaries import importing, running, texts
@@ -11,6 +12,7 @@ from dynabench.adversaries.journal import Journal
 from dynabench.adversaries.proposing import Budget, Candidate, Context
 from dynabench.adversaries.reports import Found, LeftOut, Report
 from dynabench.adversaries.site import Site
+from dynabench.cli import adversary
 from dynabench.errors import Invalid
 from tests.collection.test_client import address  # noqa: F401
 from tests.conftest import PASSWORD
@@ -128,3 +130,19 @@ def test_what_another_program_found_is_proposed_once_and_the_rest_is_told(ada, t
     assert [step.context for step in again] == ["line 3", "line 4", "line 5"]
     (kept,) = ada.examples("sentiment")
     assert (kept["program"]["name"], kept["program"]["facts"]["at"]) == ("textattack", "line 2")
+
+
+@on_sqlite
+def test_the_command_attacks_a_round_from_texts_of_ones_own(ada, tmp_path):
+    texts_file = tmp_path / "texts.jsonl"
+    said = ("A good evening, all told.", "What a good and pleasant walk.")
+    texts_file.write_text("".join(json.dumps({"statement": text, "label": "positive"}) + "\n" for text in said))
+    words = ["run", "sentiment", "--with", "perturb", "--url", str(ada.http.base_url), "--contexts", 1, "--queries", 20,
+             "--token", ada.http.headers["Authorization"].removeprefix("Bearer "), "--texts", texts_file, "--json",
+             "--journal", tmp_path / "run.jsonl"]  # fmt: skip
+    done = CliRunner().invoke(adversary.app, list(map(str, words)))
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])  # the served application logs there, too
+    assert told["contexts"] == told["proposed"] == len(list(ada.examples("sentiment")))
+    assert told["contexts"] > 0
+    assert 0 < told["queries"] <= 20 * told["contexts"]

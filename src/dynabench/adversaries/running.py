@@ -12,6 +12,8 @@ from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Contex
 from dynabench.adversaries.site import Given, Json, Site, Targets, facts
 from dynabench.client import ApiError
 
+DRAWS = 25
+"""Contexts that are asked for until one fits a text."""
 MOST = 200
 """Candidates of one context that are looked at."""
 
@@ -52,32 +54,35 @@ def run(site: Site, adversary: Adversary, journal: Journal, plan: Plan, target: 
     if not plan.dry:
         for key, proposal in list(journal.waiting.items()):
             yield send(site, journal, key, proposal)
-    texts = (each for each in plan.texts if each.uid not in journal.seen)
+    texts = [each for each in plan.texts if each.uid not in journal.seen]
     for _number in range(journal.done, plan.contexts):
         left = None if plan.cost is None else plan.cost - journal.cost
-        if left is not None and left <= 0:
-            return
-        given = _started(site.next(), texts, bool(plan.texts))
+        given = _started(site, texts, bool(plan.texts)) if left is None or left > 0 else None
         if given is None:
             return
         yield _step(site, adversary, journal, replace(plan, cost=left), given, target or Targets(site, given))
 
 
-def _started(given: Given, texts: Iterator[Context], wanted: bool) -> Given | None:
-    """The context with a text to start from, where it has none and some were given; None when they have run out."""
-    if given.context.inputs or not wanted:
-        return given
-    found = next((each for each in texts if _fits(given, each)), None)
-    if found is None:
-        return None
-    inputs = {**given.context.values, **found.inputs}
-    return replace(given, context=replace(given.context, uid=found.uid, inputs=inputs, answer=found.answer))
+def _started(site: Site, texts: list[Context], wanted: bool) -> Given | None:
+    """A context with a text to start from: its own, or where some were given (`wanted`) one of these, which is taken
+    from them. None where they have run out, or none fits the next few contexts."""
+    for _draw in range(DRAWS if not wanted or texts else 0):
+        given = site.next()
+        if given.context.inputs or not wanted:
+            return given
+        found = next((each for each in texts if _fits(given, each)), None)
+        if found is not None:
+            texts.remove(found)
+            inputs = {**given.context.values, **found.inputs}
+            return replace(given, context=replace(given.context, uid=found.uid, inputs=inputs, answer=found.answer))
+    return None
 
 
 def _fits(given: Given, text: Context) -> bool:
     """Whether a text goes with a context: it has no other values of its own, and the answer that is asked for."""
     same = all(given.context.values.get(name) == value for name, value in text.values.items())
-    return same and (given.goal is None or given.goal == text.answer)
+    answer = text.answer or {}
+    return same and all(answer.get(name) == value for name, value in (given.goal or {}).items())
 
 
 def _step(site: Site, adversary: Adversary, journal: Journal, plan: Plan, given: Given, target: Target) -> Step:

@@ -45,17 +45,17 @@ class Site:
     def next(self) -> Given:
         """Another context, with the text to start from and the answer that is known of it, or that is asked for.
 
-        A text whose answer is not the one that is asked for is left out: what it means must not change.
+        A text whose answer nobody knows, or is not the one that is asked for, is left out: its meaning must not change.
         """
         given = patiently(lambda: self.client.next_context(self.task))
         begun = {name: value for name, value in given["initial"].items() if value}
         known, goal = (given["seed"] or {}).get("answer"), given["goal"]
-        fits = known is None or goal is None or all(known.get(name) == value for name, value in goal.items())
+        fits = known is not None and all(known.get(name) == value for name, value in (goal or {}).items())
         context = Context(
             uid=str(given["handout"] or given["id"]),
             values=given["values"],
             inputs={**given["values"], **begun} if begun and fits else {},
-            answer=known if known and fits else goal,
+            answer=known if fits else goal,
         )
         return Given(given["id"], given["handout"], context, given["goal"])
 
