@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("field", sa.String(length=40), nullable=False),
         sa.Column("text", sa.String(), nullable=False),
         sa.Column("about", values, nullable=False),
-        sa.Column("latency_ms", sa.Float(), nullable=False),
+        sa.Column("latency_ms", sa.Double(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["handout_id"], ["handouts.id"], name="fk_suggestions_handout_id"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_suggestions_person_id", ondelete="CASCADE"),
