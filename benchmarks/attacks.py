@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.__main__ import machine
 from dynabench.adversaries import known
@@ -38,11 +39,13 @@ TARGETS = {
     "hate-minilm": ("HatemojiBuild test", ()),
 }
 """By target the test set whose rows are changed, and the inputs that stay."""
-ADVERSARIES: dict[str, dict[str, float]] = {
-    "substitution": {"similarity": 0.85, "share": 0.25},
-    "typos": {"similarity": 0.7, "share": 0.25},
-    "perturb": {"similarity": 0.7},
+ADVERSARIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "substitution": ("substitution", {"similarity": 0.85, "share": 0.25}),
+    "substitution, loose": ("substitution",),
+    "typos": ("typos", {"similarity": 0.7, "share": 0.25}),
+    "perturb": ("perturb", {"similarity": 0.7}),
 }
+"""By the name in the table, the adversary and its options."""
 QUERIES = 200
 SEED = 0
 HEAD = ("target", "adversary", "similarity at least", "correct inputs", "fooled", "95 % interval", "queries, median",
@@ -96,8 +99,8 @@ def _target(name: str, asked: argparse.Namespace) -> list[str]:
     rows, target = contexts(name, asked.data), Local(catalog.open_model(catalog.entry(name).folder))
     lines = []
     for adversary in asked.adversaries:
-        options = ADVERSARIES[adversary]
-        made = list(attempts(known.make(adversary, **options), target, rows, Budget(queries=QUERIES), asked.n))
+        kind, options = ADVERSARIES[adversary]
+        made = list(attempts(known.make(kind, **options), target, rows, Budget(queries=QUERIES), asked.n))
         lines.append(_line(name, adversary, f"{options['similarity']}", made))
         _keep(asked.out, f"{name}-{adversary}", made)
         print(lines[-1], file=sys.stderr)

@@ -9,6 +9,7 @@ import json
 import sys
 import time
 import types
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def main() -> None:
         if int(wrapper([tuple(texts.values()) if len(texts) > 1 else next(iter(texts.values()))])[0].argmax()) != label:
             continue
         begun = time.monotonic()
-        result = attack.attack(AttackedText(texts), label)
+        result = attack.attack(AttackedText(OrderedDict(texts)), label)
         end = result.perturbed_result
         changed = dict(end.attacked_text._text_input)
         found.append(

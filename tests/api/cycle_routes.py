@@ -7,7 +7,7 @@ CYCLE: dict[tuple[str, str], Route] = {
     ("GET", "/api/v1/tasks/{task}/lineage"): Route("owner"),
     ("GET", "/api/v1/tasks/{task}/turns/{turn}"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/turns/preview"): Route("owner", json={}),
-    ("POST", "/api/v1/tasks/{task}/turns"): Route("owner", json={"plan": {"train": {"outside": [{"dataset": "gone"}]}}}),
+    ("POST", "/api/v1/tasks/{task}/turns"): Route("owner", json={"plan": {"next": {"parents": [99]}}}),
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/pause"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/resume"): Route("owner"),
     ("POST", "/api/v1/tasks/{task}/turns/{turn}/undo"): Route("owner"),

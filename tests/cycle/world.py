@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench import jobs
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Handout, Prediction
 from dynabench.cycle import plan as plans
@@ -22,6 +23,7 @@ from dynabench.cycle import service, views
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.schemas import TurnOut
 from dynabench.db import Database
+from dynabench.measuring.tables import Measured
 from dynabench.models import catalog, spec
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.retraining import retrain
@@ -145,6 +147,13 @@ def _write(session: Session, number: int, model: str, version: str, chosen: list
             )
     session.flush()
     rebuild(session, of.id)
+    _put_off_measuring(session, of.id)
+
+
+def _put_off_measuring(session: Session, round_id: int) -> None:
+    """Say what the round is like in a hundred years, not while a turn is timed: that takes a minute of computing."""
+    asked = jobs.enqueue(session, "measure_round", {"round": round_id}, due_at=BEGUN + timedelta(days=36_500))
+    session.add(Measured(round_id=round_id, job_id=asked.id))
 
 
 def plan(number: int = 1, **changes: Any) -> Plan:

@@ -32,7 +32,7 @@ PHRASES: Mapping[str, Sequence[str]] = {
 """Sentences that must not make their label less likely, wherever it is the answer."""
 
 
-class Test(NamedTuple):
+class Case(NamedTuple):
     """One test. An MFT has one input and its `answer`; the others an input and its variants, the original first.
 
     `expected` of a DIR is the way that the probability of `label` must not leave by more than the tolerance; without a
@@ -48,10 +48,10 @@ class Test(NamedTuple):
     capability: str = ""
 
 
-def of_suite(name: str) -> list[Test]:
+def of_suite(name: str) -> list[Case]:
     """The tests of a suite of this package, or of a YAML file by its path; raises `Invalid`."""
     items = suite.load(name).items()
-    return [Test(one.phenomenon, "MFT", [one.inputs], one.answer, capability=one.phenomenon) for one in items]
+    return [Case(one.phenomenon, "MFT", [one.inputs], one.answer, capability=one.phenomenon) for one in items]
 
 
 class Checklist(Adversary):
@@ -64,7 +64,7 @@ class Checklist(Adversary):
     name = "checklist"
     version = "1"
 
-    def __init__(self, suite: str = "", tests: Sequence[Test] = (), seed: int = 0) -> None:
+    def __init__(self, suite: str = "", tests: Sequence[Case] = (), seed: int = 0) -> None:
         self._tests = [*(of_suite(suite) if suite else ()), *tests]
         self._seed = seed
 
@@ -78,11 +78,11 @@ class Checklist(Adversary):
         except Spent:
             return
 
-    def _drawn(self, uid: str) -> list[Test]:
+    def _drawn(self, uid: str) -> list[Case]:
         return random.Random(f"{self._seed}:{uid}").sample(self._tests, len(self._tests))
 
 
-def _failures(context: Context, metered: Metered, tests: Sequence[Test]) -> Iterator[Candidate]:
+def _failures(context: Context, metered: Metered, tests: Sequence[Case]) -> Iterator[Candidate]:
     plain = iter([test for test in tests if test.kind == "MFT"])
     while part := list(islice(plain, STEP)):
         proposals = [(test.inputs[0], test.answer or {}, _facts(test)) for test in part]
@@ -92,7 +92,7 @@ def _failures(context: Context, metered: Metered, tests: Sequence[Test]) -> Iter
             yield from _against_the_first(context, metered, test)
 
 
-def _against_the_first(context: Context, metered: Metered, test: Test) -> Iterator[Candidate]:
+def _against_the_first(context: Context, metered: Metered, test: Case) -> Iterator[Candidate]:
     """Variants whose answers, or probabilities, are not what the original's say they must be."""
     outputs = some(metered, test.inputs)
     if len(outputs) < 2 or (test.answer and wrong(outputs[0], test.answer)):
@@ -107,27 +107,27 @@ def _against_the_first(context: Context, metered: Metered, test: Test) -> Iterat
             queries = 0
 
 
-def _moved(test: Test, first: Output, output: Output) -> float:
+def _moved(test: Case, first: Output, output: Output) -> float:
     """How far the probability went the way that is expected; negative against it."""
     label = {"": test.label} if test.label else first.answer
     change = sure(output, label) - sure(first, label)
     return change if test.expected == "up" else -change
 
 
-def _facts(test: Test) -> dict[str, Any]:
+def _facts(test: Case) -> dict[str, Any]:
     return {"test": test.name, "kind": test.kind, **({"capability": test.capability} if test.capability else {})}
 
 
-def _of_input(context: Context, seed: int) -> Iterator[Test]:
+def _of_input(context: Context, seed: int) -> Iterator[Case]:
     """Tests made of the context's input: transformations that keep its answer, and phrases that speak for it."""
     names, answer = changeable(context), context.answer or {}
     for one in find(INVARIANT):
         texts = {name: context.inputs[name] for name in names}
         if changed := one.apply(texts, generator(seed, context.uid, one.name)):
             now = {**context.inputs, **{name: edited.text for name, edited in changed.items()}}
-            yield Test(one.name, "INV", [context.inputs, now], answer)
+            yield Case(one.name, "INV", [context.inputs, now], answer)
     labels = [value for value in answer.values() if isinstance(value, str) and value in PHRASES]
     for label in labels:
         for phrase in PHRASES[label] if names else ():
             now = {**context.inputs, names[-1]: f"{context.inputs[names[-1]].rstrip()} {phrase}"}
-            yield Test(f"adding: {phrase}", "DIR", [context.inputs, now], answer, label)
+            yield Case(f"adding: {phrase}", "DIR", [context.inputs, now], answer, label)

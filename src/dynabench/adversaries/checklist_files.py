@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dynabench.adversaries.checklist import Expected, Test
+from dynabench.adversaries.checklist import Case, Expected
 from dynabench.errors import Invalid
 
 LINE = 64 * 2**20
@@ -35,13 +35,13 @@ def read(
     answer: str,
     labels: Mapping[str, str] = SENTIMENT,
     directions: Mapping[str, tuple[str, Expected]] = DIRECTIONS,
-) -> list[Test]:
+) -> list[Case]:
     """The tests of a file that can be judged: MFTs with a label that `labels` knows, INVs, and DIRs in `directions`.
 
     `fields` are the input fields by the order in the file. Raises `Invalid` with the number of a line that is no test.
     """
     opener = gzip.open if path.suffix == ".gz" else open
-    found = list[Test]()
+    found = list[Case]()
     with opener(path, "rt", encoding="utf-8") as file:
         number = 0
         while line := file.readline(LINE):
@@ -60,7 +60,7 @@ def _tests(
     answer: str,
     labels: Mapping[str, str],
     directions: Mapping[str, tuple[str, Expected]],
-) -> Iterator[Test]:
+) -> Iterator[Case]:
     name, kind, capability = str(row["test"]), row["type"], str(row.get("capability") or "")
     if kind not in ("MFT", "INV", "DIR"):
         raise ValueError(f"type {kind!r} is none of MFT, INV and DIR")
@@ -74,10 +74,10 @@ def _tests(
             continue
         if kind == "MFT":
             if str(label) in labels:
-                yield Test(name, kind, [_inputs(datum, fields)], {answer: labels[str(label)]}, capability=capability)
+                yield Case(name, kind, [_inputs(datum, fields)], {answer: labels[str(label)]}, capability=capability)
         elif kind == "INV" or name in directions:
             of, expected = directions.get(name, ("", "up"))
-            yield Test(name, kind, [_inputs(each, fields) for each in datum], None, of, expected, capability)
+            yield Case(name, kind, [_inputs(each, fields) for each in datum], None, of, expected, capability)
 
 
 def _inputs(datum: Any, fields: Sequence[str]) -> dict[str, str]:

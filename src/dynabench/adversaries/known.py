@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from inspect import signature
 from typing import Any, cast
 
 from dynabench import plugins
 from dynabench.adversaries.proposing import Adversary
-from dynabench.errors import NotFound
+from dynabench.errors import Invalid, NotFound
 
 SHIPPED: Mapping[str, str] = {
+    "language-model": "dynabench.adversaries.language_model:LanguageModel",
     "substitution": "dynabench.adversaries.search.substitution:Substitution",
     "typos": "dynabench.adversaries.search.typos:Typos",
     "perturb": "dynabench.adversaries.search.perturb:Perturb",
@@ -25,12 +27,16 @@ def adversaries() -> Mapping[str, str]:
 
 
 def make(name: str, **options: Any) -> Adversary:
-    """The adversary called `name`; raises `NotFound`, with the names that there are."""
+    """The adversary called `name`; raises `NotFound` with the names that there are, `Invalid` for an unknown option."""
     known = adversaries()
     if name not in known:
         raise NotFound(f"There is no adversary {name!r}; there are {', '.join(sorted(known))}.")
     module, _, attribute = known[name].partition(":")
-    return cast(Adversary, getattr(import_module(module), attribute)(**options))
+    chosen = getattr(import_module(module), attribute)
+    strange = sorted(set(options) - set(signature(chosen).parameters))
+    if strange:
+        raise Invalid({"options": f"The adversary {name!r} takes no option {strange[0]!r}."})
+    return cast(Adversary, chosen(**options))
 
 
 def _named(brought: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -59,6 +59,18 @@ class Site:
         )
         return Given(given["id"], given["handout"], context, given["goal"])
 
+    def successes(self, most: int) -> list[Context]:
+        """The newest examples that fooled: those that people found correct, for owners, else one's own."""
+        path = f"/tasks/{self.task}/examples"
+        try:
+            found = self.client.request("GET", path, params={"fooled": True, "verdict": "correct", "limit": most})
+        except ApiError as problem:
+            if problem.status != 403:
+                raise
+            found = self.client.request("GET", path, params={"mine": True, "limit": 100})
+        fooling = [each for each in found["items"] if each["fooled"] and not each["retracted"]]
+        return [Context(each["uid"], each["context"], each["input"], each["answer"]) for each in fooling[:most]]
+
     def written(self, inputs: Mapping[str, Any]) -> Json:
         """The part of a model's inputs that is written: the input fields."""
         return {name: inputs[name] for name in self.inputs if name in inputs}

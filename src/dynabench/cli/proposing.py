@@ -1,6 +1,7 @@
 """`dynabench adversary run` and `import`: programs at the door of a platform."""
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,13 +73,18 @@ def run(
     from dynabench.adversaries import known, running
     from dynabench.adversaries import texts as files
     from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.language_model import SHOTS, Informed
     from dynabench.adversaries.proposing import Budget
     from dynabench.adversaries.site import Site
     from dynabench.client import Client
 
-    with refusals(), Client(url, token, timeout=120) as client:
+    with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
         adversary = known.make(with_, **options(option))
+        if callable(close := getattr(adversary, "close", None)):
+            stack.callback(close)
         site = Site(client, task)
+        if isinstance(adversary, Informed):
+            adversary.inform(site.told, site.successes(SHOTS) if token else ())
         about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
         noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
         plan = running.Plan(
@@ -112,7 +118,7 @@ def run(
 def _local(name: str) -> Any:
     if not name:
         return None
-    from dynabench.adversaries.local import Local
+    from dynabench.adversaries.attacking import Local
     from dynabench.models import catalog
 
     wanted, _, version = name.partition("@")

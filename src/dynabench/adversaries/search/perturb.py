@@ -69,7 +69,7 @@ class Perturb(Adversary):
         for _ in range(self._depth):
             asked = list[_State]()
             for state in beam:
-                made = self._next(context.uid, original, state, seen)
+                made = self._next(context.uid, original, state, seen, metered.left)
                 outputs = some(metered, [{**context.inputs, **each.texts} for each in made])
                 asked += [
                     _State(each.texts, each.path, each.near, out) for each, out in zip(made, outputs, strict=False)
@@ -83,8 +83,10 @@ class Perturb(Adversary):
                 least = now
                 yield beam[0]
 
-    def _next(self, uid: str, original: Mapping[str, str], state: _State, seen: set[tuple[str, ...]]) -> list[_State]:
-        """The state's continuations that are new and near enough to the original."""
+    def _next(
+        self, uid: str, original: Mapping[str, str], state: _State, seen: set[tuple[str, ...]], most: int | None
+    ) -> list[_State]:
+        """The state's continuations that are new and near enough to the original, of the first `most` that are made."""
         made = list[_State]()
         for one in self._chosen:
             for draw in range(self._draws):
@@ -93,6 +95,7 @@ class Perturb(Adversary):
                     continue
                 seen.add(tuple(texts.values()))
                 made.append(_State(texts, (*state.path, one.name)))
+        made = made[:most]
         nears = [1.0] * len(made)
         for name, text in original.items():
             cosines = similarity.cosines(text, [each.texts[name] for each in made])

@@ -18,8 +18,6 @@ AROUND = 5
 """Words to either side that tell the part of speech."""
 NEAR = 0.45
 """The least cosine between the encoder's embeddings of two words that count as neighbours."""
-ALONE = 0.55
-"""The least cosine of two words read alone: synonyms in a rare sense (*run* and *lead*) are below."""
 MOST = 24
 """Words tried in one place."""
 
@@ -29,7 +27,8 @@ class Substitution(Adversary):
 
     Keeps function words, negations, quantities, names and whom a text is about; the part of speech and form of each
     word; at least `similarity` (cosine of the shared sentence encoder between the text and its original); and all but
-    the `share` of words. `rare` is how often a million sentences of news must have a new word.
+    the `share` of words. `alone` is the least cosine of two words read alone, below which are synonyms
+    in a rare sense (*run* and *lead*); `rare` is how often a million sentences of news must have a new word.
     """
 
     name = "substitution"
@@ -40,10 +39,11 @@ class Substitution(Adversary):
         words: Words = "synonyms",
         similarity: float = 0.85,
         share: float = 0.25,
+        alone: float = 0.55,
         rare: int = 5,
         fields: Sequence[str] = (),
     ) -> None:
-        self._words, self._rare = words, rare
+        self._words, self._alone, self._rare = words, alone, rare
         self._limits, self._fields = Limits(similarity, share), tuple(fields)
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
@@ -52,13 +52,12 @@ class Substitution(Adversary):
 
     def _instead(self, words: Sequence[str], at: int) -> list[str]:
         """Words that can stand in the place of `words[at]`."""
-        return [
-            new for new in instead(tuple(words), at, self._words) if lexicon.common().get(new.lower(), 0) >= self._rare
-        ]
+        found = instead(tuple(words), at, self._words, self._alone)
+        return [new for new in found if lexicon.common().get(new.lower(), 0) >= self._rare]
 
 
 @lru_cache(4096)
-def instead(words: tuple[str, ...], at: int, source: Words) -> tuple[str, ...]:
+def instead(words: tuple[str, ...], at: int, source: Words, alone: float) -> tuple[str, ...]:
     """Words of the same part of speech and form as `words[at]`, nearest first where that is known."""
     word, start = words[at], max(0, at - AROUND)
     if word.lower() in fixed():
@@ -76,7 +75,7 @@ def instead(words: tuple[str, ...], at: int, source: Words) -> tuple[str, ...]:
             if grammar.labels(changed) == grammar.labels(window):
                 found.append(new)
     nears = cosines(word.lower(), [new.lower() for new in found])
-    return tuple(new for new, near in zip(found, nears, strict=True) if near >= ALONE)[:MOST]
+    return tuple(new for new, near in zip(found, nears, strict=True) if near >= alone)[:MOST]
 
 
 def _alike(word: str, part: str, source: Words) -> Iterator[str]:

@@ -45,13 +45,13 @@ def panels(results: Result) -> list[Panel | Shades]:
         Panel("Error on the suite of phenomena", {arm: errors[arm]["suite"] for arm in ARMS}, 0),
         Panel("Tries that fooled the target", _curves(qualities, "fooled_per_try")),
         Shades(
-            f"Later models (down) on rounds (across), {_range(matrix)}",
+            f"Models (down) on rounds (across), {_range(matrix)}",
             [[value if at <= row else None for at, value in enumerate(cells)] for row, cells in enumerate(matrix)],
         ),
         Panel("Tries per fooling example", _curves(qualities, "tries_per_fooling"), share=False),
         Panel("Spread of embeddings within a round", _curves(qualities, "spread"), share=False),
         Panel(
-            f"Words of the {results['material']['fields'][-1]}: above most frequent", _curves(qualities, "artifact"),
+            f"{results['material']['fields'][-1].capitalize()} alone: above most frequent", _curves(qualities, "artifact"),
             marks=qualities["marks"],
         ),
     ]  # fmt: skip
@@ -60,7 +60,7 @@ def panels(results: Result) -> list[Panel | Shades]:
 def _range(matrix: Sequence[Sequence[float]]) -> str:
     """From the least to the largest error of a model on a round that it was trained after."""
     known = [value for row, cells in enumerate(matrix) for value in cells[: row + 1]]
-    return f"{min(known):.0%} to {max(known):.0%}".replace("%", " %")
+    return f"{100 * min(known):.0f} to {100 * max(known):.0f} %"
 
 
 def _curves(qualities: Result, name: str) -> dict[str, Sequence[float]]:
@@ -78,6 +78,7 @@ def _head(found: Sequence[Result]) -> str:
         "`dynabench cycle simulate` plays the cycle many times without people, beside arms that collect otherwise. "
         "This page was written by that command from its figures.",
         "## In short",
+        sentences.plainly(found),
     ]
     for results in found:
         rows = {row["measure"]: row for row in results["contrasts"] if row["arm"] == "adversarial"}

@@ -11,9 +11,10 @@ ON = {
     "test_last": "on test rows like the pool, after the last round",
     "suite_area": "on the suite of phenomena, over all rounds",
     "suite_last": "on the suite of phenomena, after the last round",
-    "first_last": "on examples that fooled the first target",
-    "own_last": "on examples that fooled the adversarial arm's own targets",
+    "first_last": "on examples that fooled the first target (no neutral test)",
+    "own_last": "on examples that fooled the adversarial arm's own targets (no neutral test)",
 }
+NEUTRAL = ("test_area", "test_last", "suite_area", "suite_last")
 LEVEL = 0.05
 
 
@@ -55,6 +56,28 @@ def of(results: Mapping[str, Any]) -> list[str]:
     adversarial = [told(row) for row in rows if row["arm"] == "adversarial"]
     others = [told(row) for row in rows if row["arm"] != "adversarial" and row["measure"] == "test_area"]
     return [*adversarial, equal_tries(results), *others]
+
+
+def plainly(found: Sequence[Mapping[str, Any]]) -> str:
+    """Whether adversarial collection beat random collection on tests that no arm's choices made."""
+    rows = [
+        (results["task"], row)
+        for results in found
+        for row in results["contrasts"]
+        if row["arm"] == "adversarial" and row["measure"] in NEUTRAL
+    ]
+    told = {}
+    for said in ("beat", "lost to"):
+        held = [f"{task} {ON[row['measure']]}" for task, row in rows if verdict(row) == said]
+        told[said] = f"{said} random collection {len(held)} times of {len(rows)}" + _listed(held)
+    return (
+        "On tests that no arm's choices made (test rows like the pool, the suite) adversarial collection "
+        f"{told['beat']} and {told['lost to']}; the rest cannot be told apart."
+    )
+
+
+def _listed(held: Sequence[str]) -> str:
+    return f" ({'; '.join(held)})" if held else ""
 
 
 def equal_tries(results: Mapping[str, Any]) -> str:

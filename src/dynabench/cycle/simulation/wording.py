@@ -12,9 +12,9 @@ METHOD = """## What was done
 - *half adversarial*: {half} of {each} so, the others at random.
 - *no retraining*: adversarial, but the target stays the first one for ever. Its error is that of the model trained, after each round, on all that was collected this way; that model is never put in the loop.
 
-**Model.** A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round alike. No adapter that was trained on any of these rows is used.
+**Model.** A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round alike. No adapter that was trained on any of these rows is used. What the head sees, which penalties it may have and what the pools are mixed of was settled in pilots of one seed, which looked at errors on test rows; nothing was changed after the run that is reported here.
 
-**Suite.** Short items made of templates and words written for this project, in groups by phenomenon. None was used for training or choosing anything.
+**Suite.** Short items made of templates and words written for this project, in groups by phenomenon. No model was trained on any of them, nor any penalty chosen by them.
 
 **Intervals.** Differences are paired: the same seed, the same items, the arm's error minus that of *random*. On test rows and suite, which all seeds share, the variance is that between seeds plus that between clusters of items (rows of one group; all items of one phenomenon). Elsewhere it is that between seeds. Intervals are 95 %, with Student's t and {freedom} degrees of freedom; a bootstrap of so few seeds would be too narrow. Holm's correction is taken over all rows of a table. *Beat* and *lost to* are said only where the interval leaves out 0. Seeds share one pool, so the figures speak of this pool."""  # noqa: E501
 

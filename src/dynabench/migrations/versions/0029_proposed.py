@@ -19,7 +19,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(60), nullable=False),
         sa.Column("version", sa.String(60), nullable=False),
         sa.Column("queries", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("cost", sa.Float(), nullable=False),
+        sa.Column("cost", sa.Double(), nullable=False),
         sa.Column("facts", sa.JSON().with_variant(postgresql.JSONB(), "postgresql"), nullable=False),
         sa.ForeignKeyConstraint(["example_id"], ["examples.id"], name=op.f("fk_proposed_example_id")),
         sa.ForeignKeyConstraint(["round_id"], ["rounds.id"], name=op.f("fk_proposed_round_id")),

@@ -1,0 +1,70 @@
+"""`dynabench adversary mine`: hard cases in unlabelled text, written to a file or proposed."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynabench.cli.operator import AsJson, bar, refusals, say
+from dynabench.cli.proposing import Server, Token
+
+
+def mine(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSONL: an object with texts on a line.")],
+    model: Annotated[list[str], typer.Option(help="An installed model; the first is the target. Again for more.")],
+    rules: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="YAML: rules that texts must hold to.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="Cases at most, the hardest first.")] = 100,
+    out: Annotated[Path | None, typer.Option(help="Write the cases here as JSONL.")] = None,
+    task: Annotated[str, typer.Option(help="Propose them for this task, for people to check.")] = "",
+    url: Server = "http://127.0.0.1:8000",
+    token: Token = "",
+    as_json: AsJson = False,
+) -> None:
+    """Find texts on which models disagree, are unsure, or break a rule; write or propose them with a claimed answer.
+
+    The answer is the rule's, or that of most other models, or the first model's, as each case says.
+    """
+    from dynabench.adversaries import importing, mining, texts
+    from dynabench.adversaries.attacking import Local
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.proposing import Context
+    from dynabench.adversaries.site import Site
+    from dynabench.client import Client
+    from dynabench.models import catalog
+
+    with refusals():
+        known = mining.rules(rules.read_text(encoding="utf-8")) if rules else []
+        opened = {name: catalog.open_model(catalog.entry(name).folder) for name in model}
+        card = next(iter(opened.values())).card
+        given = (
+            Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
+            for number, row in texts.rows(file)
+            if all(isinstance(row.get(name), str) for name in card.inputs)
+        )
+        targets = {name: Local(each) for name, each in opened.items()}
+        chosen = mining.hardest(mining.cases(given, targets, card.answer, known), most)
+        found = mining.report(chosen, card.answer, model)
+        rows = [
+            {"uid": each.at, **each.texts, card.answer: each.label, "facts": dict(each.facts)} for each in found.found
+        ]
+        if out is not None:
+            out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        refused = []
+        proposed = 0
+        if task:
+            with Client(url, token, timeout=120) as client, bar(f"Cases into {task}", as_json) as tell:
+                site = Site(client, task)
+                journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
+                for number, step in enumerate(importing.bring(site, journal, found, importing.Mapped()), start=1):
+                    tell(number, len(found.found))
+                    refused += [{"at": step.context, "why": step.refused}] if step.refused else []
+                proposed = journal.sent
+    told = {"cases": len(rows), "proposed": proposed, "not_taken": refused}
+    told |= {} if out or task else {"found": rows}
+    lines = [f"{len(rows)} cases, {proposed} proposed, {len(refused)} not taken."]
+    lines += [f"{each['at']}: {each['why']}" for each in refused]
+    lines += [] if out or task else [json.dumps(row, ensure_ascii=False) for row in rows]
+    say(as_json, told, "\n".join(lines))

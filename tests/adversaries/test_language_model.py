@@ -1,0 +1,130 @@
+"""Language models as adversaries, against a server of the chat protocol on this machine."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from dynabench.adversaries.known import make
+from dynabench.adversaries.language_model import Informed, parsed
+from dynabench.adversaries.proposing import Budget, Context
+from dynabench.models.protocol import Output
+from dynabench.settings import get_settings
+
+CONTEXT = Context("c", {"premise": "A man eats."}, {}, {"label": "neutral"})
+
+
+class Chat(ThreadingHTTPServer):
+    """Answers each request with the next of some texts, and keeps what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.texts, self.asked = list(texts), []
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.asked.append(asked["messages"][-1]["content"])
+        text = self.server.texts[(len(self.server.asked) - 1) % len(self.server.texts)]
+        said = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
+        body = json.dumps(said | {"usage": {"prompt_tokens": 1000, "completion_tokens": 100}}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def chat(tmp_path, monkeypatch) -> Iterator:
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+    get_settings.cache_clear()
+    servers, models = [], []
+
+    def start(*texts: str, **options):
+        servers.append(Chat(*texts))
+        url = f"http://127.0.0.1:{servers[-1].server_port}/v1"
+        more = {"fields": ["hypothesis"], "price_in": 1, "price_out": 10} | options
+        models.append(make("language-model", url=url, model="small", **more))
+        return models[-1], servers[-1].asked
+
+    yield start
+    for model in models:
+        model.close()
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+    get_settings.cache_clear()
+
+
+class Negation:
+    """Takes any `not` for a contradiction, and all else for neutral."""
+
+    labels = ("entailment", "neutral", "contradiction")
+
+    def ask(self, batch):
+        return [Output({"label": "contradiction" if "not" in each["hypothesis"] else "neutral"}) for each in batch]
+
+
+def written(text):
+    return json.dumps({"hypothesis": text})
+
+
+def test_it_asks_for_examples_and_tells_what_they_took(chat):
+    model, asked = chat(
+        "I cannot do that.", written("He sits."), f"```json\n{written('He does not sit.')}\n```", tries=3
+    )
+    sits, not_sits = model.propose(CONTEXT, Negation(), Budget())
+    assert (sits.inputs, sits.fooled) == ({"premise": "A man eats.", "hypothesis": "He sits."}, False)
+    assert (not_sits.fooled, not_sits.facts["strategy"], not_sits.facts["try"]) == (True, "zero-shot", 3)
+    assert (sits.cost, not_sits.cost) == (pytest.approx(0.004), pytest.approx(0.002))
+    assert "A man eats." in asked[0]
+    assert "label: neutral" in asked[0]
+
+
+def test_it_is_told_what_the_target_answered(chat):
+    model, asked = chat(written("He sits."), written("He does not sit."), strategy="iterate", tries=2)
+    assert [each.fooled for each in model.propose(CONTEXT, Negation(), Budget())] == [False, True]
+    assert "The model answered neutral" in asked[1]
+
+
+def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
+    model, asked = chat(written("He sits."), strategy="few-shot", tries=1)
+    assert isinstance(model, Informed)
+    task = {"instructions": {"create": "Write a hypothesis."}, "input": [{"name": "hypothesis"}], "answer": []}
+    model.inform(task, [Context("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
+    list(model.propose(CONTEXT, Negation(), Budget()))
+    assert all(text in asked[0] for text in ("Write a hypothesis.", "Nobody is not here."))
+
+
+def test_it_says_a_text_in_other_words_where_there_is_one(chat):
+    model, asked = chat(written("The man is not standing."), strategy="paraphrase", tries=1)
+    assert list(model.propose(CONTEXT, Negation(), Budget())) == []
+    begun = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
+    (found,) = model.propose(begun, Negation(), Budget())
+    assert found.fooled
+    assert "The man sits." in asked[0]
+
+
+def test_a_budget_ends_it(chat):
+    model, _ = chat(*(written(f"He sits {n}.") for n in range(9)), tries=9)
+    assert len(list(model.propose(CONTEXT, Negation(), Budget(queries=2)))) == 2
+    assert len(list(model.propose(CONTEXT, Negation(), Budget(cost=0.005)))) == 2
+
+
+@pytest.mark.parametrize("text", ["", "He sits.", "[]", '{"hypothesis": 3}', '{"hypothesis": ""}', '{"other": "x"}',
+                                  '{"hypothesis": "a", "label": "b"}', 'So: {"hypothesis": "a"}'])  # fmt: skip
+def test_what_is_no_example_is_passed_over(text):
+    assert parsed(text, ["hypothesis"]) is None

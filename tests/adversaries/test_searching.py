@@ -1,0 +1,146 @@
+"""Searching adversaries against a real linear model: budgets, constraints, determinism, odd texts."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dynabench.adversaries import known
+from dynabench.adversaries.attacking import Local, attack, attempts, summary
+from dynabench.adversaries.perturbations.words import words
+from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.search import grammar, lexicon
+from dynabench.adversaries.search.similarity import cosines
+from dynabench.models.backends.ngram import NgramModel
+from dynabench.models.protocol import Card
+from dynabench.models.training import ngram
+from dynabench.models.training.recipes import Ngram
+from dynabench.models.training.rows import Row
+
+pytest.importorskip("denckring_en_pos")
+pytest.importorskip("lemminflect")
+
+GOOD = "wonderful superb gripping funny delightful clever excellent moving".split()
+BAD = "boring terrible dull tedious awful stupid dreadful clumsy".split()
+SUBJECTS = ["film", "story", "meal", "speech", "concert", "novel"]
+SEARCHES = ("substitution", "typos", "perturb")
+ODD = ["", " ", "😀🎉🔥", "هذا الفيلم رائع جدا", "no", "?!...", "wonderful " * 150, "a\u0301 b\u200bc", "<b>{x}</b> 7"]
+
+
+@pytest.fixture(scope="module")
+def target():
+    """An n-gram model that learnt which words praise."""
+    rows = [
+        Row({"statement": f"The {subject} was {word} and the ending {other}."}, label)
+        for label, list_ in (("positive", GOOD), ("negative", BAD))
+        for subject in SUBJECTS
+        for word in list_
+        for other in list_[:3]
+    ]
+    recipe = SimpleNamespace(
+        inputs=["statement"], labels=["positive", "negative"],
+        ngram=Ngram(bits=12, characters=None, word_grams=1, pairs=False, strength=1e-3),
+    )  # fmt: skip
+    weights, bias = ngram.train(recipe, rows, lambda share, loss: None)
+    card = Card("toy", "1", "sentiment", "ngram", ("statement",), "label", ("positive", "negative"))
+    return Local(NgramModel(card, ngram.options(recipe.ngram), weights, bias))
+
+
+def context(text, label="positive"):
+    return Context("c", {}, {"statement": text}, {"label": label})
+
+
+def texts():
+    part = st.sampled_from(GOOD + BAD + SUBJECTS + ["not", "Amira", "three", "all", "quickly", "laughed", "the", "a"])
+    return st.lists(part, min_size=3, max_size=14).map(" ".join)
+
+
+class Counting:
+    """A target that counts what it is asked."""
+
+    def __init__(self, target):
+        self.labels, self.asked, self._target = target.labels, 0, target
+
+    def ask(self, batch):
+        self.asked += len(batch)
+        return self._target.ask(batch)
+
+
+@pytest.mark.models
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=texts(), queries=st.integers(0, 40), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
+def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
+    counting = Counting(target)
+    found = list(known.make(name).propose(context(text), counting, Budget(queries=queries)))
+    assert counting.asked <= queries
+    assert sum(each.queries for each in found) <= counting.asked
+
+
+@pytest.mark.models
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=texts(), name=st.sampled_from(["substitution", "typos"]))
+def test_what_is_proposed_keeps_the_constraints(target, text, name):
+    for found in known.make(name, similarity=0.8, share=0.25).propose(context(text), target, Budget(queries=80)):
+        new = found.inputs["statement"]
+        assert cosines(text, [new])[0] >= 0.8 - 1e-4
+        before, after = ([word.text for word in words(one)] for one in (text, new))
+        changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
+        assert 0 < len(changed) == found.facts["changed"] <= max(1, int(0.25 * len(before)))
+        assert not {"not", "Amira", "three", "all", "the"} & {a for a, _ in changed}
+        assert found.answer == {"label": "positive"}
+        assert found.fooled == (found.output.answer["label"] != "positive")
+        if name == "typos":
+            assert not any(b.lower() in lexicon.real() for _, b in changed)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, name):
+    rows = [context(f"The {one} was {GOOD[at]}, I laughed a lot.") for at, one in enumerate(SUBJECTS[:3])]
+    runs = [list(attack(known.make(name, similarity=0.5), target, rows, Budget(queries=60))) for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert any(each.fooled for each in runs[0])
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("text", ODD)
+@pytest.mark.parametrize("name", [*known.SHIPPED])
+def test_odd_texts_break_nothing(target, name, text):
+    rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
+    for found in attack(known.make(name), target, rows, Budget(queries=8)):
+        assert isinstance(found.inputs["statement"], str)
+
+
+@pytest.mark.models
+def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
+    rows = [context("The film was superb."), context("The film was awful."), context("The novel was clever and funny.")]
+    made = list(attempts(known.make("typos", similarity=0.3), target, rows, Budget(queries=60)))
+    assert [attempt.context for attempt in made] == [rows[0], rows[2]]
+    found = summary(made)
+    assert found.correct == found.fooled.n == 2
+    assert found.queries_mean == sum(attempt.queries for attempt in made) / 2
+    assert summary([]).fooled.value is None
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "part", "said"),
+    [("meal", "lunches", "NOUN", "meals"), ("doze", "sleeping", "VERB", "dozing"),
+     ("glad", "happier", "ADJ", "gladder"), ("child", "boys", "NOUN", "children"), ("write", "walked", "VERB", None)],
+)  # fmt: skip
+def test_a_new_word_takes_the_form_of_the_old_one(new, old, part, said):
+    assert grammar.inflected(new, old, part) == said
+
+
+def test_articles_and_opposites():
+    assert grammar.article_fits("an", "hour")
+    assert not grammar.article_fits("a", "apple")
+    assert grammar.article_fits("a", "university")
+    assert lexicon.opposed("good", "bad")
+    assert not lexicon.opposed("movie", "film")
+
+
+def test_facts_are_json(target):
+    [found] = known.make("typos", similarity=-1).propose(context("The film was wonderful."), target, Budget(queries=40))
+    assert json.loads(json.dumps(found.facts))["words"] == 4

@@ -1,0 +1,95 @@
+"""The rules of promotion, against numbers that are worked out by hand."""
+
+import numpy as np
+import pytest
+
+from dynabench.cycle.lineage import generations
+from dynabench.cycle.plan import Promote
+from dynabench.cycle.promotion import Scored, decide, figure, statistic
+from dynabench.cycle.report import why
+
+STILL = np.zeros(4)
+
+
+def model(name, *values, caught=(), spread=0.0):
+    """A model with these scores, whose replicates lie `spread` around them."""
+    around = spread * np.array([-1.0, -1 / 3, 1 / 3, 1.0])
+    found = np.array(caught, bool)
+    share = found.mean() if len(found) else 0.0
+    drawn = np.array([value + around for value in values])
+    return Scored(name, np.array(values), drawn, found, share + around)
+
+
+def test_the_mean_over_rounds_counts_older_rounds_less():
+    of = model("m", 0.5, 0.7, 0.9)
+    assert statistic(Promote(by="recency"), of)[0] == pytest.approx(0.7)
+    # weights 0.25, 0.5, 1 of 1.75: (0.125 + 0.35 + 0.9) / 1.75
+    assert statistic(Promote(by="recency", discount=0.5), of)[0] == pytest.approx(1.375 / 1.75)
+
+
+def test_the_worst_round_is_the_least_of_each_replicate():
+    of = Scored("m", np.array([0.5, 0.6]), np.array([[0.4, 0.7], [0.6, 0.5]]), np.zeros(0, bool), STILL)
+    value, drawn = statistic(Promote(by="worst_round"), of)
+    assert value == 0.5
+    assert drawn.tolist() == [0.4, 0.5]
+
+
+def test_fooling_is_the_share_of_fooling_examples_that_are_caught_with_wilsons_interval():
+    found = figure(
+        Promote(by="fooling"), model("m", 0.5, caught=[True, True, False, False, False, False, False, False])
+    )
+    assert (found.value, found.n) == (0.25, 8)
+    # Wilson, k = 2, n = 8, z = 1.959964: centre (2 + 1.920729) / 11.841459, half width
+    # 1.959964 / 11.841459 * sqrt(8 * 0.25 * 0.75 + 0.960365)
+    assert found.low == pytest.approx(0.331102 - 0.259622, abs=1e-5)
+    assert found.high == pytest.approx(0.331102 + 0.259622, abs=1e-5)
+
+
+def test_the_best_of_those_that_surely_gain_is_promoted_and_says_so():
+    rule = Promote(by="recency")
+    found = decide(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.6, 0.6), model("b", 0.7, 0.7), model("c", 0.4, 0.4)])
+    assert found.promoted == ("b",)
+    assert found.level == pytest.approx(1 - 0.05 / 3)
+    assert [each.lacks for each in found.candidates] == [(), (), ("gain", "mean")]
+    assert "b is promoted: it reaches 70.0 %" in why(rule, found)
+    assert "+20.0 points" in why(rule, found)
+    both = decide(Promote(by="recency", most=2), [model("old@1", 0.5)], [model("a", 0.6), model("b", 0.7)])
+    assert both.promoted == ("b", "a")
+
+
+def test_ties_and_gains_that_may_be_chance_keep_the_present_target():
+    rule, old = Promote(by="recency"), model("old@1", 0.5, 0.5)
+    tied = decide(rule, [old], [model("a", 0.4, 0.6)])
+    assert (tied.promoted, tied.candidates[0].lacks) == ((), ("gain",))
+    assert why(rule, tied).startswith("The present targets stay.")
+    unsure = decide(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
+    assert (unsure.promoted, unsure.candidates[0].lacks) == ((), ("sure",))
+    assert "whose interval does not lie above 0" in why(rule, unsure)
+    assert decide(Promote(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
+    assert "no candidate could be compared" in why(rule, decide(rule, [old], []))
+
+
+def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
+    rule = Promote(by="fooling", most_lost=0.02)
+    old = model("old@1", 0.8, caught=[False] * 4)
+    contrary = model("contrary", 0.5, caught=[True] * 4)
+    found = decide(rule, [old], [contrary])
+    assert (found.promoted, found.candidates[0].lacks) == ((), ("mean",))
+    assert "it may lose 2 at most" in why(rule, found)
+    assert decide(Promote(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
+
+
+def test_candidates_have_to_beat_the_best_of_several_targets():
+    found = decide(Promote(), [model("weak@1", 0.4), model("strong@1", 0.6)], [model("a", 0.5)])
+    assert (found.present, found.promoted) == ("strong@1", ())
+
+
+def test_without_anything_to_compare_with_there_is_no_decision():
+    with pytest.raises(ValueError, match="nothing to compare"):
+        decide(Promote(), [], [model("a", 0.5)])
+
+
+def test_of_several_ways_to_an_ancestor_the_shortest_counts():
+    merged = {1: (), 2: (1,), 3: (1,), 4: (2, 3), 5: (4, 1)}
+    assert generations(merged, 5) == {5: 0, 4: 1, 1: 1, 2: 2, 3: 2}
+    assert generations(merged, 3) == {3: 0, 1: 1}

@@ -1,0 +1,153 @@
+"""Turns as owners see them: foreseen, begun, paused, resumed, undone, over the API and on pages; forks and merges."""
+
+import pytest
+from sqlalchemy import select
+
+from dynabench import errors
+from dynabench.cycle import foresight, keeping, lineage, opening, service, sources
+from dynabench.cycle import plan as plans
+from dynabench.cycle.tables import CycleTurn
+from dynabench.models import catalog
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Round
+from tests.cycle import world
+
+API = "/api/v1/tasks/films/turns"
+PAGE = "/tasks/films/manage/cycle"
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def installed(settings, monkeypatch):
+    """The models of this deployment are those in its home."""
+    monkeypatch.setattr(catalog, "folders", lambda settings_=None: [settings.folder / "models"])
+
+
+@pytest.fixture
+def films(database, settings):
+    world.begin(database, settings)
+    return database
+
+
+@pytest.fixture
+def olga(films, person):
+    found = person("olga")
+    films.write(rounds.set_role, None, world.TASK, "olga", "owner")
+    return found
+
+
+def done(films, settings, promoted=True):
+    """A turn whose decision is made, with its next round opened as the job does."""
+    made = world.start(films, world.plan())
+
+    def finish(session):
+        turn = session.get_one(CycleTurn, made)
+        turn.state = "running"
+        name, _, version = turn.present[0].partition("@")
+        turn.report = {"promoted": [name] if promoted else [], "models": {name: version}, "why": "Because."}
+        rounds.close_round(session, None, world.TASK, 1)
+        opening.next_round(session, settings, made, turn.attempt)
+        service.end(session, made, turn.attempt)
+
+    films.write(finish)
+    return made
+
+
+def numbers(films):
+    return films.read(lambda s: [(r.number, r.state) for r in s.scalars(select(Round).order_by(Round.number))])
+
+
+def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, person):
+    world.collect(films, settings, 40)
+    mia = person("mia")
+    assert mia.post(API + "/preview", json={}).status_code == 403
+    body = {"plan": {"candidates": [{"name": "ngram", "method": "ngram", "seeds": [0, 1]}]}}
+    told = olga.post(API + "/preview", json=body).json()
+    assert (told["round"], told["closes"], told["examples"], told["verified"]) == (1, True, 40, 40)
+    assert told["models"] == ["films-r1-ngram-s0", "films-r1-ngram-s1"]
+    assert told["seconds"] is None
+    wrong = olga.post(API, json={"plan": {"candidates": [{"name": "a", "base": "/etc"}], "promote": {"by": "luck"}}})
+    assert wrong.status_code == 422
+    assert olga.post(API, json={"plan": {"candidates": [{"name": "a", "base": "/etc"}]}}).status_code == 422
+    made = olga.post(API, json=body)
+    assert (made.status_code, made.json()["state"]) == (202, "queued")
+    assert olga.post(API, json=body).status_code == 409
+    at = f"{API}/{made.json()['id']}"
+    assert olga.post(at + "/undo").status_code == 409
+    assert olga.post(at + "/pause").json()["state"] == "paused"
+    with pytest.raises(service.Stopped):
+        films.read(service.mine, made.json()["id"], 1)
+    assert olga.post(at + "/pause").status_code == 409
+    assert olga.post(at + "/resume").json()["state"] == "queued"
+    with pytest.raises(service.Stopped):
+        films.read(service.mine, made.json()["id"], 1)
+    assert [each["id"] for each in olga.get(API).json()["items"]] == [made.json()["id"]]
+    films.write(service.fail, made.json()["id"], 2, "No reason.")
+    assert olga.get(at).json()["reason"] == "No reason."
+    keeping.tidy(films, settings)
+
+
+def test_a_promotion_is_taken_back(films, olga, settings):
+    made = done(films, settings)
+    assert numbers(films) == [(1, "closed"), (2, "open")]
+    found = olga.post(f"{API}/{made}/undo").json()
+    assert (found["state"], found["next"], found["back"]) == ("undone", 2, 3)
+    assert numbers(films) == [(1, "closed"), (2, "closed"), (3, "open")]
+    graph = {each["round"]: each["parents"] for each in olga.get("/api/v1/tasks/films/lineage").json()["items"]}
+    assert graph == {1: [], 2: [1], 3: [1]}
+    assert olga.post(f"{API}/{made}/undo").status_code == 409
+
+
+def test_what_was_collected_since_a_promotion_is_kept_when_it_is_taken_back(films, settings):
+    made = done(films, settings)
+    assert world.collect(films, settings, 20) == 2
+    films.write(opening.undo, settings, None, world.TASK, made)
+    known = films.read(lambda s: {each.round.number: each.parents for each in lineage.links(s, world.TASK)})
+    assert known == {1: (), 2: (1,), 3: (2,)}
+
+
+def test_nothing_that_was_not_promoted_is_taken_back(films, settings):
+    made = done(films, settings, promoted=False)
+    with pytest.raises(errors.Conflict, match="promoted nothing"):
+        films.write(opening.undo, settings, None, world.TASK, made)
+
+
+def test_rounds_fork_and_merge(films, settings):
+    done(films, settings)
+    fork = plans.read({"candidates": [{"name": "ngram", "method": "ngram"}], "next": {"open": False, "parents": [2]}})
+    told = films.read(foresight.foresee, settings, None, world.TASK, fork, 1)
+    assert (told.next, told.parents, told.opens, told.closes) == (3, [1, 2], False, False)
+    assert "which follows 1, 2" in " ".join(foresight.told(told))
+    with pytest.raises(errors.Invalid) as wrong:
+        films.read(foresight.foresee, settings, None, world.TASK, plans.read({"next": {"parents": [9]}}), 1)
+    assert "next.parents" in wrong.value.fields
+    with pytest.raises(errors.Invalid) as wrong:
+        films.read(sources.outside, world.TASK, plans.read({"train": {"outside": [{"dataset": "none"}]}}))
+    assert "train.outside.0.dataset" in wrong.value.fields
+
+
+def test_plans_are_read_strictly():
+    assert plans.parse("").candidates[0].method == "lora"
+    for text in ("candidates: [{name: a}, {name: a}]", "candidates: []", "what: 1", "{", "promote: {by: luck}"):
+        with pytest.raises(errors.Invalid):
+            plans.parse(text)
+
+
+def test_the_pages_of_a_turn(films, olga, browser, settings):
+    world.collect(films, settings, 20)
+    mine = browser()
+    mine.log_in("olga")
+    assert "Begin a turn" in mine.get(PAGE).text
+    form = {"methods": "ngram", "seeds": "0", "by": "fooling", "discount": "0", "older": "0", "most": "1"}
+    assert mine.submit(PAGE, page=PAGE, **form | {"seeds": "x"}).status_code == 422
+    assert mine.submit(PAGE, page=PAGE, **form | {"discount": "2"}).status_code == 422
+    seen = mine.submit(PAGE, page=PAGE, **form, then="preview")
+    assert "Round 1 is closed." in seen.text
+    begun = mine.submit(PAGE, page=PAGE, **form, then="begin")
+    assert begun.status_code == 303
+    assert "It waits for the worker." in mine.get(begun.headers["location"]).text
+    assert "A turn goes on." in mine.get(PAGE).text
+    where = begun.headers["location"]
+    mine.submit(where + "/pause", page=PAGE)
+    assert "Go on from there" in mine.get(where).text
+    assert mine.submit(where + "/undo", page=where).status_code == 422
