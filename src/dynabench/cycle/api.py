@@ -19,14 +19,14 @@ from dynabench.cycle.tables import CycleTurn
 router = APIRouter(prefix="/api/v1", tags=["cycle"], dependencies=[Depends(scope("manage"))])
 limit = Depends(limited("cycle", 30, 60))
 Id = Annotated[int, Path(ge=1, le=2**53)]
-Before = Annotated[int | None, Query(alias="cursor", ge=1, le=2**53, description="The `next` of the page before.")]
+After = Annotated[int | None, Query(ge=1, le=2**53, description="The `next` of the page before.")]
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 @router.get("/tasks/{task}/turns")
-async def list_turns(request: Request, task: str, person: Member, cursor: Before = None, limit: Limit = 20) -> TurnPage:
+async def list_turns(request: Request, task: str, person: Member, after: After = None, limit: Limit = 20) -> TurnPage:
     """The turns of a task's cycle (owners), newest first."""
-    return await request.app.state.db.aread(views.page, person, task, cursor, limit)  # type: ignore[no-any-return]
+    return await request.app.state.db.aread(views.page, person, task, after, limit)  # type: ignore[no-any-return]
 
 
 @router.get("/tasks/{task}/lineage")

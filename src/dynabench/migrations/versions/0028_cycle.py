@@ -54,7 +54,7 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("version", sa.String(64), nullable=False),
         sa.Column("submission_id", KEY, nullable=True),
-        sa.Column("seconds", sa.Float(), nullable=True),
+        sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("rows", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
             ["turn_id"], ["cycle_turns.id"], name="fk_cycle_candidates_turn_id", ondelete="CASCADE"
