@@ -17,6 +17,7 @@ SHIPPED: Mapping[str, str] = {
     "checklist": "dynabench.adversaries.checklist:Checklist",
     "counterfactual": "dynabench.adversaries.counterfactual:Counterfactual",
     "generator": "dynabench.adversaries.generator:Generator",
+    "synthetic-qa": "dynabench.adversaries.synthetic_qa:SyntheticQa",
 }
 """By name, `module:Class`; the class takes the adversary's own options by keyword."""
 

@@ -90,7 +90,7 @@ class LanguageModel:
         cost = 0.0
         try:
             for number in range(self.tries):
-                text, price = self._write(messages, number)
+                text, price = self.write(messages, number)
                 cost += price
                 metered.pay(price)
                 written = parsed(text, fields)
@@ -109,7 +109,7 @@ class LanguageModel:
         except Spent:
             return
 
-    def _write(self, messages: Sequence[Json], number: int) -> tuple[str, float]:
+    def write(self, messages: Sequence[Json], number: int) -> tuple[str, float]:
         """What the model writes, and what that cost. Raises `Unavailable` where it does not answer."""
         talk = "\n\n".join(f"[{each['role']}]\n{each['content']}" for each in messages)
         request = talk if len(messages) > 1 else str(messages[0]["content"])

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from dynabench.cli import mining, proposing
+from dynabench.cli import mining, proposing, synthesizing
 from dynabench.cli.operator import AsJson, say
 
 app = typer.Typer(help="Perturb texts, write suites of tests, attack models, propose examples.", no_args_is_help=True)
@@ -111,3 +111,4 @@ def write_suite(
 app.command("run")(proposing.run)
 app.command("import")(proposing.bring)
 app.command("mine")(mining.mine)
+app.command("synthesize")(synthesizing.synthesize)

@@ -1,0 +1,231 @@
+"""What of a passage can be asked for: dates, quantities, names and noun phrases, each an exact span of a sentence.
+
+Names and phrases are found by the tagger of the extra `adversaries`; without it dates, quantities and runs of capitals
+remain.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dynabench.adversaries.search import grammar
+from dynabench.errors import Unavailable
+
+Kind = Literal["date", "money", "percent", "count", "name", "phrase"]
+KINDS: tuple[Kind, ...] = ("date", "money", "percent", "count", "name", "phrase")
+LONGEST = 60
+"""Tokens of a sentence that is asked about."""
+WIDEST = 6
+"""Tokens of a name or phrase."""
+MONTHS = frozenset("January February March April May June July August September October November December".split())
+WHEN = frozenset("in since by until from during before after around circa early late mid".split())
+LINKS = frozenset("of de van von der la le du di da al".split())
+AUXILIARIES = frozenset(
+    "is are was were has have had do does did can could will would shall should may might must".split()
+)
+_CLOSED = {
+    "DET": frozenset("the a an this that these those every each no some any".split()),
+    "ADP": frozenset("in on at of to from by with for near since until during between into over under as".split()),
+    "PRON": frozenset("i he she it they we you who which what his her its their our your him them".split()),
+    "CCONJ": frozenset("and or but nor".split()),
+    "SCONJ": frozenset("because although while if when where though unless".split()),
+}
+_SENTENCE = re.compile(r"(?<=[.!?])[\"”’')\]]*\s+(?=[\"“‘'(]?[^\W_])|\n+")
+_SHORT = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Gen|Col|No|vs|ca|e\.g|i\.e|[A-Z])\.|\.\.)$")
+_TOKEN = re.compile(
+    r"\d[\d.,]*\d|\d|(?:[A-Za-z]\.){2,}|[A-Z]\.(?=\s+[A-Z])|['’]s\b|[^\W\d_][^\W_]*(?:[-'’](?!s\b)[^\W_]+)*|\S"
+)
+_NUMBER = re.compile(r"\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty")
+_ATTACHED = frozenset(
+    "- / 's ’s most more very this these those that another some any each no his her its their".split()
+)
+_LARGE = frozenset("hundred thousand million billion trillion".split())
+YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or sign of the passage; `tag` is the universal part of speech, `finite` says it of a verb."""
+
+    text: str
+    start: int
+    end: int
+    tag: str
+    finite: bool = False
+
+    @property
+    def low(self) -> str:
+        """In lower case."""
+        return self.text.lower()
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An answer: tokens `first` to `last` (exclusive) of its sentence, and what kind of thing it is."""
+
+    sentence: Sequence[Token]
+    first: int
+    last: int
+    kind: Kind
+
+    @property
+    def start(self) -> int:
+        """Where it begins in the passage, in characters."""
+        return self.sentence[self.first].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the passage."""
+        return self.sentence[self.last - 1].end
+
+    def span(self, passage: str) -> dict[str, str | int]:
+        """As tasks write it."""
+        return {"start": self.start, "end": self.end, "text": passage[self.start : self.end]}
+
+
+def answers(passage: str) -> Iterator[Chosen]:
+    """All that can be asked for, in the order of the passage; spans of one sentence do not overlap."""
+    for sentence in sentences(passage):
+        taken: set[int] = set()
+        found = list[Chosen]()
+        for kind, first, last in (*_dates(sentence), *_quantities(sentence), *_names(sentence), *_phrases(sentence)):
+            places = set(range(first, last))
+            if not places & taken:
+                taken |= places
+                found.append(Chosen(sentence, first, last, kind))
+        yield from sorted(found, key=lambda one: one.first)
+
+
+def sentences(passage: str) -> Iterator[list[Token]]:
+    """The sentences of a passage as tokens; those longer than `LONGEST` are left out."""
+    begin = 0
+    for cut in [*(found for found in _SENTENCE.finditer(passage)), None]:
+        end = cut.start() if cut else len(passage)
+        if cut and "\n" not in cut[0] and _SHORT.search(passage[max(begin, end - 8) : end]):
+            continue
+        found = list(_TOKEN.finditer(passage, begin, end))
+        begin = cut.end() if cut else end
+        if 3 < len(found) <= LONGEST:
+            yield _tagged(found)
+
+
+def _tagged(found: Sequence[re.Match[str]]) -> list[Token]:
+    texts = tuple(one[0] for one in found)
+    try:
+        labels = grammar.labels(texts)
+    except Unavailable:
+        labels = [_plain(text, number) for number, text in enumerate(texts)]
+    made = list[Token]()
+    for one, label in zip(found, labels, strict=True):
+        tag, _, form = label.partition("|")
+        tag = "PUNCT" if not one[0][0].isalnum() else "NUM" if one[0][0].isdigit() else tag
+        made.append(Token(one[0], one.start(), one.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
+    return made
+
+
+def _plain(text: str, number: int) -> str:
+    """A tag without a tagger: closed classes, auxiliaries, and capitals that no sentence's begin explains."""
+    if text.lower() in AUXILIARIES:
+        return "AUX|Fin"
+    closed = next((tag for tag, words in _CLOSED.items() if text.lower() in words), "")
+    return closed or ("PROPN" if number and text[0].isupper() else "X")
+
+
+def _dates(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+    for at, token in enumerate(tokens):
+        if not YEAR.fullmatch(token.text):
+            continue
+        first = at
+        while first and (tokens[first - 1].text in MONTHS or _day(tokens, first - 1)):
+            first -= 1
+        if first < at or (at and tokens[at - 1].low in WHEN):
+            after = tokens[at + 1].tag if at + 1 < len(tokens) else ""
+            if first < at or after not in ("NOUN", "PROPN", "ADJ"):
+                yield "date", first, at + 1
+
+
+def _day(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a token is a day beside a month, or the comma behind it."""
+    beside = [tokens[place].text for place in (at - 1, at + 1) if 0 <= place < len(tokens)]
+    if tokens[at].text == ",":
+        return at >= 2 and tokens[at - 2].text in MONTHS
+    return tokens[at].text.isdigit() and len(tokens[at].text) <= 2 and bool(MONTHS & set(beside))
+
+
+def _quantities(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+    for at, token in enumerate(tokens):
+        if (
+            not _NUMBER.fullmatch(token.low)
+            or YEAR.fullmatch(token.text)
+            or (at and tokens[at - 1].text in ("-", "–", "/"))
+        ):
+            continue
+        last = at + 1
+        while last < len(tokens) and tokens[last].low in _LARGE:
+            last += 1
+        after = tokens[last] if last < len(tokens) else None
+        if at and tokens[at - 1].text in "$£€":
+            yield "money", at - 1, last
+        elif after is not None and after.low in ("%", "percent"):
+            yield "percent", at, last + 1
+        elif after is not None and after.tag in ("NOUN", "ADJ") and after.text.isalpha() and after.text.islower():
+            yield "count", at, last
+
+
+def _names(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+    at = 0
+    while at < len(tokens):
+        if not _capital(tokens, at):
+            at += 1
+            continue
+        last = at + 1
+        while last < len(tokens):
+            if _capital(tokens, last):
+                last += 1
+            elif tokens[last].low in LINKS and last + 1 < len(tokens) and _capital(tokens, last + 1):
+                last += 2
+            else:
+                break
+        if (
+            last - at <= WIDEST
+            and not _bound(tokens, at, last)
+            and {"PROPN", "NOUN"} & {t.tag for t in tokens[at:last]}
+        ):
+            yield "name", at, last
+        at = last
+
+
+def _capital(tokens: Sequence[Token], at: int) -> bool:
+    token = tokens[at]
+    named = token.text[0].isupper() and token.text not in MONTHS and token.tag not in ("DET", "PRON", "ADP", "AUX")
+    return named and (at > 0 or token.tag == "PROPN")
+
+
+def _phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
+    at = 0
+    while at < len(tokens):
+        last = at
+        while last < len(tokens) and tokens[last].tag in ("ADJ", "NOUN") and tokens[last].text[0].islower():
+            last += 1
+        while last > at and tokens[last - 1].tag != "NOUN":
+            last -= 1
+        first = at - 1 if at and tokens[at - 1].low in ("the", "a", "an") else at
+        if last > at and last - at > (first == at) and last - first <= WIDEST and not _bound(tokens, first, last):
+            yield "phrase", first, last
+        at = max(last, at + 1)
+
+
+def _bound(tokens: Sequence[Token], first: int, last: int) -> bool:
+    """Whether words around a span belong to it: an owner's s, a hyphen, *of*, another noun, a number before."""
+    before = tokens[first - 1] if first else None
+    after = tokens[last] if last < len(tokens) else None
+    if before is not None and (before.tag in ("NUM", "ADJ", "NOUN", "PROPN") or before.low in _ATTACHED):
+        return True
+    if before is not None and before.tag == "ADV" and tokens[first].tag == "ADJ":
+        return True
+    if first > 1 and before is not None and before.tag == "CCONJ" and tokens[first - 2].tag == "ADJ":
+        return True
+    if after is None:
+        return False
+    return after.low in ("of", "'s", "’s", "-", "/", "who", "that", "which") or after.tag in ("NOUN", "PROPN", "NUM")

@@ -1,0 +1,226 @@
+"""Questions about a passage that no person wrote: an answer is chosen, a question made of it, and models must agree.
+
+In the manner of roundtrip consistency (Alberti et al., ACL 2019) with several readers (Bartolo et al., EMNLP 2021): a
+question is kept where enough of them find the answer that it was made for. It fools where the target does not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from dynabench.adversaries.language_model import LanguageModel, parsed
+from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Context, Metered, Spent, Target
+from dynabench.adversaries.synthetic_answers import Chosen, answers
+from dynabench.adversaries.synthetic_questions import given_away, question
+from dynabench.errors import Invalid
+from dynabench.models import catalog
+from dynabench.models.protocol import Model, Output
+from dynabench.tasks.words import answer_words, texts_of, word_f1
+
+LONGEST = 20_000
+"""Characters of a passage; longer ones are passed over."""
+FOOLED = 0.4
+"""Below this word F1 the target is fooled, as the shipped task `qa` has it."""
+STEP = 8
+"""Questions asked at once."""
+CHARACTERS = 300
+"""Of a question at most."""
+
+
+@dataclass
+class Tally:
+    """What became of the passages so far, in numbers."""
+
+    passages: int = 0
+    answers: int = 0
+    questions: int = 0
+    kept: int = 0
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question that waits for judgement, its answer, and who wrote it."""
+
+    text: str
+    chosen: Chosen
+    facts: Mapping[str, Any]
+
+
+class Judge:
+    """A model that answers questions about passages, whatever its fields are called."""
+
+    def __init__(self, model: Model) -> None:
+        card = model.card
+        if len(card.inputs) != 2 or card.returns not in ("spans", "text"):
+            raise Invalid({"judges": f"{card.name} does not answer a question about a passage."})
+        self.name = card.name
+        self._model = model
+
+    @classmethod
+    def named(cls, name: str) -> "Judge":
+        """An installed model, or the one in a folder; raises `NotFound` with those that there are."""
+        folder = Path(name) if Path(name).is_dir() else catalog.entry(name).folder
+        return cls(catalog.open_model(folder))
+
+    def answers(self, passage: str, questions: Sequence[str]) -> list[str]:
+        """One text for each question."""
+        card = self._model.card
+        asked = [dict(zip(card.inputs, (text, passage), strict=True)) for text in questions]
+        return [_text(output, card.answer) for output in self._model.predict(asked)] if asked else []
+
+
+@dataclass
+class SyntheticQa(Adversary):
+    """Makes questions about a context's passage, keeps those that models agree on, and says which fool the target.
+
+    `judges` are models beside the target, by name or folder, as a list or with commas between; `agree` of them and the
+    target must answer with a word F1 of `f1` or more against the chosen answer. At most `most` answers of a passage
+    are asked for, drawn with `seed`. With `cloze` off, only questions in the usual order of words are made. With `url`
+    and `model` a language model writes the questions, over the chat interface; what it costs is in dollars per million
+    tokens. `question`, `passage` and `answer` are the fields' names.
+    """
+
+    judges: Sequence[str] | str = ()
+    agree: int = 1
+    f1: float = 0.8
+    most: int = 40
+    seed: int = 0
+    cloze: bool = True
+    url: str = ""
+    model: str = ""
+    token: str = ""
+    temperature: float = 0.7
+    price_in: float = 0.0
+    price_out: float = 0.0
+    question: str = "question"
+    passage: str = "passage"
+    answer: str = "answer"
+    tally: Tally = field(default_factory=Tally)
+
+    name = "synthetic-qa"
+
+    def __post_init__(self) -> None:
+        names = self.judges.split(",") if isinstance(self.judges, str) else self.judges
+        self._judges = [Judge.named(name.strip()) for name in names if name.strip()]
+        if not 0 <= self.agree <= len(self._judges) + 1:
+            raise Invalid({"agree": f"0 to {len(self._judges) + 1}: the target and the judges beside it."})
+        if not 0 < self.f1 <= 1 or self.most < 1:
+            raise Invalid({"f1": "`f1` is above 0 and at most 1, `most` 1 or more."})
+        if bool(self.url) != bool(self.model):
+            raise Invalid({"url": "A language model needs both its `url` and its name, `model`."})
+        self._writer = self._language_model() if self.url else None
+
+    @property
+    def version(self) -> str:
+        """Who writes the questions."""
+        return f"1 {self.model or 'rules'}"[:60]
+
+    def inform(self, task: Mapping[str, Any], successes: Sequence[Context]) -> None:
+        """Takes the names of the fields from a task that is a question about a passage; see `Informed`."""
+        answer = task["answer"][0]
+        if answer.get("of"):
+            self.question, self.passage = str(task["input"][0]["name"]), str(answer["of"])
+            self.answer = str(answer["name"])
+
+    def close(self) -> None:
+        """Close all connections."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
+        """Questions that are kept, in the order they were drawn."""
+        metered = target if isinstance(target, Metered) else Metered(target, budget)
+        passage = {**context.inputs, **context.values}.get(self.passage)
+        if not isinstance(passage, str) or not 0 < len(passage) <= LONGEST:
+            return
+        self.tally.passages += 1
+        drafts = self._drafts(passage, context.uid, metered)
+        queries, cost = metered.queries, metered.cost
+        try:
+            while batch := list(islice(drafts, STEP)):
+                for each in self._kept(context, passage, batch, metered):
+                    yield replace(each, queries=metered.queries - queries, cost=metered.cost - cost)
+                    queries, cost = metered.queries, metered.cost
+        except Spent:
+            return
+
+    def _drafts(self, passage: str, uid: str, metered: Metered) -> Iterator[Draft]:
+        """Questions to be judged, each once, as many as there is money for."""
+        found = list(answers(passage))
+        drawn = Random(f"{self.seed}:{uid}").sample(found, min(len(found), self.most))
+        known: set[str] = set()
+        for chosen in drawn:
+            self.tally.answers += 1
+            try:
+                draft = self._written(passage, chosen, metered) if self._writer else self._made(passage, chosen)
+            except Spent:
+                return
+            key = " ".join(answer_words(draft.text)) if draft else ""
+            if draft is not None and key and key not in known:
+                known.add(key)
+                self.tally.questions += 1
+                yield draft
+
+    def _made(self, passage: str, chosen: Chosen) -> Draft | None:
+        made = question(passage, chosen, self.cloze)
+        if made is None or len(made.text) > CHARACTERS:
+            return None
+        return Draft(made.text, chosen, {"kind": chosen.kind, "generator": "rules", "form": made.form})
+
+    def _written(self, passage: str, chosen: Chosen, metered: Metered) -> Draft | None:
+        """What the language model writes; None, and paid for, where that is no question or says the answer."""
+        assert self._writer is not None
+        answer = passage[chosen.start : chosen.end]
+        sentence = passage[chosen.sentence[0].start : chosen.sentence[-1].end]
+        request = (
+            f"Passage:\n{passage}\n\nWrite one question about this passage whose only right answer is {answer!r}, as "
+            f"it stands in this sentence: {sentence}\nThe question must not contain the answer and must be understood "
+            'without the passage. Answer with one JSON object and nothing else: {"question": "..."}'
+        )
+        text, cost = self._writer.write([{"role": "user", "content": request}], 0)
+        metered.pay(cost)
+        asked = (parsed(text, ("question",)) or {}).get("question", "")
+        if not asked.endswith("?") or len(asked) > CHARACTERS or given_away(asked, answer):
+            return None
+        return Draft(asked, chosen, {"kind": chosen.kind, "generator": self.model})
+
+    def _kept(self, context: Context, passage: str, drafts: Sequence[Draft], metered: Metered) -> Iterator[Candidate]:
+        """Those of a batch on which enough agree. The target is asked where its vote can still decide."""
+        votes = [0] * len(drafts)
+        for judge in self._judges:
+            for number, said in enumerate(judge.answers(passage, [draft.text for draft in drafts])):
+                votes[number] += self._same(said, passage, drafts[number])
+        for draft, others in zip(drafts, votes, strict=True):
+            if others + 1 < self.agree:
+                continue
+            inputs = {**context.values, self.question: draft.text, self.passage: passage}
+            (output,) = metered.ask([inputs])
+            said = _text(output, self.answer)
+            total = others + self._same(said, passage, draft)
+            if total < self.agree:
+                continue
+            self.tally.kept += 1
+            span = draft.chosen.span(passage)
+            facts = {**draft.facts, "votes": total, "judges": len(self._judges) + 1}
+            fooled = word_f1(said, str(span["text"])) < FOOLED
+            yield Candidate(context.uid, inputs, {self.answer: [span]}, output, fooled, facts=facts)
+
+    def _same(self, said: str, passage: str, draft: Draft) -> bool:
+        return word_f1(said, passage[draft.chosen.start : draft.chosen.end]) >= self.f1
+
+    def _language_model(self) -> LanguageModel:
+        return LanguageModel(
+            self.url,
+            self.model,
+            token=self.token,
+            temperature=self.temperature,
+            price_in=self.price_in,
+            price_out=self.price_out,
+        )
+
+
+def _text(output: Output, field_name: str) -> str:
+    return " ".join(texts_of(output.answer.get(field_name)))

@@ -1,0 +1,168 @@
+"""Questions made of passages: exact spans, agreement of judges, budgets, and rows that training reads."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.adversaries import known
+from dynabench.adversaries.attacking import Local
+from dynabench.adversaries.proposing import Budget, Context, Metered
+from dynabench.adversaries.synthetic_answers import answers
+from dynabench.adversaries.synthetic_qa import Judge
+from dynabench.adversaries.synthetic_questions import question
+from dynabench.cli import mixes
+from dynabench.cli.adversary import app
+from dynabench.errors import Invalid, Unavailable
+from dynabench.models.catalog import BUILTIN, open_model
+from dynabench.models.protocol import Output
+from dynabench.tasks.words import word_f1
+from tests.adversaries.test_language_model import chat  # noqa: F401
+
+PASSAGE = (
+    "The old lighthouse was built by Maria Keller in 1874. In 1902, the island council bought twelve boats for the "
+    "harbour. About 35% of the islanders are fishermen. The ferry connects the island with Lindau."
+)
+HARBOUR = "The museum opened in March 1990. The collection holds 240 paintings, which were given by Anna Vogel."
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return open_model(BUILTIN / "qa-minilm")
+
+
+class Says:
+    """Answers everything with one text."""
+
+    labels = ()
+
+    def __init__(self, text):
+        self.text, self.asked = text, 0
+
+    def ask(self, batch):
+        self.asked += len(batch)
+        return [Output({"answer": [{"start": 0, "end": len(self.text), "text": self.text}]}) for _ in batch]
+
+
+def asked(passage, cloze=False):
+    """Questions by the answers they were made for."""
+    made = [(question(passage, each, cloze), each) for each in answers(passage)]
+    return {each.span(passage)["text"]: (found.text, found.form) for found, each in made if found}
+
+
+def propose(target, passage=PASSAGE, budget=None, **options):
+    maker = known.make("synthetic-qa", **options)
+    found = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
+    maker.close()
+    return found, maker.tally
+
+
+def test_sentences_become_questions():
+    found = asked(PASSAGE)
+    assert found["1874"] == ("When was the old lighthouse built by Maria Keller?", "inverted")
+    assert found["Maria Keller"] == ("Who was the old lighthouse built by in 1874?", "inverted")
+    assert found["The old lighthouse"] == ("What was built by Maria Keller in 1874?", "subject")
+    assert found["1902"] == ("When did the island council buy twelve boats for the harbour?", "inverted")
+    assert found["twelve"] == ("How many boats did the island council buy for the harbour in 1902?", "inverted")
+    assert asked(HARBOUR)["240"] == ("How many paintings does the collection hold?", "inverted")
+
+
+def test_a_question_needs_no_sentence_before_it():
+    assert asked("He was born in 1874. This was seen by Maria Keller in 1902.", cloze=True) == {}
+
+
+def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
+    def missing(*_):
+        raise Unavailable("not installed")
+
+    monkeypatch.setattr("dynabench.adversaries.search.grammar.labels", missing)
+    assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
+
+
+def test_what_is_kept_is_a_span_on_which_enough_agree(reader):
+    found, tally = propose(Local(reader))
+    assert found
+    assert (tally.passages, tally.kept) == (1, len(found))
+    assert tally.answers >= tally.questions >= tally.kept
+    judge = Judge(reader)
+    for each in found:
+        [span] = each.answer["answer"]
+        assert PASSAGE[span["start"] : span["end"]] == span["text"]
+        [said] = judge.answers(PASSAGE, [each.inputs["question"]])
+        assert word_f1(said, span["text"]) >= 0.8
+        assert (each.facts["votes"], each.fooled) == (1, False)
+    assert len({each.inputs["question"] for each in found}) == len(found)
+
+
+def test_a_target_that_the_others_outvote_is_fooled():
+    stubborn = Says("net")
+    found, _ = propose(stubborn, judges="qa-minilm")
+    assert found
+    assert all(each.fooled and each.facts["votes"] == 1 for each in found)
+    assert propose(stubborn, judges=["qa-minilm"], agree=2)[0] == []
+
+
+def test_a_seed_draws_the_same_and_a_budget_ends_it():
+    [one, two, other] = [[each.inputs for each in propose(Says("x"), agree=0, seed=seed)[0]] for seed in (1, 1, 2)]
+    assert one == two != other
+    target = Says("x")
+    found, _ = propose(target, budget=Budget(queries=3), agree=0)
+    assert len(found) == target.asked == 3
+    counted = Metered(target, Budget(queries=0))
+    assert list(known.make("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget())) == []
+    assert len(propose(Says("x"), agree=0, most=2)[0]) <= 2
+
+
+HOSTILE = [
+    "",
+    " \n",
+    "\U0001f600" * 50,
+    "\u05d1\u05e9\u05e0\u05ea 1990 \u05e0\u05d1\u05e0\u05d4 Lindau in 1990, \u0645\u0646 was built in 1874.",
+    "(" * 300,
+    "In 1990. " * 900,
+    PASSAGE * 50,
+    "a\u0000b in 1990, \ud800 was built.",
+]
+
+
+@pytest.mark.parametrize("passage", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_passages(passage):
+    found, _ = propose(Says("x"), passage, agree=0)
+    for each in found:
+        [span] = each.answer["answer"]
+        assert passage[span["start"] : span["end"]] == span["text"]
+    assert len(found) <= 40
+    assert propose(Says("x"), PASSAGE * 200)[1].passages == 0
+
+
+def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
+    writer, requests = chat('{"question": "Which year saw it?"}', "No idea.", '{"question": "It is 1874 Lindau"}')
+    options = {"url": writer.url, "model": "small", "price_in": 1, "price_out": 10, "agree": 0}
+    found, tally = propose(Says("x"), budget=Budget(cost=0.0061), **options)
+    assert [each.inputs["question"] for each in found] == ["Which year saw it?"]
+    assert (found[0].facts["generator"], found[0].cost) == ("small", pytest.approx(0.008))
+    assert (len(requests), tally.questions) == (4, 1)
+
+
+@pytest.mark.parametrize("options", [{"agree": 3}, {"f1": 0}, {"url": "http://x"}, {"judges": "sentiment-ngram"}])
+def test_what_is_wrong_is_refused(options):
+    with pytest.raises(Invalid):
+        known.make("synthetic-qa", **options)
+
+
+def test_the_rows_of_the_command_are_read_by_training(tmp_path):
+    given, out = tmp_path / "passages.jsonl", tmp_path / "rows.jsonl"
+    rows = [{"uid": "a", "passage": PASSAGE}, {"passage": HARBOUR}, {"passage": HARBOUR}, {"passage": ""}]
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["synthesize", "--passages", str(given), "--judge", "qa-minilm", "--out", str(out)]
+    said = CliRunner().invoke(app, [*words, "--json"])
+    assert said.exit_code == 0, said.output
+    told = json.loads(said.stdout)
+    assert (told["passages"], told["passed_over"]) == (2, 1)
+    [part] = mixes.mix("qa", [str(out)], [], [], None).parts
+    assert len(part.rows) == told["kept"] > 0
+    for row in part.rows:
+        assert row.passage.startswith(row.answers[0], row.start)
+    given.write_text('{"text": "x"}\n')
+    refused = CliRunner().invoke(app, words)
+    assert (refused.exit_code, "Line 1" in refused.stderr) == (1, True)
