@@ -40,6 +40,11 @@ _NUMBER = re.compile(r"\d[\d.,]*|two|three|four|five|six|seven|eight|nine|ten|el
 _ATTACHED = frozenset(
     "- / 's ’s most more very this these those that another some any each no his her its their".split()
 )
+_EMPTY = frozenset(
+    "winter summer spring autumn period time times year years day days way ways number part parts case cases decade century generation end rest "
+    "beginning example addition fact first second latter former same other others".split()
+)
+"""Nouns that say too little to be asked for."""
 _LARGE = frozenset("hundred thousand million billion trillion".split())
 YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
@@ -211,7 +216,14 @@ def _phrases(tokens: Sequence[Token]) -> Iterator[tuple[Kind, int, int]]:
         while last > at and tokens[last - 1].tag != "NOUN":
             last -= 1
         first = at - 1 if at and tokens[at - 1].low in ("the", "a", "an") else at
-        if last > at and last - at > (first == at) and last - first <= WIDEST and not _bound(tokens, first, last):
+        empty = last > at and tokens[last - 1].low in _EMPTY
+        if (
+            last > at
+            and not empty
+            and last - at > (first == at)
+            and last - first <= WIDEST
+            and not _bound(tokens, first, last)
+        ):
             yield "phrase", first, last
         at = max(last, at + 1)
 
@@ -223,6 +235,9 @@ def _bound(tokens: Sequence[Token], first: int, last: int) -> bool:
     if before is not None and (before.tag in ("NUM", "ADJ", "NOUN", "PROPN") or before.low in _ATTACHED):
         return True
     if before is not None and before.tag == "ADV" and tokens[first].tag == "ADJ":
+        return True
+    titled = first > 1 and before is not None and before.low in ("of", "for", "on") and _capital(tokens, first - 2)
+    if titled and tokens[first].text[0].isupper():
         return True
     if first > 1 and before is not None and before.tag == "CCONJ" and tokens[first - 2].tag == "ADJ":
         return True

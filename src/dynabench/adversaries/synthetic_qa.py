@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from dynabench.adversaries.language_model import LanguageModel, parsed
-from dynabench.adversaries.proposing import Adversary, Budget, Candidate, Context, Metered, Spent, Target
+from dynabench.adversaries.proposing import Budget, Candidate, Context, Metered, Spent, Target
 from dynabench.adversaries.synthetic_answers import Chosen, answers
 from dynabench.adversaries.synthetic_questions import given_away, question
 from dynabench.errors import Invalid
@@ -73,7 +73,7 @@ class Judge:
 
 
 @dataclass
-class SyntheticQa(Adversary):
+class SyntheticQa:
     """Makes questions about a context's passage, keeps those that models agree on, and says which fool the target.
 
     `judges` are models beside the target, by name or folder, as a list or with commas between; `agree` of them and the

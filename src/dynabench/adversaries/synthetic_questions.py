@@ -12,27 +12,26 @@ from typing import Literal
 
 from dynabench.adversaries.perturbations import given
 from dynabench.adversaries.search import grammar
-from dynabench.adversaries.synthetic_answers import AUXILIARIES, YEAR, Chosen, Token
+from dynabench.adversaries.synthetic_answers import AUXILIARIES, Chosen, Token
+from dynabench.adversaries.synthetic_clauses import AT_TIME, RELATIVE, Clause, bracketless, clause_of, segment
 from dynabench.errors import Unavailable
 
 Form = Literal["subject", "inverted", "cloze"]
 BE = frozenset("is are was were".split())
 HAVE = frozenset("has have had".split())
-POINTING = frozenset("this these those that such it he she they we i you his her its their here there one".split())
-CUTS = frozenset("while although though but because whereas when".split())
-RELATIVE = frozenset("which who whom whose where that".split())
-AT_TIME = frozenset("in on at during".split())
 AT_PLACE = frozenset("in at near".split())
 NO_LEADER = frozenset("between among as including such than like".split())
 PEOPLE = frozenset("president king queen captain general emperor pope sir lord lady saint bishop governor".split())
 DEEDS = frozenset(
     "said wrote married argued believed invented died born tried met moved studied graduated lived".split()
 )
+POSSESSIVE = frozenset("its his her their our my your".split())
+PEOPLES = ("ese", "ish", "ian", "ean", "can")
 UNNAMED = frozenset("it he she they we i this these those".split())
 WORDS = 30
 """Words of a question at most, of a cloze `CLOZE`."""
 CLOZE = 24
-_MARKS = frozenset(',;:()[]{}"“”—–')
+ARTICLES = frozenset(("the", "a", "an"))
 
 
 @dataclass(frozen=True)
@@ -43,20 +42,10 @@ class Question:
     form: Form
 
 
-@dataclass(frozen=True)
-class _Clause:
-    """The clause around an answer: tokens `subject`, `verb`, `rest`, and what led it in, which now comes last."""
-
-    subject: Sequence[Token]
-    verb: Token
-    rest: Sequence[Token]
-    lead: Sequence[Token]
-
-
 def question(passage: str, chosen: Chosen, cloze: bool = True) -> Question | None:
     """The question that the answer answers; None where the sentence points elsewhere, or nothing well-formed comes."""
     answer = tuple(chosen.sentence[chosen.first : chosen.last])
-    clause = _clause(chosen.sentence, answer)
+    clause = clause_of(chosen.sentence, answer)
     made = None
     if clause is not None:
         if set(answer) <= set(clause.subject):
@@ -76,112 +65,10 @@ def given_away(asked: str, answer: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(answer.lower())}(?!\w)", asked.lower()) is not None
 
 
-def _clause(sentence: Sequence[Token], answer: Sequence[Token]) -> _Clause | None:
-    part = _segment(_bracketless(sentence), answer)
-    if not set(answer) <= set(part):
-        return None
-    lead, part = _led(part, answer)
-    known = any(token.finite for token in sentence)
-    at = next((n for n, token in enumerate(part) if token.finite or (not known and _past(token))), None)
-    if not at:
-        return None
-    subject = list(part[:at])
-    while subject and subject[-1].tag == "ADV":
-        subject.pop()
-    rest = _cut(part[at + 1 :], answer)
-    if not (_plain(subject) and set(answer) <= {*subject, *rest, *lead}):
-        return None
-    return _Clause(subject, part[at], rest, lead)
-
-
-def _past(token: Token) -> bool:
-    """Whether a verb can be in the past tense, which taggers take for a participle at times."""
-    try:
-        return token.tag == "VERB" and "VBD" in grammar.forms(token.text, "VERB")
-    except Unavailable:
-        return False
-
-
-def _bracketless(sentence: Sequence[Token]) -> list[Token]:
-    kept, depth = list[Token](), 0
-    for token in sentence:
-        depth += token.text in "([" and token.tag == "PUNCT"
-        if not depth:
-            kept.append(token)
-        depth -= token.text in ")]" and token.tag == "PUNCT" and depth > 0
-    return kept
-
-
-def _segment(tokens: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
-    """What stands between semicolons, colons and dashes around the answer, without quotation marks and a full stop."""
-    parts: list[list[Token]] = [[]]
-    for token in tokens:
-        if token.text in ";:—–":
-            parts.append([])
-        elif token.text not in '"“”.!?':
-            parts[-1].append(token)
-    return next((part for part in parts if set(answer) <= set(part)), [])
-
-
-def _led(part: list[Token], answer: Sequence[Token]) -> tuple[list[Token], list[Token]]:
-    """What leads a clause in up to its first comma, and the clause: a phrase that begins with a preposition, or an
-    adverb, which is left out."""
-    if (
-        len(part) > 3
-        and part[0].low in AT_TIME
-        and YEAR.fullmatch(part[1].text)
-        and part[2].tag not in ("NOUN", "CCONJ")
-    ):
-        return part[:2], part[3:] if part[2].text == "," else part[2:]
-    comma = next((number for number, token in enumerate(part) if token.text == ","), 0)
-    before = part[:comma]
-    if not before or any(token.tag in ("VERB", "AUX") for token in before):
-        return [], part
-    if before[0].tag == "ADP" and (not set(answer) & set(before) or tuple(before[1:]) == tuple(answer)):
-        return before, part[comma + 1 :]
-    if all(token.tag == "ADV" for token in before):
-        return [], part[comma + 1 :]
-    return [], part
-
-
-def _cut(rest: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
-    """The words behind the verb up to the next clause that does not have the answer; none where that one has it."""
-    kept = list[Token]()
-    for number, token in enumerate(rest):
-        follows = rest[number + 1] if number + 1 < len(rest) else None
-        another = any(one.finite for one in rest[number + 1 :])
-        ends = (
-            token.low in CUTS
-            or (
-                token.text == ","
-                and follows is not None
-                and (follows.low in CUTS | RELATIVE or follows.tag in ("CCONJ", "VERB"))
-            )
-            or (token.tag == "CCONJ" and another)
-            or (token.text == "," and another)
-        )
-        if ends:
-            break
-        if token.finite and not any(one.tag in ("SCONJ", "PRON", "CCONJ") for one in kept):
-            return []
-        kept.append(token)
-    hanging = [number for number, token in enumerate(kept) if token.low in RELATIVE]
-    return [] if hanging and not any(token.finite for token in kept[hanging[-1] :]) else kept
-
-
-def _plain(subject: Sequence[Token]) -> bool:
-    """Whether these words are a subject that says what it means without the sentences before."""
-    if not subject or len(subject) > 12 or subject[0].low in POINTING or subject[0].tag in ("PRON", "SCONJ", "CCONJ"):
-        return False
-    if any(token.text in _MARKS or token.tag in ("VERB", "AUX", "PRON", "SCONJ") for token in subject):
-        return False
-    return subject[0].tag != "ADP" and any(token.tag in ("NOUN", "PROPN", "NUM", "ADJ", "X") for token in subject)
-
-
-def _of_subject(passage: str, clause: _Clause, answer: Sequence[Token], chosen: Chosen) -> str | None:
+def _of_subject(passage: str, clause: Clause, answer: Sequence[Token], chosen: Chosen) -> str | None:
     """The answer is the subject, with its article, or the number at its beginning."""
-    subject = [token for token in clause.subject if token.low not in ("the", "a", "an")]
-    named = [token for token in answer if token.low not in ("the", "a", "an")]
+    subject = [token for token in clause.subject if token.low not in ARTICLES]
+    named = [token for token in answer if token.low not in ARTICLES]
     if chosen.kind == "count" and subject[: len(named)] == named:
         asked = "How many " + _said(passage, subject[len(named) :])
     elif subject == named and chosen.kind in ("name", "phrase"):
@@ -191,9 +78,9 @@ def _of_subject(passage: str, clause: _Clause, answer: Sequence[Token], chosen: 
     return _finished(asked, _said(passage, [clause.verb, *clause.rest]), _lowered(passage, clause.lead))
 
 
-def _inverted(passage: str, clause: _Clause, answer: Sequence[Token], chosen: Chosen) -> str | None:
+def _inverted(passage: str, clause: Clause, answer: Sequence[Token], chosen: Chosen) -> str | None:
     rest, lead = _simple(clause.rest, answer), list(clause.lead)
-    if not set(answer) <= {*rest, *lead}:
+    if not set(answer) <= {*rest, *lead} or _deep(rest, answer):
         return None
     among = lead if answer[0] in lead else rest
     at = among.index(answer[0])
@@ -209,7 +96,7 @@ def _inverted(passage: str, clause: _Clause, answer: Sequence[Token], chosen: Ch
     if not asked:
         return None
     del among[at - drops : last]
-    order = _order(clause, rest)
+    order = _order(clause)
     if order is None:
         return None
     auxiliary, verb = order
@@ -225,6 +112,13 @@ def _simple(rest: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
         if second or (token.low in RELATIVE and not set(answer) <= set(rest[:number])):
             return list(rest[:number])
     return list(rest)
+
+
+def _deep(rest: Sequence[Token], answer: Sequence[Token]) -> bool:
+    """Whether the answer is part of another clause behind the verb, or of a part of a part."""
+    before = rest[: rest.index(answer[0])] if answer[0] in rest else []
+    clauses = any(token.tag in ("SCONJ", "PRON") and token.low not in POSSESSIVE for token in before)
+    return clauses or any(token.low == "when" for token in rest) or sum(token.low == "of" for token in before) > 1
 
 
 def _listed(tokens: Sequence[Token], first: int, last: int) -> bool:
@@ -261,10 +155,10 @@ def _asked(
     return ("Who" if chosen.kind == "name" and _person(answer) else "What"), 0, last
 
 
-def _order(clause: _Clause, rest: Sequence[Token]) -> tuple[str, str] | None:
+def _order(clause: Clause) -> tuple[str, str] | None:
     """The auxiliary that comes before the subject, and the verb that comes behind it where the rest has none."""
     verb = clause.verb.low
-    follows = next((token for token in rest if token.tag not in ("ADV", "PART")), None)
+    follows = next((token for token in clause.rest if token.tag != "ADV" and token.low != "not"), None)
     perfect = follows is not None and follows.tag in ("VERB", "AUX")
     if verb in BE or (verb in AUXILIARIES and (verb not in HAVE or perfect)):
         return verb, ""
@@ -275,24 +169,35 @@ def _order(clause: _Clause, rest: Sequence[Token]) -> tuple[str, str] | None:
         return None
     if not forms and base == verb:
         return None
-    past = "VBD" in forms and "VB" not in forms
-    return ("did" if past else "does" if "VBZ" in forms else "do"), base
+    if base == verb:
+        last = clause.subject[-1].text
+        several = (last.endswith("s") and not last.istitle()) or any(token.tag == "CCONJ" for token in clause.subject)
+        return ("do" if several or "VBD" not in forms else "did"), base
+    return ("does" if "VBZ" in forms else "did"), base
 
 
 def _cloze(passage: str, chosen: Chosen, answer: Sequence[Token]) -> Question | None:
-    tokens = _segment(_bracketless(chosen.sentence), answer)
-    if not any(token.finite for token in tokens[1:]) or len(tokens) > CLOZE:
+    tokens = segment(bracketless(chosen.sentence), answer)
+    if not any(token.finite for token in tokens[1:]) or len(tokens) > CLOZE or tokens[0] != chosen.sentence[0]:
         return None
-    if tokens[0].tag in ("SCONJ", "CCONJ", "VERB") or "(" in [token.text for token in tokens]:
+    if (
+        tokens[0].tag in ("SCONJ", "CCONJ", "VERB")
+        or tokens[0].low in POSSESSIVE
+        or "(" in [token.text for token in tokens]
+    ):
         return None
     at, last = tokens.index(answer[0]), tokens.index(answer[0]) + len(answer)
     beside = [tokens[place] for place in (at - 1, last) if 0 <= place < len(tokens)]
     if any(token.tag == "CCONJ" for token in beside) or any(token.low in UNNAMED for token in tokens):
         return None
+    if chosen.kind in ("name", "phrase") and beside and beside[0].text == ",":
+        return None
     word = {"date": "when", "money": "how much", "percent": "what percentage", "count": "how many"}.get(chosen.kind)
     word = word or ("who" if chosen.kind == "name" and _person(answer, tokens[last:]) else "what")
     if chosen.kind == "date" and at and tokens[at - 1].low in AT_TIME:
         word = "what year" if len(answer) == 1 else "what month" if len(answer) == 2 else "what date"
+    if at and word in ("what", "who") and tokens[at - 1].low in ARTICLES:
+        at -= 1
     asked = _finished(_said(passage, tokens[:at]), word, _said(passage, tokens[last:]))
     return Question(asked, "cloze") if asked else None
 
@@ -317,8 +222,20 @@ def _said(passage: str, tokens: Sequence[Token]) -> str:
 def _lowered(passage: str, tokens: Sequence[Token]) -> str:
     """Tokens as a text that no longer begins a sentence."""
     text = _said(passage, tokens)
-    plain = bool(tokens) and tokens[0].tag != "PROPN" and tokens[0].text.istitle()
-    return text[0].lower() + text[1:] if plain else text
+    return text[0].lower() + text[1:] if tokens and _common(passage, tokens[0]) else text
+
+
+def _common(passage: str, token: Token) -> bool:
+    """Whether a word has its capital from the sentence that it begins alone."""
+    if not token.text.istitle() or token.tag == "PROPN":
+        return False
+    if token.tag in ("DET", "ADP", "ADV", "SCONJ"):
+        return True
+    try:
+        known = token.tag in ("NOUN", "ADJ") and bool(grammar.forms(token.text, token.tag))
+    except Unavailable:
+        known = False
+    return (known and not token.low.endswith(PEOPLES)) or re.search(rf"\b{re.escape(token.low)}\b", passage) is not None
 
 
 def _finished(*parts: str) -> str | None:
