@@ -41,7 +41,8 @@ _ATTACHED = frozenset(
     "- / 's ’s most more very this these those that another some any each no his her its their".split()
 )
 _EMPTY = frozenset(
-    "winter summer spring autumn period time times year years day days way ways number part parts case cases decade century generation end rest "
+    "winter summer spring autumn period time times year years day days way ways number part parts case cases decade "
+    "century generation end rest "
     "beginning example addition fact first second latter former same other others".split()
 )
 """Nouns that say too little to be asked for."""
@@ -243,4 +244,6 @@ def _bound(tokens: Sequence[Token], first: int, last: int) -> bool:
         return True
     if after is None:
         return False
+    if after.tag == "VERB" and not after.finite and tokens[first].text[0].islower():
+        return True
     return after.low in ("of", "'s", "’s", "-", "/", "who", "that", "which") or after.tag in ("NOUN", "PROPN", "NUM")

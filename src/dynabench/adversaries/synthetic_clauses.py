@@ -73,7 +73,8 @@ def segment(tokens: Sequence[Token], answer: Sequence[Token]) -> list[Token]:
     parts: list[list[Token]] = [[]]
     for before, token in pairwise([None, *tokens]):
         apart = before is not None and token is not None and before.end < token.start
-        if token is None or (token.tag == "PUNCT" and token.text in QUOTES):
+        owned = before is not None and not apart and before.low.endswith("s")
+        if token is None or (token.text in QUOTES and not (owned and token.text in "'’")):
             continue
         if token.text in ";:—" or (token.text in "–-" and apart):
             parts.append([])

@@ -52,6 +52,8 @@ def question(passage: str, chosen: Chosen, cloze: bool = True) -> Question | Non
             made = _of_subject(passage, clause, answer, chosen)
         elif not set(answer) & set(clause.subject):
             made = _inverted(passage, clause, answer, chosen)
+    if clause is not None and any(token.low in UNNAMED for token in (*clause.rest, *clause.lead)):
+        made = None
     found = Question(made, "subject" if clause and answer[0] in clause.subject else "inverted") if made else None
     if found is None and cloze:
         found = _cloze(passage, chosen, answer)
