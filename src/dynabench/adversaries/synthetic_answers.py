@@ -125,7 +125,7 @@ def _tagged(found: Sequence[re.Match[str]]) -> list[Token]:
     made = list[Token]()
     for one, label in zip(found, labels, strict=True):
         tag, _, form = label.partition("|")
-        tag = "PUNCT" if not one[0][0].isalnum() else "NUM" if one[0][0].isdigit() else tag
+        tag = "PUNCT" if not any(map(str.isalnum, one[0])) else "NUM" if one[0][0].isdigit() else tag
         made.append(Token(one[0], one.start(), one.end(), tag, form == "Fin" and tag in ("VERB", "AUX")))
     return made
 
@@ -244,6 +244,7 @@ def _bound(tokens: Sequence[Token], first: int, last: int) -> bool:
         return True
     if after is None:
         return False
-    if after.tag == "VERB" and not after.finite and tokens[first].text[0].islower():
+    participle = after.tag == "VERB" and not after.finite and any(token.finite for token in tokens)
+    if participle and tokens[first].text[0].islower():
         return True
     return after.low in ("of", "'s", "’s", "-", "/", "who", "that", "which") or after.tag in ("NOUN", "PROPN", "NUM")
