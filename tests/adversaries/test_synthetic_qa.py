@@ -152,13 +152,19 @@ def test_what_is_wrong_is_refused(options):
 
 def test_the_rows_of_the_command_are_read_by_training(tmp_path):
     given, out = tmp_path / "passages.jsonl", tmp_path / "rows.jsonl"
-    rows = [{"uid": "a", "passage": PASSAGE}, {"passage": HARBOUR}, {"passage": HARBOUR}, {"passage": ""}]
+    rows = [
+        {"uid": "a", "passage": PASSAGE},
+        {"passage": HARBOUR},
+        {"passage": HARBOUR},
+        {"passage": ""},
+        {"passage": "\ud800 was built in 1874."},
+    ]
     given.write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = ["synthesize", "--passages", str(given), "--judge", "qa-minilm", "--out", str(out)]
     said = CliRunner().invoke(app, [*words, "--json"])
     assert said.exit_code == 0, said.output
     told = json.loads(said.stdout)
-    assert (told["passages"], told["passed_over"]) == (2, 1)
+    assert (told["passages"], told["passed_over"]) == (2, 2)
     [part] = mixes.mix("qa", [str(out)], [], [], None).parts
     assert len(part.rows) == told["kept"] > 0
     for row in part.rows:

@@ -110,7 +110,7 @@ class Targets:
 
     def _any(self) -> Json:
         """An answer that the door takes while nobody knows one: the first label, or of spans the first word."""
-        field = next(iter(self.site.told["answer"]), {})
+        field: Json = next(iter(self.site.told["answer"]), {})
         if field.get("type") != "spans":
             return dict.fromkeys(self.site.answers[:1], self.labels[0] if self.labels else "")
         found = first_words(str(self.given.context.values.get(field["of"]) or ""), 1)

@@ -4,6 +4,7 @@ In the manner of roundtrip consistency (Alberti et al., ACL 2019) with several r
 question is kept where enough of them find the answer that it was made for. It fools where the target does not.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -28,6 +29,9 @@ STEP = 8
 """Questions asked at once."""
 CHARACTERS = 300
 """Of a question at most."""
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which no file and no model takes."""
 
 
 @dataclass
@@ -56,8 +60,7 @@ class Judge:
         card = model.card
         if len(card.inputs) != 2 or card.returns not in ("spans", "text"):
             raise Invalid({"judges": f"{card.name} does not answer a question about a passage."})
-        self.name = card.name
-        self._model = model
+        self.model = model
 
     @classmethod
     def named(cls, name: str) -> "Judge":
@@ -67,9 +70,9 @@ class Judge:
 
     def answers(self, passage: str, questions: Sequence[str]) -> list[str]:
         """One text for each question."""
-        card = self._model.card
+        card = self.model.card
         asked = [dict(zip(card.inputs, (text, passage), strict=True)) for text in questions]
-        return [_text(output, card.answer) for output in self._model.predict(asked)] if asked else []
+        return [_text(output, card.answer) for output in self.model.predict(asked)] if asked else []
 
 
 @dataclass
@@ -134,7 +137,7 @@ class SyntheticQa:
         """Questions that are kept, in the order they were drawn."""
         metered = target if isinstance(target, Metered) else Metered(target, budget)
         passage = {**context.inputs, **context.values}.get(self.passage)
-        if not isinstance(passage, str) or not 0 < len(passage) <= LONGEST:
+        if not isinstance(passage, str) or not 0 < len(passage) <= LONGEST or _HALF.search(passage):
             return
         self.tally.passages += 1
         drafts = self._drafts(passage, context.uid, metered)

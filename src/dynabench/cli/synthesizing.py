@@ -13,6 +13,7 @@ from dynabench.cli.proposing import Options, options
 
 if TYPE_CHECKING:
     from dynabench.adversaries.proposing import Context
+    from dynabench.adversaries.synthetic_qa import Tally
 
 
 def synthesize(
@@ -36,37 +37,42 @@ def synthesize(
     from dynabench.adversaries import known
     from dynabench.adversaries.attacking import Local
     from dynabench.adversaries.proposing import Budget
-    from dynabench.adversaries.synthetic_qa import SyntheticQa
+    from dynabench.adversaries.synthetic_qa import Judge, SyntheticQa
     from dynabench.errors import Invalid
-    from dynabench.models import catalog
 
     with refusals(), ExitStack() as stack:
-        wanted = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **options(option)}
+        target = Judge.named(judge[0])
+        asked, given, answer = *target.model.card.inputs, target.model.card.answer
+        fields = {"question": asked, "passage": given, "answer": answer}
+        wanted = {"judges": judge[1:], "agree": agree or len(judge), "seed": seed, **options(option), **fields}
         maker = known.make("synthetic-qa", **wanted)
         if not isinstance(maker, SyntheticQa):
             raise Invalid({"adversary": "A plug-in stands in the place of `synthetic-qa`."})
         stack.callback(maker.close)
-        folder = Path(judge[0]) if Path(judge[0]).is_dir() else catalog.entry(judge[0]).folder
-        target = Local(catalog.open_model(folder))
-        given = _contexts(passages)
+        begun = _contexts(passages, given)
         fooled = 0
         with out.open("w", encoding="utf-8") as file, bar("Asking", as_json) as tell:
-            for done, context in enumerate(given, start=1):
-                for number, found in enumerate(maker.propose(context, target, Budget()), start=1):
-                    row = {"uid": f"{context.uid} {number}", **found.inputs, **found.answer}
+            for done, context in enumerate(begun, start=1):
+                for number, found in enumerate(maker.propose(context, Local(target.model), Budget()), start=1):
+                    values = {**found.inputs, **found.answer}
+                    row = {"uid": f"{context.uid} {number}", **{name: values[own] for name, own in fields.items()}}
                     row["facts"] = {**found.facts, "fooled": found.fooled}
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
                     fooled += bool(found.fooled)
-                tell(done, len(given))
-    tally = asdict(maker.tally)
+                tell(done, len(begun))
+    _tell(as_json, maker.tally, len(begun), fooled, judge[0])
+
+
+def _tell(as_json: bool, made: "Tally", given: int, fooled: int, target: str) -> None:
+    tally = asdict(made)
     share = tally["kept"] / tally["questions"] if tally["questions"] else None
-    told = {**tally, "passed_over": len(given) - tally["passages"], "share": share, "fooled": fooled}
+    told = {**tally, "passed_over": given - tally["passages"], "share": share, "fooled": fooled}
     said = f" ({share:.0%})" if share is not None else ""
     text = "{passages} passages, {answers} answers chosen, {questions} questions, {kept} kept".format(**told)
-    say(as_json, told, f"{text}{said}, of which {fooled} fool {judge[0]}; {told['passed_over']} passages passed over.")
+    say(as_json, told, f"{text}{said}, of which {fooled} fool {target}; {told['passed_over']} passages passed over.")
 
 
-def _contexts(passages: Path) -> "list[Context]":
+def _contexts(passages: Path, field: str) -> "list[Context]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
     from dynabench.adversaries import texts
     from dynabench.adversaries.proposing import Context
@@ -77,5 +83,5 @@ def _contexts(passages: Path) -> "list[Context]":
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})
-        found.setdefault(passage, Context(str(row.get("uid") or f"line {number}"), {"passage": passage}))
+        found.setdefault(passage, Context(str(row.get("uid") or f"line {number}"), {field: passage}))
     return list(found.values())
