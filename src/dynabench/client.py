@@ -200,7 +200,7 @@ class Client(Submitting, Talking):
     # examples
 
     def next_context(self, task: str) -> Json:
-        """Another context: `{id, handout, values, goal, start, arm, initial, made_from, seed}`."""
+        """Another context: `{id, handout, values, goal, start, arm, initial, made_from, seed, assistant}`."""
         return cast(Json, self.request("POST", f"/tasks/{task}/contexts/next"))
 
     def perturb(self, task: str, example: int) -> Json:
