@@ -144,7 +144,9 @@ def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
     assert (len(requests), tally.questions) == (4, 1)
 
 
-@pytest.mark.parametrize("options", [{"agree": 3}, {"f1": 0}, {"url": "http://x"}, {"judges": "sentiment-ngram"}])
+@pytest.mark.parametrize(
+    "options", [{"agree": 3}, {"agree": "x"}, {"f1": 0}, {"url": "http://x"}, {"judges": "sentiment-ngram"}]
+)
 def test_what_is_wrong_is_refused(options):
     with pytest.raises(Invalid):
         known.make("synthetic-qa", **options)

@@ -101,12 +101,14 @@ class SyntheticQa:
     question: str = "question"
     passage: str = "passage"
     answer: str = "answer"
-    tally: Tally = field(default_factory=Tally)
+    tally: Tally = field(init=False, default_factory=Tally)
 
     name = "synthetic-qa"
 
     def __post_init__(self) -> None:
-        names = self.judges.split(",") if isinstance(self.judges, str) else self.judges
+        if not all(isinstance(number, int | float) for number in (self.agree, self.f1, self.most)):
+            raise Invalid({"options": "`agree`, `f1` and `most` are numbers."})
+        names = self.judges if isinstance(self.judges, list | tuple) else str(self.judges).split(",")
         self._judges = [Judge.named(name.strip()) for name in names if name.strip()]
         if not 0 <= self.agree <= len(self._judges) + 1:
             raise Invalid({"agree": f"0 to {len(self._judges) + 1}: the target and the judges beside it."})
@@ -186,7 +188,7 @@ class SyntheticQa:
         text, cost = self._writer.write([{"role": "user", "content": request}], 0)
         metered.pay(cost)
         asked = (parsed(text, ("question",)) or {}).get("question", "")
-        if not asked.endswith("?") or len(asked) > CHARACTERS or given_away(asked, answer):
+        if not asked.endswith("?") or len(asked) > CHARACTERS or _HALF.search(asked) or given_away(asked, answer):
             return None
         return Draft(asked, chosen, {"kind": chosen.kind, "generator": self.model})
 
