@@ -5,7 +5,9 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import zlib
+from collections import deque
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from dynabench.models import kinds, spec
 from dynabench.models.catalog import open_model
 from dynabench.models.client import Host
 from dynabench.models.protocol import Attributable
+from dynabench.models.sandbox.limits import Options
+from dynabench.models.sandbox.process import Process
 from dynabench.models.training import rows
 from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write
 
@@ -259,3 +263,13 @@ def test_missing_fields_are_told_before_anything_runs(opened, tmp_path):
 def test_the_example_says_what_the_code_does():
     assert NLI["kind"] == SAID["kind"] == "handler"
     assert set(SAID["labels"]) == set(re.findall(r'"(\w+)"', re.search(r"LABELS = .*", CODE)[0]))
+
+
+def test_what_a_process_said_before_it_ended_is_read(tmp_path):
+    folder = write(tmp_path / "broken", "import nothing_like_it")
+    folder.chmod(0o755)
+    process = Process(need_sandbox(), folder, Options(), deque())
+    while process.alive:
+        time.sleep(0.01)
+    assert "nothing_like_it" in process.first(5).decode()
+    process.close()

@@ -89,9 +89,9 @@ class Process:
             self.close("it answered what it was not asked")
         elif size > ANSWER:
             self.close(f"it answered with {size} bytes, of {ANSWER} at most")
-        if not self.alive:
+        if self._reason:
             raise ConnectionError
-        return self._receive(size, until)
+        return self._receive(size, until)  # whole, though the process may have said it and gone
 
     def _receive(self, size: int, until: float) -> bytes:
         parts = []
