@@ -18,7 +18,7 @@ from tests.web import gallery
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """`base` (address) and `home` (folder) of a platform whose models answer."""
     home = tmp_path_factory.mktemp("platform")
-    with platform(Path(home), "--demo") as base:
+    with platform(Path(home), "--demo", answer_seconds="15") as base:  # what a loaded machine may take
         models_answer(base)
         yield SimpleNamespace(base=base, home=home)
 
