@@ -1,14 +1,11 @@
-"""Files of rows, without the platform: perturbed copies of them, and contexts for adversaries."""
+"""Perturbed copies of a file's rows, without the platform."""
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from dynabench.adversaries.jsonl import rows
 from dynabench.adversaries.perturbations import find, generator, of
-from dynabench.adversaries.proposing import Context
-from dynabench.errors import Invalid
-from dynabench.models.protocol import Card
 
 KEPT = frozenset("uid id input_id label answer answers tag tags".split())
 
@@ -33,37 +30,3 @@ def perturbed(path: Path, names: Sequence[str], seed: int, fields: Sequence[str]
                 new = {name: each.text for name, each in changed.items()}
                 more = {"uid": f"{uid}#{one.name}", "input_id": uid, "transformation": one.name}
                 yield json.dumps({**row, **new, **more}, ensure_ascii=False)
-
-
-def contexts(path: Path, card: Card, kept: Sequence[str] = ()) -> Iterator[Context]:
-    """What an adversary starts from, of each row of a JSONL file with the model's inputs and the right answer.
-
-    `kept` are the inputs that stay as they are. The answer is in the field that the model answers, or in `label`.
-    Raises `Invalid` with the number of a row that lacks one of them.
-    """
-    unknown = sorted(set(kept) - set(card.inputs))
-    if unknown:
-        raise Invalid({"keep": f"The model has no input {unknown[0]!r}; it has {', '.join(card.inputs)}."})
-    for number, row in rows(path):
-        answer = row.get(card.answer, row.get("label"))
-        lacking = [name for name in card.inputs if not isinstance(row.get(name), str)]
-        if lacking or answer is None:
-            raise Invalid({"file": f"Line {number} lacks {lacking[0] if lacking else card.answer}."})
-        inputs = {name: row[name] for name in card.inputs}
-        values = {name: inputs[name] for name in kept}
-        yield Context(str(row.get("uid", number)), values, inputs, {card.answer: answer})
-
-
-def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with their lines' numbers; raises `Invalid` with that of a line that is no object."""
-    with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                raise Invalid({"file": f"Line {number} is no JSON object."})
-            yield number, row

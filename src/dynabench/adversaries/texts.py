@@ -1,12 +1,13 @@
 """Texts to start from: rows of JSON with an input and its answer, for programs that change what is there."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from dynabench.adversaries.jsonl import rows
 from dynabench.adversaries.proposing import Context
 from dynabench.errors import Invalid
+from dynabench.models.protocol import Card
 
 PLAIN = frozenset("uid id context input inputs answer answers label tag tags".split())
 
@@ -20,19 +21,23 @@ def read(path: Path, inputs: list[str], contexts: list[str], answers: list[str])
     return [_context(number, row, inputs, contexts, answers) for number, row in rows(path)]
 
 
-def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSONL file with the numbers of their lines. Raises `Invalid` with that of another line."""
-    with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = None
-            if not isinstance(row, dict):
-                raise Invalid({"file": f"Line {number} is no JSON object."})
-            yield number, row
+def contexts(path: Path, card: Card, kept: Sequence[str] = ()) -> Iterator[Context]:
+    """What an adversary starts from, of each row of a JSONL file with the model's inputs and the right answer.
+
+    `kept` are the inputs that stay as they are. The answer is in the field that the model answers, or in `label`.
+    Raises `Invalid` with the number of a row that lacks one of them.
+    """
+    unknown = sorted(set(kept) - set(card.inputs))
+    if unknown:
+        raise Invalid({"keep": f"The model has no input {unknown[0]!r}; it has {', '.join(card.inputs)}."})
+    for number, row in rows(path):
+        answer = row.get(card.answer, row.get("label"))
+        lacking = [name for name in card.inputs if not isinstance(row.get(name), str)]
+        if lacking or answer is None:
+            raise Invalid({"file": f"Line {number} lacks {lacking[0] if lacking else card.answer}."})
+        inputs = {name: row[name] for name in card.inputs}
+        values = {name: inputs[name] for name in kept}
+        yield Context(str(row.get("uid", number)), values, inputs, {card.answer: answer})
 
 
 def _context(number: int, row: dict[str, Any], inputs: list[str], contexts: list[str], answers: list[str]) -> Context:

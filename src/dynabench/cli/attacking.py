@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from dynabench.adversaries import attacking, files, known
+from dynabench.adversaries import attacking, known, texts
 from dynabench.adversaries.proposing import Budget
 from dynabench.cli.operator import say
 from dynabench.errors import Invalid, Problem
@@ -27,7 +27,7 @@ def run(
     try:
         folder = Path(model) if Path(model).is_dir() else catalog.entry(model).folder
         opened = catalog.open_model(folder)
-        contexts = list(files.contexts(data, opened.card, kept))
+        contexts = list(texts.contexts(data, opened.card, kept))
         adversary = known.make(name, **_options(options))
         made = attacking.attempts(adversary, attacking.Local(opened), contexts, budget, most)
         with ExitStack() as stack:

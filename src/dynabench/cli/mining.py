@@ -1,13 +1,19 @@
 """`dynabench adversary mine`: hard cases in unlabelled text, written to a file or proposed."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dynabench.cli.operator import AsJson, bar, refusals, say
 from dynabench.cli.proposing import Server, Token
+
+if TYPE_CHECKING:
+    from dynabench.adversaries.mining import Rule
+    from dynabench.adversaries.reports import Report
+    from dynabench.client import Client
 
 
 def mine(
@@ -27,44 +33,57 @@ def mine(
 
     The answer is the rule's, or that of most other models, or the first model's, as each case says.
     """
-    from dynabench.adversaries import importing, mining, texts
-    from dynabench.adversaries.attacking import Local
-    from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.proposing import Context
-    from dynabench.adversaries.site import Site
+    from dynabench.adversaries import mining
     from dynabench.client import Client
-    from dynabench.models import catalog
 
     with refusals():
-        known = mining.rules(rules.read_text(encoding="utf-8")) if rules else []
-        opened = {name: catalog.open_model(catalog.entry(name).folder) for name in model}
-        card = next(iter(opened.values())).card
-        given = (
-            Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
-            for number, row in texts.rows(file)
-            if all(isinstance(row.get(name), str) for name in card.inputs)
-        )
-        targets = {name: Local(each) for name, each in opened.items()}
-        chosen = mining.hardest(mining.cases(given, targets, card.answer, known), most)
-        found = mining.report(chosen, card.answer, model)
-        rows = [
-            {"uid": each.at, **each.texts, card.answer: each.label, "facts": dict(each.facts)} for each in found.found
-        ]
+        report, answer = _found(file, model, mining.rules(rules.read_text(encoding="utf-8")) if rules else [], most)
+        cases = [{"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.found]
         if out is not None:
-            out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-        refused = []
-        proposed = 0
+            out.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases), encoding="utf-8")
+        proposed, refused = 0, list[dict[str, str]]()
         if task:
             with Client(url, token, timeout=120) as client, bar(f"Cases into {task}", as_json) as tell:
-                site = Site(client, task)
-                journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
-                for number, step in enumerate(importing.bring(site, journal, found, importing.Mapped()), start=1):
-                    tell(number, len(found.found))
-                    refused += [{"at": step.context, "why": step.refused}] if step.refused else []
-                proposed = journal.sent
-    told = {"cases": len(rows), "proposed": proposed, "not_taken": refused}
-    told |= {} if out or task else {"found": rows}
-    lines = [f"{len(rows)} cases, {proposed} proposed, {len(refused)} not taken."]
+                proposed, refused = _proposed(client, task, file, report, tell)
+    told = {"cases": len(cases), "proposed": proposed, "not_taken": refused}
+    told |= {} if out or task else {"found": cases}
+    lines = [f"{len(cases)} cases, {proposed} proposed, {len(refused)} not taken."]
     lines += [f"{each['at']}: {each['why']}" for each in refused]
-    lines += [] if out or task else [json.dumps(row, ensure_ascii=False) for row in rows]
+    lines += [] if out or task else [json.dumps(case, ensure_ascii=False) for case in cases]
     say(as_json, told, "\n".join(lines))
+
+
+def _found(file: Path, names: list[str], known: "list[Rule]", most: int) -> "tuple[Report, str]":
+    """The hardest cases of a file for some models, and the field of their answer."""
+    from dynabench.adversaries import mining
+    from dynabench.adversaries.attacking import Local
+    from dynabench.adversaries.jsonl import rows
+    from dynabench.adversaries.proposing import Context
+    from dynabench.models import catalog
+
+    opened = {name: catalog.open_model(catalog.entry(name).folder) for name in names}
+    card = next(iter(opened.values())).card
+    given = (
+        Context(str(row.get("uid") or f"line {number}"), {}, {name: row[name] for name in card.inputs})
+        for number, row in rows(file)
+        if all(isinstance(row.get(name), str) for name in card.inputs)
+    )
+    targets = {name: Local(each) for name, each in opened.items()}
+    chosen = mining.hardest(mining.cases(given, targets, card.answer, known), most)
+    return mining.report(chosen, card.answer, names), card.answer
+
+
+def _proposed(
+    client: "Client", task: str, file: Path, report: "Report", tell: Callable[[int, int], None]
+) -> tuple[int, list[dict[str, str]]]:
+    """How many cases are proposed by now, and which were refused, and why."""
+    from dynabench.adversaries import importing
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.site import Site
+
+    site, refused = Site(client, task), []
+    journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
+    for number, step in enumerate(importing.bring(site, journal, report, importing.Mapped()), start=1):
+        tell(number, len(report.found))
+        refused += [{"at": step.context, "why": step.refused}] if step.refused else []
+    return journal.sent, refused

@@ -3,11 +3,15 @@
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dynabench.cli.operator import AsJson, bar, refusals, say
+
+if TYPE_CHECKING:
+    from dynabench.adversaries.journal import Journal
+    from dynabench.adversaries.running import Step
 
 Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
 Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
@@ -101,18 +105,23 @@ def run(
             for step in running.run(site, adversary, noted, plan, _local(model)):
                 steps.append(step)
                 tell(noted.done if not dry_run else len(steps), contexts)
-    told = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
-    answer = about | {
+    answer = about | _told(noted, steps, dry_run)
+    say(as_json, answer, _said(answer, dry_run))
+
+
+def _told(noted: "Journal", steps: "list[Step]", dry: bool) -> dict[str, Any]:
+    """What became of all runs, and of this one's steps."""
+    now = Counter("refused" if each.refused else "proposed" if each.body else "nothing" for each in steps)
+    told = {
         "contexts": noted.done,
         "proposed": noted.sent,
         "fooled": noted.fooled,
         "refused": [{"context": each.context, "why": each.refused} for each in steps if each.refused],
         "queries": noted.queries,
         "cost": noted.cost,
-        "now": dict(told),
+        "now": dict(now),
     }
-    answer |= {"would_propose": [each.body for each in steps if each.body]} if dry_run else {}
-    say(as_json, answer, _said(answer, dry_run))
+    return told | ({"would_propose": [each.body for each in steps if each.body]} if dry else {})
 
 
 def _local(name: str) -> Any:

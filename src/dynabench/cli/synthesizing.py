@@ -74,12 +74,12 @@ def _tell(as_json: bool, made: "Tally", given: int, fooled: int, target: str) ->
 
 def _contexts(passages: Path, field: str) -> "list[Context]":
     """The passages of a file, each once, called by their `uid`, else by their line."""
-    from dynabench.adversaries import texts
+    from dynabench.adversaries.jsonl import rows
     from dynabench.adversaries.proposing import Context
     from dynabench.errors import Invalid
 
     found = dict[str, Context]()
-    for number, row in texts.rows(passages):
+    for number, row in rows(passages):
         passage = row.get("passage")
         if not isinstance(passage, str):
             raise Invalid({"passages": f"Line {number} has no text called `passage`."})

@@ -1,10 +1,9 @@
 """garak's `report.jsonl` and `hitlog.jsonl`: prompts, and which detectors say that the model failed on them."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dynabench.adversaries.jsonl import rows
 from dynabench.adversaries.reports.base import Found, LeftOut, Report
 from dynabench.errors import Invalid
 
@@ -19,7 +18,8 @@ def read(path: Path) -> Report:
     found: dict[str, Found] = {}
     left: list[LeftOut] = []
     version, generator, known = "unknown", "", False
-    for at, entry in _entries(path):
+    for number, entry in rows(path):
+        at = f"line {number}"
         kind = entry.get("entry_type", "hit" if "attempt_id" in entry else "")
         known = known or kind in ("init", "attempt", "hit", "start_run setup")
         if kind == "init":
@@ -35,20 +35,6 @@ def read(path: Path) -> Report:
     if not known:
         raise Invalid({"file": f"{path.name} is no report of garak."})
     return Report("garak", version, list(found.values()), left)
-
-
-def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                entry = None
-            if not isinstance(entry, dict):
-                raise Invalid({"file": f"Line {number} is no JSON object."})
-            yield f"line {number}", entry
 
 
 def _read(at: str, entry: dict[str, Any], generator: str) -> Found | LeftOut:

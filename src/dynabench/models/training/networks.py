@@ -1,6 +1,7 @@
 """Adapters over the shared encoder as they are trained on mixes: classifiers, and extractors of spans."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ class Adapted(Network):
         if start:
             self._load(start)
 
+    @abstractmethod
     def made(self, width: int) -> nn.Module:
         """An untrained head."""
-        raise NotImplementedError
 
     def modules(self) -> Mapping[str, nn.Module]:
         """See `Network`."""
