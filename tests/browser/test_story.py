@@ -87,7 +87,7 @@ def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
     page.get_by_role("link", name="Make it count").click()
     join(page, "eve")
     expect(page.get_by_role("button", name="Ask the models")).to_be_visible()
-    assert page.url.endswith("/tasks/sentiment/create")
+    expect(page).to_have_url(re.compile(r"/tasks/sentiment/create$"))
     expect(page.locator("#standing")).to_contain_text("0 today")
 
 

@@ -149,7 +149,7 @@ def test_hate_speech_from_the_warning_over_a_perturbation_to_the_vote(guest):
     looks_well(ada)
     ada.set_viewport_size(WIDE)
     accept_warning(ada)
-    assert ada.url.endswith("/tasks/hate/create")
+    expect(ada).to_have_url(re.compile(r"/tasks/hate/create$"))
     statement = ada.get_by_role("textbox", name="Statement")
     statement.fill(PLAIN)
     ada.locator("#create-form").get_by_label("not hateful").check()
@@ -205,14 +205,14 @@ def test_nothing_of_a_task_with_a_warning_is_shown_in_public(guest):
     expect(page.locator(".specimen")).to_have_count(0)
     page.goto("/tasks/hate/create")
     page.get_by_role("link", name="Go back").click()
-    assert page.url.endswith("/tasks/hate")
+    expect(page).to_have_url(re.compile(r"/tasks/hate$"))
 
 
 def test_the_warning_is_accepted_without_scripts_and_remembered(guest):
     page = guest("ines", java_script_enabled=False).page
     page.goto("/tasks/hate/validate")
     accept_warning(page)
-    assert page.url.endswith("/tasks/hate/validate")
+    expect(page).to_have_url(re.compile(r"/tasks/hate/validate$"))
     page.goto("/tasks/hate/create?sandbox=1")
     expect(page.get_by_role("textbox", name="Statement")).to_be_visible()
 
