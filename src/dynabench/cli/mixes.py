@@ -90,7 +90,7 @@ def mix(task: str, on: Sequence[str], dev: Sequence[str], test: Sequence[str], d
     chosen = [row for each in (dev or named) for row in sources.part(each, shape, of="dev").rows]
     tests = {part.name: part.rows for each in (test or named) if (part := sources.part(each, shape, of="test")).rows}
     held = [row for each in [*map(sources.release, named), *_here(task)] if each for row in each.kept(shape)]
-    return Mix(task, shape.inputs, shape.answer, shape.labels, parts, _once(chosen), tests, held)
+    return shape.mix(parts, _once(chosen), tests, held)
 
 
 def _here(task: str) -> list[Learnable]:

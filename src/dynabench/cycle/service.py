@@ -17,12 +17,13 @@ from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import now
 from dynabench.language import _
 from dynabench.models.references import HUB_ID
+from dynabench.models.training import shapes
+from dynabench.models.training.shapes import Shape
 from dynabench.notices import service as notices
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Choice, Text
 
 KIND = "turn_cycle"
 STEPS = ("close", "release", "train", "evaluate", "decide", "open")
@@ -83,8 +84,15 @@ def check(session: Session, person: Person | None, task: str, of: Round, plan: P
     wrong = {}
     if person is not None and (odd := [each for each in plan.candidates if each.base and not _of_hub(each.base)]):
         wrong["candidates.base"] = _("%(base)s is no model of the hub, owner/name.", base=odd[0].base)
-    if told := unfit(rounds.newest_config(session, task)):
+    config = rounds.newest_config(session, task)
+    if told := unfit(config):
         wrong["candidates"] = told
+    else:
+        known_ways = Shape.of(config).methods
+        if odd_ways := [each.method for each in plan.candidates if each.method not in known_ways]:
+            wrong["candidates.method"] = _(
+                "%(method)s learns no spans; %(methods)s do.", method=odd_ways[0], methods=", ".join(known_ways)
+            )
     if not of.targets:
         wrong["round"] = _("Round %(number)s has no target that candidates could beat.", number=of.number)
     if plan.moment is not None and not (of.opened_at or of.created_at) <= plan.moment <= now():
@@ -106,17 +114,10 @@ def _of_hub(base: str) -> bool:
 
 
 def unfit(config: TaskConfig) -> str:
-    """Why the platform trains no models for a task; empty where it does."""
-    if len(config.answer) != 1 or not isinstance(config.answer[0], Choice):
-        return _("The cycle trains classifiers: the task has one answer, which is chosen from a list.")
-    if len(config.answer[0].values) < 2:
-        return _("The cycle trains classifiers: the answer has two options at least.")
-    fields = [*config.model_context, *config.input]
-    if others := [each.name for each in fields if not isinstance(each, Text)]:
-        return _("The cycle trains models that read texts, and %(others)s is none.", others=", ".join(others))
-    if len(fields) > 2:
-        return _("The cycle trains models that read one or two texts; this task has more.")
-    return ""
+    """Why the cycle trains no models for a task; empty where it does."""
+    if len(config.answer) != 1:
+        return _("The cycle trains models that answer one thing; this task asks for more.")
+    return shapes.unfit(config)
 
 
 def one(session: Session, task: str, id: int | None = None) -> CycleTurn:

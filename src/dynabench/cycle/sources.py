@@ -12,11 +12,14 @@ from dynabench import errors
 from dynabench.cycle import lineage, queries
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.tables import CycleTurn
-from dynabench.datasets import library_queries, stored
+from dynabench.datasets import from_rounds, library_queries, stored
+from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
 from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.questions import Question
 from dynabench.models.training.rows import Row
+from dynabench.models.training.shapes import Shape
 from dynabench.releases import service as releases
 from dynabench.releases import writing
 from dynabench.releases.layout import Layout
@@ -26,7 +29,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
-from dynabench.tasks.fields import Choice, Text
+from dynabench.tasks.fields import Text
 
 
 @dataclass(frozen=True)
@@ -81,35 +84,32 @@ def outside(session: Session, task: str, plan: Plan) -> list[dict[str, Any]]:
 
 def mix(settings: Settings, config: TaskConfig, released: list[Released], others: list[dict[str, Any]]) -> Mix:
     """All that a candidate is trained, chosen and scored on. Raises `Conflict` where there is nothing to learn from."""
+    shape = Shape.of(config)
     parts = [
         Part(f"round-{each.number}", rows, each.weight, each.licence)
         for each in released
-        if (rows := list(_rows(each, config, "train")))
+        if (rows := list(_rows(each, config, shape, "train")))
     ]
     parts += [
-        Part(each["name"], list(_stored(settings, config, each["digest"])), each["weight"], each["licence"])
+        Part(each["name"], list(_stored(settings, shape, each["digest"])), each["weight"], each["licence"])
         for each in others
     ]
     if not parts:
         raise errors.Conflict(_("No round has released rows to train on, and the plan names no others."))
-    answer = config.answer[0]
-    assert isinstance(answer, Choice)
-    texts = [each for each in (*config.model_context, *config.input) if isinstance(each, Text)]
-    return Mix(
-        task=config.id,
-        inputs=tuple(each.name for each in texts),
-        answer=answer.name,
-        labels=tuple(answer.values),
-        parts=parts,
-        dev=[row for each in released for row in _rows(each, config, "dev")],
-        tests={f"round-{each.number}": found for each in released if (found := list(_rows(each, config, "test")))},
-        held=[row for each in released if each.hidden_digest for row in _stored(settings, config, each.hidden_digest)],
-        languages=tuple(sorted({each.language for each in texts} - {""})) or ("en",),
+    spoken = {each.language for each in (*config.model_context, *config.input) if isinstance(each, Text)}
+    return shape.mix(
+        parts,
+        dev=[row for each in released for row in _rows(each, config, shape, "dev")],
+        tests={
+            f"round-{each.number}": found for each in released if (found := list(_rows(each, config, shape, "test")))
+        },
+        held=[row for each in released if each.hidden_digest for row in _stored(settings, shape, each.hidden_digest)],
+        languages=tuple(sorted(spoken - {""})) or ("en",),
     )
 
 
-def _rows(of: Released, config: TaskConfig, part: str) -> Iterator[Row]:
-    """A part of a release, as far as its answers are among those of the task."""
+def _rows(of: Released, config: TaskConfig, shape: Shape, part: str) -> Iterator[Row | Question]:
+    """A part of a release, as far as its answers are such as the task has."""
     folder = Path(of.folder)
     path = folder / "data" / f"{part}.jsonl"
     if not path.is_file():
@@ -118,19 +118,19 @@ def _rows(of: Released, config: TaskConfig, part: str) -> Iterator[Row]:
     layout = Layout.of(TaskConfig.parse(source))
     with path.open("rb") as file:
         for line in file:
-            row = layout.nested(orjson.loads(line))
-            inputs = config.model_inputs(row["context"]["values"], row["input"])
-            yield from _row(config, inputs, row["answer"])
+            yield from _row(shape, from_rounds.row_of(layout.nested(orjson.loads(line)), config))
 
 
-def _stored(settings: Settings, config: TaskConfig, digest: str) -> Iterator[Row]:
+def _stored(settings: Settings, shape: Shape, digest: str) -> Iterator[Row | Question]:
     for row in stored.read(settings, digest):
-        yield from _row(config, dict(row.inputs), dict(row.answers[0]))
+        yield from _row(shape, row)
 
 
-def _row(config: TaskConfig, inputs: dict[str, Any], answer: dict[str, Any]) -> Iterator[Row]:
-    field = config.answer[0]
-    label = answer.get(field.name)
-    if isinstance(field, Choice) and label in field.values:
-        names = [each.name for each in (*config.model_context, *config.input)]
-        yield Row({name: str(inputs.get(name) or "") for name in names}, str(label))
+def _row(shape: Shape, row: Stored) -> Iterator[Row | Question]:
+    inputs = {name: row.inputs.get(name) or "" for name in shape.inputs}
+    try:
+        found = shape.row(inputs, [answer[shape.answer] for answer in row.answers])
+    except (KeyError, TypeError, IndexError):  # written under another version of the config
+        return
+    if isinstance(found, Question) or found.label in shape.labels:
+        yield found

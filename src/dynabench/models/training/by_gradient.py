@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dynabench.errors import Invalid
-from dynabench.models import runtime, spec
+from dynabench.models import runtime
 from dynabench.models.training.descent import Descent, Network, device
 from dynabench.models.training.learning import Checkpoints, Learned, Progress, Settings
 from dynabench.models.training.mixing import Mix
@@ -26,7 +26,9 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     descent.run(kept, progress)
     options = network.save(folder)
     plan = network.plan
-    what = "All weights" if settings.method == "full" else f"LoRA of rank {plan.rank} on all linear layers"
+    what = {"full": "All weights", "head": "The head alone"}.get(
+        settings.method, f"LoRA of rank {plan.rank} on all linear layers"
+    )
     told = (
         f"{what} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
         f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
@@ -39,14 +41,15 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
 def _network(mix: Mix, settings: Settings) -> Network:
     from dynabench.models.training import networks, sequences
 
-    folder = Path(settings.base).expanduser()
-    encoded = (folder / spec.FILE).is_file() and spec.read(folder).kind in ("adapter", "extractor")
-    adapted = settings.method == "lora" and (settings.shared or encoded)
     if len(mix.inputs) > 2 or (mix.spans and len(mix.inputs) != 2):
         raise Invalid({"method": "It reads one or two texts, and finds spans in the second of two."})
-    if adapted:
-        start = None if settings.shared else folder
-        return networks.Finding(mix, start) if mix.spans else networks.Labelling(mix, start)
+    begun = settings.begun
+    start = Path(settings.base).expanduser() if begun else None
+    encoded = settings.shared or (begun is not None and begun.kind in ("adapter", "extractor"))
     if mix.spans:
-        raise Invalid({"method": "Spans are learnt by lora over the shared encoder alone."})
+        if not encoded:
+            raise Invalid({"base": "Spans are learnt over the shared encoder alone: name it, or an extractor over it."})
+        return networks.Finding(mix, start, frozen=settings.method == "head")
+    if settings.method == "lora" and encoded:
+        return networks.Labelling(mix, start)
     return sequences.Sequences(mix, settings)

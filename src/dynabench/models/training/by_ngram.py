@@ -18,7 +18,7 @@ from dynabench.models.training.softmax import Floats
 
 def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
-    if mix.spans or len(mix.inputs) > 2:
+    if len(mix.inputs) > 2:
         raise Invalid({"method": "ngram chooses one of several labels for one or two texts; take another method."})
     chosen = Ngram(pairs=len(mix.inputs) == 2, characters=None if len(mix.inputs) == 2 else (2, 5))
     features = ngram.options(chosen)

@@ -22,7 +22,7 @@ from dynabench.models.training.recipes import Recipe
 @dataclass(frozen=True)
 class Marked:
     """One training input: a window of pieces, in which the passage has `count` pieces from `at` on, and the answer's
-    first and last piece, counted from there.
+    first and last piece, counted from there. It is window number `window` of the `question`'s passage.
     """
 
     pieces: Pieces
@@ -30,6 +30,8 @@ class Marked:
     count: int
     first: int
     last: int
+    question: Question
+    window: int
     allowed: tuple[bool, ...] = ()
 
 
@@ -57,12 +59,14 @@ def marked(question: Question, max_length: int) -> Marked | None:
     if place is None:
         return None
     first, last = place
-    holding = [w for w in reading.windows if w.first <= first and last < w.first + w.count]
+    holding = [at for at, w in enumerate(reading.windows) if w.first <= first and last < w.first + w.count]
     if not holding:
         return None
-    window = max(holding, key=lambda w: min(first - w.first, w.first + w.count - last))
+    margins = {at: min(first - w.first, w.first + w.count - last) for at, w in enumerate(reading.windows)}
+    chosen = max(holding, key=margins.__getitem__)
+    window = reading.windows[chosen]
     slim = Pieces(window.pieces.ids, window.pieces.types, (), ())  # tens of thousands are kept: no words with them
-    return Marked(slim, window.at, window.count, first - window.first, last - window.first)
+    return Marked(slim, window.at, window.count, first - window.first, last - window.first, question, chosen)
 
 
 def _place(reading: Reading, start: int, end: int) -> tuple[int, int] | None:

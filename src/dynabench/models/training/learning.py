@@ -12,9 +12,12 @@ from dynabench.models import encoder, spec
 
 Method = Literal["lora", "full", "head", "ngram"]
 METHODS: tuple[Method, ...] = get_args(Method)
+METHODS_OF_SPANS: tuple[Method, ...] = ("lora", "head")
 Progress = Callable[[str, float, str], None]
 """Called with the stage's name, the share of it done, and a remark."""
 FILE = "checkpoint"
+EXTRACTOR = "qa-minilm"
+"""The shipped model that learning of spans begins with: a round is too small to teach what a span is."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,18 @@ class Settings:
         return self.base in ("", encoder.HUB_ID)
 
     @property
+    def begun(self) -> spec.Spec | None:
+        """The model that is trained further, where the base is one."""
+        folder = Path(self.base).expanduser()
+        return spec.read(folder) if not self.shared and (folder / spec.FILE).is_file() else None
+
+    @property
     def origin(self) -> str:
         """The base by what it is, not where: of a folder its name and version."""
         folder = Path(self.base).expanduser()
         if self.shared or not folder.is_dir():
             return self.base
-        name = spec.read(folder).name if (folder / spec.FILE).is_file() else folder.name
-        return f"{name}@{spec.version(folder)}"
+        return f"{self.begun.name if self.begun else folder.name}@{spec.version(folder)}"
 
 
 @dataclass(frozen=True, order=True)

@@ -11,7 +11,7 @@ from typing import cast
 
 from dynabench.errors import Invalid
 from dynabench.models.training.questions import Question
-from dynabench.models.training.rows import Row, Seen
+from dynabench.models.training.rows import Row, Seen, key
 
 Rows = Sequence[Row | Question]
 """Labelled inputs, or questions with spans of a passage."""
@@ -98,11 +98,11 @@ class _never:
     """Whether a row is, or is like, one of those held out."""
 
     def __init__(self, mix: Mix, held: Rows) -> None:
-        self._passages = {row.passage for row in held if isinstance(row, Question)}
+        self._passages = {key({"": row.passage}) for row in held if isinstance(row, Question)}
         self._seen = Seen([row for row in held if isinstance(row, Row)])
 
     def __call__(self, row: Row | Question) -> bool:
-        return row.passage in self._passages if isinstance(row, Question) else row in self._seen
+        return key({"": row.passage}) in self._passages if isinstance(row, Question) else row in self._seen
 
 
 def _kept_back(mix: Mix, parts: Sequence[Part], seed: int) -> tuple[list[Part], Rows]:

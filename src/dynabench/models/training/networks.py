@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from dynabench.errors import Invalid
 from dynabench.models import spec
+from dynabench.models.backends import spans, windows
 from dynabench.models.backends.network import Head, SpanHead
 from dynabench.models.training import adapter, extractor
 from dynabench.models.training.adapter import Example, Trained
@@ -19,29 +20,38 @@ from dynabench.models.training.descent import Examples, Network
 from dynabench.models.training.extractor import Marked
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Adapter
+from dynabench.tasks.words import word_f1
 
 FRESH = Adapter(smoothing=0.05)
 FURTHER = Adapter(smoothing=0.05, learning_rate=3e-4)
 """For adapters that have learnt already."""
+ALONE = Adapter(smoothing=0.05, head_dropout=0.0)
+"""For heads of adapters that stay as they are."""
 
 
 class Adapted(Network):
     """An adapter and its head."""
 
-    def __init__(self, mix: Mix, start: Path | None) -> None:
-        """`start` is the folder of a model to go on from."""
+    def __init__(self, mix: Mix, start: Path | None, frozen: bool = False) -> None:
+        """`start` is the folder of a model to go on from, whose head alone is trained where the body is `frozen`."""
         self.mix = mix
-        self.plan = FURTHER if start else FRESH
+        self.plan = ALONE if frozen else FURTHER if start else FRESH
         rank, alpha = _sizes(start) if start else (self.plan.rank, self.plan.alpha)
         self.plan = self.plan.model_copy(update={"rank": rank, "alpha": alpha})
         self.body = adapter.with_adapter(self.plan)
         self.head = self.made(self.body.config.hidden_size)
         if start:
             self._load(start)
+        if frozen:
+            self.body.requires_grad_(False)
 
     @abstractmethod
     def made(self, width: int) -> nn.Module:
         """An untrained head."""
+
+    def goes_on(self, details: spec.Spec) -> bool:
+        """Whether what that model of this kind reads and answers is what the mix has."""
+        return (details.inputs, details.labels) == (list(self.mix.inputs), list(self.mix.labels))
 
     def modules(self) -> Mapping[str, nn.Module]:
         """See `Network`."""
@@ -57,8 +67,7 @@ class Adapted(Network):
         from safetensors.torch import load_file
 
         details = spec.read(start)
-        wanted = (self.kind, list(self.mix.inputs), list(self.mix.labels))
-        if (details.kind, details.inputs, details.labels) != wanted:
+        if details.kind != self.kind or not self.goes_on(details):
             raise Invalid({"base": f"{details.name} has other inputs or labels, or is of kind {details.kind!r}."})
         set_peft_model_state_dict(self.body, _fp32(load_file(start / "adapter" / "adapter_model.safetensors")))
         self.head.load_state_dict(_fp32(load_file(start / "head.safetensors")))
@@ -114,6 +123,10 @@ class Finding(Adapted):
         """See `Adapted`."""
         return SpanHead(width)
 
+    def goes_on(self, details: spec.Spec) -> bool:
+        """Questions and passages are what they are, whatever a task calls them."""
+        return len(details.inputs) == len(self.mix.inputs)
+
     def read(self, rows: Sequence[Any]) -> list[Marked]:
         """See `Network`."""
         return [found for row in rows if (found := extractor.marked(row, self.mix.max_length))]
@@ -123,12 +136,16 @@ class Finding(Adapted):
         return extractor.loss_of(self.body, self.head, batch, self.plan.smoothing)
 
     def judge(self, batch: Examples) -> tuple[float, float]:
-        """Answers whose likeliest first and last piece are both right."""
-        logits = adapter.said(self.body, self.head, batch)
-        hits, lost = 0, 0.0
-        for row, example in enumerate(batch):
-            ends = logits[row, example.at : example.at + example.count].T
-            right = torch.tensor([example.first, example.last], device=ends.device)
-            hits += bool((ends.argmax(-1) == right).all())
-            lost += float(cross_entropy(ends, right))
-        return hits, lost
+        """Word F1 of the answers that are served, over the whole passage, with the nearest right ones."""
+        asked = [list(example.question.inputs.values()) for example in batch]
+        read = [windows.read(question, passage, self.mix.max_length) for question, passage in asked]
+        logits = iter(adapter.said(self.body, self.head, [window for reading in read for window in reading.windows]))
+        f1, lost = 0.0, 0.0
+        for example, reading in zip(batch, read, strict=True):
+            said = [next(logits) for _ in reading.windows]
+            ends = said[example.window][example.at : example.at + example.count].T
+            lost += float(cross_entropy(ends, torch.tensor([example.first, example.last], device=ends.device)))
+            found = spans.spans(reading, [each.cpu().numpy() for each in said])
+            answer = spans.best(found).text if found else ""
+            f1 += max(word_f1(answer, right) for right in example.question.answers)
+        return f1, lost

@@ -15,9 +15,10 @@ PACKAGES = ("dynabench", "numpy", "scipy", "torch", "transformers", "peft", "saf
 OTHER = "other"
 
 
-def licence(mix: Mix) -> str:
-    """The one licence of all sources; `other` where they differ, or one has none."""
-    found = {part.licence for part in mix.parts}
+def licence(mix: Mix, settings: Settings) -> str:
+    """The one licence of all sources and of the model that was trained further; `other` where they differ, or one has
+    none."""
+    found = {part.licence for part in mix.parts} | ({settings.begun.licence} if settings.begun else set())
     return found.pop() if len(found) == 1 and all(found) else OTHER
 
 
@@ -78,7 +79,7 @@ def card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) ->
             "",
             "## Licence",
             "",
-            _licence(details, ready.mix),
+            _licence(details, ready.mix, settings),
             "",
         ]
     )
@@ -137,9 +138,12 @@ def _versions() -> list[str]:
     return found
 
 
-def _licence(details: Spec, mix: Mix) -> str:
+def _licence(details: Spec, mix: Mix, settings: Settings) -> str:
     if details.licence != OTHER:
         return f"{details.licence}, as its sources."
-    told = "; ".join(f"{part.name}: {part.licence or 'not told'}" for part in mix.parts)
+    sources = [(part.name, part.licence) for part in mix.parts]
+    if settings.begun:
+        sources.append((settings.origin, settings.begun.licence))
+    told = "; ".join(f"{name}: {found or 'not told'}" for name, found in sources)
     encoded = "" if details.kind == "ngram" else f" The encoder ({encoder.HUB_ID}) is Apache-2.0."
     return f"Its sources have several licences: {told}.{encoded if details.kind != 'transformers' else ''}"

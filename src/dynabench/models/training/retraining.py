@@ -16,7 +16,16 @@ import yaml
 from dynabench.errors import Conflict, Invalid
 from dynabench.models import catalog, encoder, spec
 from dynabench.models.training import mixing, questions, report, scoring
-from dynabench.models.training.learning import METHODS, Checkpoints, Learned, Method, Progress, Settings
+from dynabench.models.training.learning import (
+    EXTRACTOR,
+    METHODS,
+    METHODS_OF_SPANS,
+    Checkpoints,
+    Learned,
+    Method,
+    Progress,
+    Settings,
+)
 from dynabench.models.training.mixing import Guarded, Mix
 
 RECORD = "training.json"
@@ -30,7 +39,7 @@ def retrain(
     *,
     name: str,
     method: Method = "lora",
-    base: str = encoder.HUB_ID,
+    base: str = "",
     seed: int = 0,
     epochs: float | None = None,
     patience: int = 2,
@@ -40,11 +49,13 @@ def retrain(
 ) -> spec.Spec:
     """Train on `mix` and write the model folder `out`; where it holds this very model already, nothing is done.
 
-    A run that was killed goes on from `checkpoints`. Raises `Invalid` for what cannot be learnt so, `Conflict` when
+    Without a `base` labels are learnt from the shared encoder on, spans from the shipped extractor on. A run that was
+    killed goes on from `checkpoints`. Raises `Invalid` for what cannot be learnt so, `Conflict` when
     `out` holds something else, `NotFound` or `Unavailable` for a base that is not there.
     """
-    settings = Settings(method, base or encoder.HUB_ID, seed, epochs, patience, minutes)
-    _check(settings)
+    first = str(catalog.BUILTIN / EXTRACTOR) if mix.spans else encoder.HUB_ID
+    settings = Settings(method, base or first, seed, epochs, patience, minutes)
+    _check(settings, mix)
     progress("reading", 0.0, "")
     ready = mixing.guarded(mix, seed)
     run = _run(ready, settings, name)
@@ -56,7 +67,7 @@ def retrain(
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
-        learner = import_module(f"dynabench.models.training.{_LEARNERS[method]}")
+        learner = import_module(f"dynabench.models.training.{'by_gradient' if mix.spans else _LEARNERS[method]}")
         learned: Learned = learner.learn(ready.mix, settings, part, kept, progress)
         details = _described(ready, settings, learned, name, run, part, progress)
     except BaseException:
@@ -69,14 +80,16 @@ def retrain(
     return details
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Settings, mix: Mix) -> None:
     if settings.method not in METHODS:
         raise Invalid({"method": f"One of {', '.join(METHODS)}."})
     if settings.patience < 1:
         raise Invalid({"patience": "One evaluation without a better one is the least."})
     if settings.epochs is not None and settings.epochs <= 0:
         raise Invalid({"epochs": "More than none."})
-    if settings.method in ("head", "ngram") and not settings.shared:
+    if mix.spans and settings.method not in METHODS_OF_SPANS:
+        raise Invalid({"method": f"Spans are learnt by {' or '.join(METHODS_OF_SPANS)}."})
+    if settings.method in ("head", "ngram") and not settings.shared and not mix.spans:
         raise Invalid({"base": f"{settings.method} has no other base; take lora or full."})
 
 
@@ -112,7 +125,7 @@ def _described(
         labels=list(mix.labels),
         options=learned.options,
         languages=list(mix.languages),
-        licence=report.licence(mix),
+        licence=report.licence(mix, settings),
         summary=f"Trained on {', '.join(part.name for part in mix.parts)} ({settings.method}).",
         data=[part.name for part in mix.parts],
         seed=settings.seed,

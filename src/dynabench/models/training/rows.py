@@ -97,7 +97,7 @@ def _inputs(raw: Mapping[str, object], columns: Mapping[str, str], source: Sourc
 
 def place(row: Row, seed: int) -> float:
     """Where a row's text falls between 0 and 1, whatever its case, spacing and punctuation."""
-    digest = hashlib.sha256(f"{seed}:{' | '.join(_key(row.inputs))}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}:{' | '.join(key(row.inputs))}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
@@ -127,17 +127,17 @@ class Seen:
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._whole = {_key(row.inputs) for row in rows}
-        self._text = "\n".join(f" {' '.join(_key(row.inputs))} " for row in rows if len(row.inputs) == 1)
+        self._whole = {key(row.inputs) for row in rows}
+        self._text = "\n".join(f" {' '.join(key(row.inputs))} " for row in rows if len(row.inputs) == 1)
 
     def __contains__(self, row: Row) -> bool:
         return self._has(row.inputs) or (bool(row.twin) and self._has(row.twin))
 
     def _has(self, inputs: Mapping[str, str]) -> bool:
-        key = _key(inputs)
-        if key in self._whole:
+        texts = key(inputs)
+        if texts in self._whole:
             return True
-        return len(key) == 1 and len(key[0].split()) >= OVERLAP_WORDS and f" {key[0]} " in self._text
+        return len(texts) == 1 and len(texts[0].split()) >= OVERLAP_WORDS and f" {texts[0]} " in self._text
 
 
 def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
@@ -149,7 +149,8 @@ def split(rows: Sequence[Row], recipe: Recipe) -> tuple[list[Row], list[Row]]:
     return [row for row in rows if row.inputs[by] not in held_out], dev
 
 
-def _key(inputs: Mapping[str, str]) -> tuple[str, ...]:
+def key(inputs: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of each text, whatever their case, spacing and punctuation."""
     return tuple(" ".join(re.findall(r"\w+", _readable(text).lower())) for text in inputs.values())
 
 

@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import Invalid, NotFound
+from dynabench.language import _
 from dynabench.models.starting import described
 from dynabench.models.training import mixing, questions, recipes, rows
-from dynabench.models.training.mixing import Part
+from dynabench.models.training.learning import METHODS, METHODS_OF_SPANS, Method
+from dynabench.models.training.mixing import Mix, Part, Rows
 from dynabench.models.training.questions import Question
 from dynabench.models.training.rows import Row
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Choice, Spans, Text
 
-LEARNT = ("label", "spans")
+LONGEST = {True: 288, False: 256}
+"""Pieces that are read at once, of what has spans (passages) and of what has labels."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,28 @@ class Shape:
 
     @classmethod
     def of(cls, config: TaskConfig) -> "Shape":
-        """That of a task; raises `Invalid` where its answers are neither labels nor spans."""
+        """That of a task; raises `Invalid` where no model can be trained for it."""
+        if reason := unfit(config):
+            raise Invalid({"task": reason})
         told = described.facts(config.id, config, "adapter", {})
-        if told.get("returns", "label") not in LEARNT:
-            raise Invalid(
-                {"task": f"The answers of {config.id} are neither labels nor spans; nothing is trained on it."}
-            )
         return cls(config.id, tuple(told["inputs"]), told["answer"], tuple(told.get("labels", ())))
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The ways in which it can be learnt."""
+        return METHODS if self.labels else METHODS_OF_SPANS
+
+    def mix(
+        self,
+        parts: Sequence[Part],
+        dev: Rows,
+        tests: Mapping[str, Rows],
+        held: Rows,
+        languages: tuple[str, ...] = ("en",),
+    ) -> Mix:
+        """A mix of rows of this shape."""
+        longest = LONGEST[not self.labels]
+        return Mix(self.task, self.inputs, self.answer, self.labels, parts, dev, tests, held, languages, longest)
 
     def row(self, inputs: Mapping[str, Any], answers: Sequence[Any]) -> Row | Question:
         """An input with the answers that are right, the first of which a classifier learns.
@@ -46,6 +65,34 @@ class Shape:
             return Row(texts, str(answers[0]))
         spans = [spans[0] for spans in answers]
         return Question(texts, tuple(str(span["text"]) for span in spans), int(spans[0]["start"]))
+
+
+def unfit(config: TaskConfig) -> str:
+    """Why no model is trained for a task, and what models are trained for; empty where one is."""
+    why = _unfit(config)
+    can = _(
+        "Models are trained for answers that are chosen from a list, given one or two texts, and for answers that are "
+        "one span of a text, given another."
+    )
+    return f"{why} {can}" if why else ""
+
+
+def _unfit(config: TaskConfig) -> str:
+    field, _returns = described.returned(config)
+    read = [each for each in (*config.model_context, *config.input) if each.name != field.name]
+    if not isinstance(field, Choice | Spans):
+        return _("The answer “%(name)s” is of type %(type)s.", name=field.name, type=field.type)
+    if isinstance(field, Choice) and len(field.values) < 2:
+        return _("The answer “%(name)s” has less than two options.", name=field.name)
+    if config.chat is not None:
+        return _("Annotators converse with the models.")
+    if others := [each.name for each in read if not isinstance(each, Text)]:
+        return _("Models read %(others)s, which is no text.", others=", ".join(others))
+    if isinstance(field, Spans) and not field.one:
+        return _("“%(name)s” may have several spans: max_spans is not 1.", name=field.name)
+    if isinstance(field, Spans) and (len(read) != 2 or field.of not in [each.name for each in read]):
+        return _("“%(name)s” is to be marked in one of two texts that models read.", name=field.name)
+    return _("Models read more than two texts.") if len(read) > 2 else ""
 
 
 def _text(value: Any) -> str:
