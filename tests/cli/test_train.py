@@ -9,6 +9,7 @@ from dynabench.cli import app, mixes
 from dynabench.errors import Invalid, NotFound
 from dynabench.models import catalog
 from dynabench.settings import get_settings
+from tests.evaluate import real
 from tests.models.conftest import data  # noqa: F401
 from tests.models.mixes import rows
 
@@ -52,7 +53,7 @@ def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files, data): 
     (files / "notes.jsonl").write_text("No rows.")
     with pytest.raises(Invalid, match="no JSON"):
         mixes.mix("nli", [str(files / "notes.jsonl")], [], [], None)
-    with pytest.raises(Invalid, match="neither labels nor spans"):
+    with pytest.raises(Invalid, match="chosen from a list"):
         mixes.mix("summarization", [str(files / "train.jsonl")], [], [], None)
 
 
@@ -60,3 +61,36 @@ def test_a_weight_stands_behind_the_last_colon():
     assert mixes.weighted("release:nli/3:2") == ("release:nli/3", 2.0)
     assert mixes.weighted("release:nli/3") == ("release:nli/3", 1.0)
     assert mixes.weighted("rows.jsonl") == ("rows.jsonl", 1.0)
+
+
+def test_spans_are_learnt_from_questions_that_people_asked(files):
+    short = [one for one in real.paragraphs(30) if len(one["context"]) < 420][:12]
+    for name, part in {"asked": short[:8], "judged": short[7:10], "scored": short[10:]}.items():
+        lines = [
+            {
+                "question": question["question"],
+                "passage": one["context"],
+                "answer": [{"start": (answer := question["answers"][0])["answer_start"], "text": answer["text"]}],
+            }
+            for one in part
+            for question in one["qas"][:3]
+        ]
+        (files / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    sets = [
+        "--on",
+        str(files / "asked.jsonl"),
+        "--dev",
+        str(files / "judged.jsonl"),
+        "--test",
+        str(files / "scored.jsonl"),
+    ]
+    done = CliRunner().invoke(app, ["train", "qa", *sets, "--epochs", "1", "--out", str(files / "out"), "--json"])
+    assert done.exit_code == 0, done.output
+    assert set(json.loads(done.stdout)["scores"]["dev"]) >= {"f1", "exact_match"}
+    made = files / "out" / "qa-lora"
+    record = json.loads((made / "training.json").read_text())
+    assert record["base"].startswith("qa-minilm@")
+    assert record["sources"][0]["dropped"] == 3
+    best = max(each["score"] for each in record["evaluations"])
+    assert best == pytest.approx(json.loads(done.stdout)["scores"]["dev"]["f1"], abs=0.15)
+    assert "CC-BY-SA-4.0" in (made / "README.md").read_text()

@@ -8,6 +8,8 @@ import hashlib
 import random
 import shutil
 import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from dynabench.cycle.schemas import TurnOut
 from dynabench.db import Database
 from dynabench.measuring.tables import Measured
 from dynabench.models import catalog, spec
+from dynabench.models.protocol import Card
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.retraining import retrain
 from dynabench.models.training.rows import Row
@@ -52,6 +55,17 @@ WRITERS = 12
 Read = list[dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class Said:
+    """What somebody wrote on a context, and what the target answered."""
+
+    context: int
+    input: dict[str, Any]
+    answer: dict[str, Any]
+    predicted: dict[str, Any]
+    fooled: bool
+
+
 def reviews(seed: int, many: int) -> Read:
     """Reviews of the pool, drawn with a seed; those of two seeds below 10 never meet."""
     every = real.rows("rotten_tomatoes/all.jsonl.gz")
@@ -75,18 +89,23 @@ def begin(database: Database, settings: Settings) -> None:
 
     def make(session: Session) -> None:
         rounds.save_task(session, None, CONFIG)
-        for number in range(WRITERS + 3):
-            name = f"person{number}"
-            person = Person(username=name, email=f"{name}@example.org", password_hash="", terms="1", agreed_at=BEGUN)
-            session.add(person)
-            session.flush()
-            if number == 0:
-                session.add(Role(task_id=TASK, person_id=person.id, role="owner"))
-        made = rounds.draft_round(session, None, TASK, [card])
-        rounds.open_round(session, None, TASK, made.number)
-        made.created_at = made.opened_at = BEGUN
+        open_round(session, TASK, card)
 
     database.write(make)
+
+
+def open_round(session: Session, task: str, card: Card) -> None:
+    """The task's people, and its first round, open against a target."""
+    for number in range(WRITERS + 3):
+        name = f"person{number}"
+        person = Person(username=name, email=f"{name}@example.org", password_hash="", terms="1", agreed_at=BEGUN)
+        session.add(person)
+        session.flush()
+        if number == 0:
+            session.add(Role(task_id=task, person_id=person.id, role="owner"))
+    made = rounds.draft_round(session, None, task, [card])
+    rounds.open_round(session, None, task, made.number)
+    made.created_at = made.opened_at = BEGUN
 
 
 def collect(database: Database, settings: Settings, examples: int = 240, fooling: float = 0.7) -> int:
@@ -101,7 +120,12 @@ def collect(database: Database, settings: Settings, examples: int = 240, fooling
     many = round(examples * fooling)
     chosen = wrong[:many] + right[: examples - min(many, len(wrong))]
     random.Random(number).shuffle(chosen)
-    database.write(_write, number, model, version, chosen)
+    context = database.read(lambda session: session.scalars(select(Context.id).where(Context.task_id == TASK)).one())
+    written = [
+        Said(context, {"review": row["text"]}, {"label": row["label"]}, {"label": label}, label != row["label"])
+        for row, label in chosen
+    ]
+    database.write(write, TASK, written)
     return number
 
 
@@ -114,31 +138,32 @@ def _target(session: Session) -> tuple[int, str, str]:
     return found.number, found.targets[0].model, found.targets[0].version
 
 
-def _write(session: Session, number: int, model: str, version: str, chosen: list[Any]) -> None:
-    of = session.scalars(queries.open_round(TASK)).one()
-    context = session.scalars(select(Context.id).where(Context.task_id == TASK)).one()
+def write(session: Session, task: str, written: Sequence[Said]) -> None:
+    """Put what was written into the open round, each verified twice."""
+    of = session.scalars(queries.open_round(task)).one()
+    number, target = of.number, of.targets[0]
     people = session.scalars(select(Person.id).order_by(Person.id)).all()
     writers, judges = people[1 : WRITERS + 1], people[WRITERS + 1 :]
-    for place, (row, label) in enumerate(chosen):
+    for place, each in enumerate(written):
         at = BEGUN + timedelta(days=number, minutes=place)
         handout = Handout(
-            round_id=of.id, context_id=context, person_id=writers[place % WRITERS], start="blank", initial={}, at=at
-        )
+            round_id=of.id, context_id=each.context, person_id=writers[place % WRITERS], start="blank", initial={},
+            at=at,
+        )  # fmt: skip
         session.add(handout)
         session.flush()
-        fooled = label != row["label"]
         example = Example(
-            uid=f"r{number}-{place}", round_id=of.id, context_id=context, handout_id=handout.id,
-            author_id=writers[place % WRITERS], version_id=of.version_id, input={"review": row["text"]},
-            answer={"label": row["label"]}, fooled=fooled, source="person", start="blank", attempt=1, seconds=20.0,
+            uid=f"r{number}-{place}", round_id=of.id, context_id=each.context, handout_id=handout.id,
+            author_id=writers[place % WRITERS], version_id=of.version_id, input=each.input,
+            answer=each.answer, fooled=each.fooled, source="person", start="blank", attempt=1, seconds=20.0,
             latency_ms=5.0, key=f"r{number}-{place}", request="", at=at,
         )  # fmt: skip
         session.add(example)
         session.flush()
         session.add(
             Prediction(
-                example_id=example.id, position=0, model=model, version=version, answer={"label": label},
-                probabilities=None, fooled=fooled, latency_ms=5.0,
+                example_id=example.id, position=0, model=target.model, version=target.version,
+                answer=each.predicted, probabilities=None, fooled=each.fooled, latency_ms=5.0,
             )
         )  # fmt: skip
         for judge in judges:
@@ -167,14 +192,14 @@ def plan(number: int = 1, **changes: Any) -> Plan:
     return plans.read(given | changes)
 
 
-def start(database: Database, asked: Plan, number: int | None = None) -> int:
+def start(database: Database, asked: Plan, number: int | None = None, task: str = TASK) -> int:
     """Ask for a turn."""
-    return database.write(lambda session: service.start(session, None, TASK, asked, number).id)
+    return database.write(lambda session: service.start(session, None, task, asked, number).id)
 
 
-def turn(database: Database, settings: Settings, id: int | None = None) -> TurnOut:
+def turn(database: Database, settings: Settings, id: int | None = None, task: str = TASK) -> TurnOut:
     """How a turn goes."""
-    return database.read(lambda session: views.out(session, service.one(session, TASK, id)))
+    return database.read(lambda session: views.out(session, service.one(session, task, id)))
 
 
 def copied(settings: Settings, home: Path) -> Settings:

@@ -160,18 +160,19 @@ def test_all_weights_are_trained_and_served_as_a_model_of_transformers(tmp_path)
     assert catalog.open_model(tmp_path / "full").predict([{"statement": "Good."}])[0].probabilities
 
 
-def test_spans_are_learnt_by_adapters_alone(tmp_path):
-    asked = [
-        Question({"question": "Which colour?", "passage": f"House {n}: it is red inside."}, ("red",), 16 - (n < 10))
-        for n in range(4, 16)
-    ]
-    asked = [Question(q.inputs, q.answers, q.inputs["passage"].index("red")) for q in asked]
-    qa = mixing.Mix("qa", ("question", "passage"), "answer", (), [Part("a", asked[:8])], dev=asked[8:])
-    assert retrain(qa, tmp_path / "qa", name="qa", epochs=1).kind == "extractor"
-    for method in ("full", "head", "ngram"):
-        with pytest.raises(Invalid, match="method"):
+def test_spans_are_learnt_over_the_shared_encoder_alone(tmp_path):
+    texts = [f"House {number}: it is red inside." for number in range(4, 16)]
+    asked = [Question({"query": "Which colour?", "text": text}, ("red",), text.index("red")) for text in texts]
+    qa = mixing.Mix("mine", ("query", "text"), "answer", (), [Part("a", asked[:8])], dev=asked[8:])
+    assert retrain(qa, tmp_path / "qa", name="qa", method="head", epochs=1).kind == "extractor"
+    start = catalog.BUILTIN / "qa-minilm" / "adapter" / "adapter_model.safetensors"
+    assert (tmp_path / "qa" / "adapter" / start.name).read_bytes() == start.read_bytes()
+    for method in ("full", "ngram"):
+        with pytest.raises(Invalid, match="lora or head"):
             retrain(qa, tmp_path / method, name="qa", method=method)
         assert not (tmp_path / method).exists()
+    with pytest.raises(Invalid, match="other inputs"):
+        retrain(qa, tmp_path / "other", name="qa", base=str(catalog.BUILTIN / "nli-minilm"))
 
 
 def test_what_another_run_left_is_no_checkpoint(tmp_path):

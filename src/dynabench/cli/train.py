@@ -34,7 +34,10 @@ def train(
     name: Annotated[str, typer.Option(help="The model's name, of a mix; by default TASK-METHOD.")] = "",
     method: Annotated[str, typer.Option(help="How a mix is learnt: lora, full, head or ngram.")] = "lora",
     base: Annotated[
-        str, typer.Option(help="What lora and full begin with: a model's name or folder, or a hub id.")
+        str,
+        typer.Option(
+            help="What lora and full begin with: a model's name or folder, or a hub id; of spans by default qa-minilm."
+        ),
     ] = "",
     seeds: Annotated[str, typer.Option(help="Seeds for a mix, such as 0,1,2: a model each, and their spread.")] = "",
     patience: Annotated[

@@ -20,7 +20,6 @@ from dynabench.rounds import service as rounds
 
 router = APIRouter()
 Id = Annotated[int, Path(ge=1, le=2**53)]
-METHODS = ("lora", "full", "head", "ngram")
 BLANK: dict[str, Any] = {
     "methods": ["lora"], "seeds": "0", "discount": "0", "by": "recency", "older": "0", "surely": True, "most": "1",
     "with_present": False, "open": True, "ensemble": "any", "parents": "", "round": "", "anyway": False,
@@ -97,8 +96,9 @@ async def _page(request: Request, owner: Person, task: str, status: int = 200, *
         turns = views.page(session, owner, task).items
         going = bool(turns) and turns[0].state in (*queries.GOING, "paused")
         graph = views.graph(session, owner, task).items
-        unfit = service.unfit(rounds.newest_config(session, task))
-        return {"turns": turns, "going": going, "graph": graph, "unfit": unfit}
+        config = rounds.newest_config(session, task)
+        told = {"unfit": service.unfit(config), "ways": service.ways(config)}
+        return {"turns": turns, "going": going, "graph": graph, **told}
 
     values = await request.app.state.db.aread(look)
     known: dict[str, Any] = {"posted": BLANK, "errors": {}, "problem": "", "foreseen": None, "sentences": []}

@@ -25,7 +25,10 @@ class Part(BaseModel):
 
 
 class Candidate(Part):
-    """A way to train, once with each of its seeds; `base` is another encoder for `lora` and `full`."""
+    """A way to train, once with each of its seeds; `base` is another encoder for `lora` and `full`.
+
+    For answers that are spans `method` is `lora` or `head`, from the shipped extractor on.
+    """
 
     name: Short
     method: Method = "lora"

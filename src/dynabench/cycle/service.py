@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.cycle import naming, queries, sources
-from dynabench.cycle.plan import Plan
+from dynabench.cycle.plan import Method, Plan
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import now
 from dynabench.language import _
@@ -87,12 +87,10 @@ def check(session: Session, person: Person | None, task: str, of: Round, plan: P
     config = rounds.newest_config(session, task)
     if told := unfit(config):
         wrong["candidates"] = told
-    else:
-        known_ways = Shape.of(config).methods
-        if odd_ways := [each.method for each in plan.candidates if each.method not in known_ways]:
-            wrong["candidates.method"] = _(
-                "%(method)s learns no spans; %(methods)s do.", method=odd_ways[0], methods=", ".join(known_ways)
-            )
+    elif strange := [each.method for each in plan.candidates if each.method not in ways(config)]:
+        wrong["candidates.method"] = _(
+            "%(method)s learns no spans; take one of %(ways)s.", method=strange[0], ways=", ".join(ways(config))
+        )
     if not of.targets:
         wrong["round"] = _("Round %(number)s has no target that candidates could beat.", number=of.number)
     if plan.moment is not None and not (of.opened_at or of.created_at) <= plan.moment <= now():
@@ -118,6 +116,11 @@ def unfit(config: TaskConfig) -> str:
     if len(config.answer) != 1:
         return _("The cycle trains models that answer one thing; this task asks for more.")
     return shapes.unfit(config)
+
+
+def ways(config: TaskConfig) -> tuple[Method, ...]:
+    """In which ways models can be trained for a task; empty where they cannot."""
+    return () if unfit(config) else Shape.of(config).methods
 
 
 def one(session: Session, task: str, id: int | None = None) -> CycleTurn:

@@ -125,17 +125,19 @@ def _died(status: int) -> tuple[str, str]:
 
 
 def _listen(stream: IO[bytes], ended: Ended) -> None:
-    while line := stream.readline(REPORT):
-        try:
-            said = json.loads(line)
-        except ValueError:
-            continue
-        if "report" in said:
-            ended.report = said["report"]
-        elif "step" in said:
-            ended.step = str(said["step"])[:100]
+    with stream:
+        while line := stream.readline(REPORT):
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if "report" in said:
+                ended.report = said["report"]
+            elif "step" in said:
+                ended.step = str(said["step"])[:100]
 
 
 def _note(stream: IO[bytes], log: deque[str]) -> None:
-    while line := stream.readline(LINE):
-        log.append("".join(c for c in line.decode("utf-8", "replace").rstrip() if c.isprintable() or c == "\t"))
+    with stream:
+        while line := stream.readline(LINE):
+            log.append("".join(c for c in line.decode("utf-8", "replace").rstrip() if c.isprintable() or c == "\t"))

@@ -1,0 +1,123 @@
+"""A turn of a task whose answers are spans of passages: every step of it, in this process, on real questions."""
+
+import json
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from dynabench import errors
+from dynabench.cycle import closing, deciding, opening, scores, service, sources, training
+from dynabench.cycle.tables import CycleCandidate
+from dynabench.models import catalog
+from dynabench.models.training import mixing
+from dynabench.models.training.questions import Question
+from dynabench.rounds import contexts
+from dynabench.rounds import service as rounds
+from dynabench.rounds.tables import Context
+from dynabench.scoring import row_scores
+from dynabench.scoring.tables import Evaluation
+from dynabench.tasks import builtin
+from tests.cycle import world
+from tests.evaluate import real
+from tests.scoring.conftest import by_hand, place
+
+__all__ = ["by_hand", "place"]
+pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+TARGET = "qa-minilm"
+QA = next(each for each in builtin() if each.config.id == "qa")
+SHARES = {"train": 0.5, "dev": 0.2, "test": 0.3, "hidden": 0.0, "disjoint": ["contexts"]}
+PLAN: dict[str, Any] = {
+    "candidates": [{"name": "head", "method": "head", "epochs": 1}],
+    "promote": {"by": "fooling", "surely": False, "most_lost": 1},
+    "release": SHARES,
+}
+
+
+def asked(passages: int) -> list[tuple[str, str, dict[str, Any]]]:
+    """Passages with a question of each kind that people asked, and the answer as it is marked."""
+    short = [one for one in real.paragraphs(30) if len(one["context"]) < 420][:passages]
+    found = []
+    for paragraph in short:
+        for question in paragraph["qas"][:3]:
+            answer = question["answers"][0]
+            start = answer["answer_start"]
+            span = {"start": start, "end": start + len(answer["text"]), "text": answer["text"]}
+            found.append((paragraph["context"], question["question"], span))
+    return found
+
+
+def collected(database, passages: int) -> None:
+    """An open round against the shipped extractor, with what it answers to real questions."""
+    card = catalog.entry(TARGET).card
+    rows = asked(passages)
+
+    def begin(session):
+        rounds.save_task(session, None, QA.source)
+        texts = list(dict.fromkeys(passage for passage, _, _ in rows))
+        values = [contexts.Row(number, {"passage": text}) for number, text in enumerate(texts, start=1)]
+        contexts.add(session, QA.config.id, QA.config, values)
+        world.open_round(session, QA.config.id, card)
+        found = session.scalars(select(Context).where(Context.task_id == QA.config.id))
+        return {each.values["passage"]: each.id for each in found}
+
+    known = database.write(begin)
+    model = catalog.open_model(catalog.entry(TARGET).folder)
+    outputs = model.predict([{"question": question, "passage": passage} for passage, question, _ in rows])
+    written = []
+    for (passage, question, span), output in zip(rows, outputs, strict=True):
+        claimed = {"answer": [span]}
+        fooled = QA.config.fooled_by(output.answer, claimed)
+        written.append(world.Said(known[passage], {"question": question}, claimed, dict(output.answer), fooled))
+    assert any(each.fooled for each in written)
+    database.write(world.write, QA.config.id, written)
+
+
+def test_a_turn_trains_compares_and_promotes_models_that_mark_spans(database, settings, by_hand):
+    collected(database, 9)
+    turn = world.start(database, world.plan(**PLAN), task="qa")
+    database.write(closing.close, turn, 1)
+    closing.release(database, settings, turn, 1)
+
+    released = database.read(lambda s: sources.ancestry(s, settings, service.one(s, "qa", turn)))
+    made = sources.mix(settings, QA.config, released, [])
+    assert (made.spans, made.inputs) == (True, ("question", "passage"))
+    [learnt], [tested] = made.parts, made.tests.values()
+    assert all(isinstance(row, Question) for row in (*learnt.rows, *made.dev, *tested))
+    assert not {row.passage for row in learnt.rows} & {row.passage for row in (*made.dev, *tested)}
+    assert mixing.guarded(made, 0).dropped == {"round-1": 0}
+
+    assert training.train(database, settings, turn, 1, 0, lambda told: None) == "ready"
+    [candidate] = database.read(lambda s: list(s.scalars(select(CycleCandidate))))
+    entry = catalog.entry(candidate.name, candidate.version)
+    record = json.loads((entry.folder / "training.json").read_text())
+    assert record["base"] == f"{TARGET}@{catalog.entry(TARGET).version}"
+    assert entry.card.kind == "extractor"
+
+    present = database.write(training.present, turn, 1)
+    database.write(scores.ask, [*present.values(), candidate.submission_id])
+    evaluations = database.read(lambda s: {e.submission_id: e.id for e in s.scalars(select(Evaluation))})
+    assert len(evaluations) == 2
+    for each in evaluations.values():
+        by_hand(each)
+    deciding.decide(database, settings, turn, 1)
+    report = world.turn(database, settings, task="qa").report
+    caught = row_scores.read(settings, evaluations[candidate.submission_id])[1]
+    [fooled] = scores.fooling(settings, released)
+    [figures] = report.candidates
+    assert (figures.figure.n, figures.figure.value) == (fooled.sum(), pytest.approx(caught[fooled].mean()))
+    assert report.rounds[0].n == len(tested)
+
+    number = database.write(opening.next_round, settings, turn, 1)
+    after = database.read(lambda s: [each.model for each in rounds.round_of(s, "qa", number).targets])
+    assert after == (report.promoted or [TARGET])
+
+
+def test_ways_of_learning_that_find_no_spans_and_tasks_that_nothing_is_trained_for_are_refused(database):
+    collected(database, 2)
+    with pytest.raises(errors.Invalid) as wrong:
+        world.start(database, world.plan(candidates=[{"name": "ngram", "method": "ngram"}]), task="qa")
+    assert "lora, head" in wrong.value.fields["candidates.method"]
+    unfit = {each.config.id: service.unfit(each.config) for each in builtin()}
+    assert not any(unfit[task] for task in ("qa", "nli", "hate", "sentiment"))
+    assert "chosen from a list" in service.unfit(QA.config.model_copy(update={"answer": QA.config.input}))
