@@ -3,7 +3,7 @@
 import pytest
 
 from tests.archives.packing import alike
-from tests.jobs.conftest import until, upload
+from tests.jobs.conftest import ended, until, upload
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
@@ -22,7 +22,7 @@ def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, o
     rows = b"".join(b'{"premise": "Number %d."}\n' % number for number in range(2000))
     brought = upload(owner, "rows.jsonl", rows)
     worker.start()
-    until(lambda: owner.get(f"/api/v1/tasks/nli/imports/{brought}").json()["state"] == "done")
+    ended(owner, brought)
     packed = owner.post("/api/v1/tasks/nli/archives", json={}).json()["id"]
     assert done(owner, packed)["result"]["rows"]["contexts"] == 2000
     archive = owner.get(f"/api/v1/archives/{packed}/file").content
