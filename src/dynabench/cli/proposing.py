@@ -50,6 +50,17 @@ def options(given: list[str] | None) -> dict[str, Any]:
     return made
 
 
+def allowed(token: str, dry: bool) -> None:
+    """Whoever proposes has a token: said before any query is spent."""
+    from dynabench.errors import Unauthenticated
+
+    if not token and not dry:
+        raise Unauthenticated(
+            "What is proposed needs a name: set DYNABENCH_TOKEN to a token of yours with the scope annotate, made on "
+            "your settings page, or look first with --dry-run."
+        )
+
+
 def run(
     task: Annotated[str, typer.Argument(help="The task, of which a round is open.")],
     with_: Annotated[str, typer.Option("--with", help="The adversary.")],
@@ -85,6 +96,7 @@ def run(
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
+        allowed(token, dry_run)
         adversary = known.make(with_, **options(option))
         stack.callback(getattr(adversary, "close", lambda: None))
         site = Site(client, task)
@@ -186,6 +198,7 @@ def bring(
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
+        allowed(token, dry_run)
         report = reports.read(from_, file)
         site = Site(client, task)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
