@@ -47,6 +47,17 @@ def options(given: list[str] | None) -> dict[str, Any]:
     return made
 
 
+def allowed(token: str, dry: bool) -> None:
+    """Whoever proposes has a token: said before any query is spent."""
+    from dynabench.errors import Unauthenticated
+
+    if not token and not dry:
+        raise Unauthenticated(
+            "What is proposed needs a name: set DYNABENCH_TOKEN to a token of yours with the scope annotate, made on "
+            "your settings page, or look first with --dry-run."
+        )
+
+
 def run(
     task: Annotated[str, typer.Argument(help="The task, of which a round is open.")],
     with_: Annotated[str, typer.Option("--with", help="The adversary.")],
@@ -83,6 +94,7 @@ def run(
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
+        allowed(token, dry_run)
         adversary = known.make(with_, **options(option))
         if callable(close := getattr(adversary, "close", None)):
             stack.callback(close)
@@ -170,6 +182,7 @@ def bring(
     from dynabench.client import Client
 
     with refusals(), Client(url, token, timeout=120) as client:
+        allowed(token, dry_run)
         report = reports.read(from_, file)
         site = Site(client, task)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
