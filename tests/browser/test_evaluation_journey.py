@@ -65,7 +65,7 @@ def submit(page: Page, kind: str, name: str, label: str, file: Path) -> None:
     page.get_by_label(label).set_input_files(file)
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    expect(page.locator(".timeline .reached")).to_have_count(4, timeout=60_000)
+    expect(page.locator(".timeline .reached")).to_have_count(4, timeout=180_000)
     expect(page.locator("progress")).to_have_js_property("value", 1)
 
 
