@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dynabench.jobs import KEEPERS, WORKFLOWS
@@ -43,7 +44,8 @@ class Forked:
     def send_signal(self, how: int) -> None:
         """Send it a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, how)
+            with suppress(ProcessLookupError):  # it ended just now
+                os.kill(self.pid, how)
 
 
 def _run(command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
