@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import hypothesis
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -31,6 +32,8 @@ from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_fo
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")  # a busy machine fails no property
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 

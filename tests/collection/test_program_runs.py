@@ -146,3 +146,20 @@ def test_the_command_attacks_a_round_from_texts_of_ones_own(ada, tmp_path):
     assert told["contexts"] == told["proposed"] == len(list(ada.examples("sentiment")))
     assert told["contexts"] > 0
     assert 0 < told["queries"] <= 20 * told["contexts"]
+
+
+def test_who_has_no_token_is_told_before_any_query_is_spent(tmp_path):
+    words = [
+        "run",
+        "sentiment",
+        "--with",
+        "typos",
+        "--url",
+        "http://127.0.0.1:9",
+        "--journal",
+        str(tmp_path / "j.jsonl"),
+    ]
+    done = CliRunner().invoke(adversary.app, words, env={"DYNABENCH_TOKEN": ""})
+    assert done.exit_code == 1
+    assert "DYNABENCH_TOKEN" in done.stderr
+    assert not (tmp_path / "j.jsonl").exists()

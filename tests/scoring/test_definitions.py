@@ -89,6 +89,18 @@ def test_unchanged_answers_are_those_of_the_model_itself_and_the_score_is_about_
     assert made == {"robustness": 0.5, "robustness_score": 0.0}, "wrong as ever is unchanged; originals count alike"
 
 
+def test_five_originals_whose_answers_never_change_do_not_make_a_model_steady_for_certain():
+    uids = list("abcde")
+    own, copies = (
+        labels(["neutral"] * 5, ["neutral"] * 5, uids=uids),
+        labels(["neutral"] * 10, ["neutral"] * 10, of=uids * 2),
+    )
+    made = {each.metric: each for each in scored.perturbed("fairness", "accuracy", own, copies, DIGEST)}["fairness"]
+    t = 2.776  # Student's with 4 degrees of freedom, at 97.5 %
+    assert (made.value, made.high, made.n) == (1.0, 1.0, 5)
+    assert made.low == pytest.approx(5 / (5 + t**2), abs=1e-3), "Wilson's lower limit of 5 out of 5"
+
+
 def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
     own = Gathered(FIELDS["qa"], said=[spans("the Red car", "bus"), spans("car"), []],
                    right=[[spans("bus"), spans("red car")]] * 3, uids=["x", "y", "z"])  # fmt: skip

@@ -57,7 +57,8 @@ def run(
     with database() as db:
         if dry_run:
             found = db.read(foresight.foresee, get_settings(), None, task, chosen, number)
-            say(as_json, found.model_dump(mode="json"), "\n".join(foresight.told(found)))
+            lines = ["Nothing is done yet. A turn would go like this:", *foresight.told(found)]
+            say(as_json, found.model_dump(mode="json"), "\n".join(lines))
             return
         made = db.write(lambda session: service.start(session, None, task, chosen, number).id)
         _end(_watched(db, task, made, as_json) if wait else _one(db, task, made), as_json, wait)
@@ -108,7 +109,7 @@ def undo(
     with database() as db:
         found = _one(db, task, turn)
         if not yes:
-            typer.confirm(f"Close round {found.next} and go on with {', '.join(found.present)}?", abort=True)
+            typer.confirm(f"Close round {found.next} and open a new one with {', '.join(found.present)}?", abort=True)
         made = db.write(lambda session: opening.undo(session, get_settings(), None, task, found.id).id)
         _tell(_one(db, task, made), as_json)
 

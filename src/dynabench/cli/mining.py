@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dynabench.cli.operator import AsJson, bar, refusals, say
-from dynabench.cli.proposing import Server, Token
+from dynabench.cli.proposing import Server, Token, allowed
 
 if TYPE_CHECKING:
     from dynabench.adversaries.mining import Rule
@@ -37,6 +37,8 @@ def mine(
     from dynabench.client import Client
 
     with refusals():
+        if task:
+            allowed(token, dry=False)
         report, answer = _found(file, model, mining.rules(rules.read_text(encoding="utf-8")) if rules else [], most)
         cases = [{"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.found]
         if out is not None:

@@ -20,7 +20,7 @@ from dynabench.scoring.gathering import Gathered, answer_field, gather
 from dynabench.scoring.measures import Replicates, packed, version_of
 from dynabench.scoring.tables import Score, Shard
 from dynabench.settings import Settings
-from dynabench.stats.rates import wilson
+from dynabench.stats.rates import clustered, wilson
 from dynabench.stats.replicates import means, measured
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice
@@ -141,7 +141,8 @@ def perturbed(axis: str, primary: str, rows: Gathered, copies: Gathered, digest:
     found = []
     if kept:
         shares = np.array([np.mean(kept[uid]) for uid in rows.uids if uid in kept])
-        found.append(_with_interval(axis, float(shares.mean()), means(shares, digest), len(shares)))
+        rate = clustered(shares, np.ones(len(shares)))  # which has a width where no answer changed, too
+        found.append(Made(axis, float(shares.mean()), rate.low, rate.high, len(shares), means(shares, digest)))
     if copies.said and (made := whole(primary, copies, digest, f"{axis}_score")):
         found.append(made)
     return found
