@@ -38,7 +38,7 @@ PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for wh
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--crashes", type=int, default=6, help="how many processes to kill under load")
+    parser.addoption("--crashes", type=int, default=3, help="how many processes to kill under load")
     parser.addoption("--configs", type=int, default=20, help="how many random task configs to play, and to break")
     parser.addoption("--draws", type=int, default=100, help="how many samples to draw for the coverage of intervals")
     parser.addoption(
