@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from dynabench import refusals
 from dynabench.errors import Invalid
 from dynabench.models import kinds
 from dynabench.models.protocol import Card, Returns
@@ -121,7 +122,9 @@ def read(folder: Path) -> Spec:
     try:
         found = Spec.model_validate(raw)
     except ValidationError as error:
-        raise Invalid({".".join(map(str, e["loc"])) or FILE: e["msg"] for e in error.errors()}) from error
+        raise Invalid(
+            {".".join(map(str, e["loc"])) or FILE: refusals.phrased(e["msg"]) for e in error.errors()}
+        ) from error
     allowed = kinds.kind(found.kind).files
     strangers = [path.name for path in _files(folder) if allowed is not None and path.suffix not in allowed]
     if strangers:
