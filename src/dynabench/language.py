@@ -5,6 +5,7 @@ people read are written in English, `_("There is no task “%(name)s”.", name=
 and the database; a page says them in its reader's language.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -105,6 +106,35 @@ def restored(record: Mapping[str, Any] | None) -> str:
         return ""
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in record["values"].items()}
     return Phrase(record["message"], record["plural"], record["number"], values)
+
+
+def recognised(text: str, sentences: tuple[str, ...]) -> str:
+    """The phrase that an English text was made from, if it was from one of `sentences`; others as they are.
+
+    For what comes from where phrases do not reach: libraries, other processes, rows that were written before. Values
+    are looked for among the sentences as well.
+    """
+    for pattern, known in _patterns(sentences):
+        if match := pattern.fullmatch(text):
+            values: dict[str, Any] = {name: recognised(value, sentences) for name, value in match.groupdict().items()}
+            return Phrase(known.message, known.plural, int(values["num"]) if "num" in values else None, values)
+    return text
+
+
+@cache
+def _patterns(sentences: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], Phrase], ...]:
+    """What each form of the sentences looks like with values in it."""
+    made = []
+    for known in sentences:
+        assert isinstance(known, Phrase)
+        for form in filter(None, (known.message, known.plural)):
+            parts = re.split(r"%\((\w+)\)s", form)
+            held = [
+                rf"(?P<{part}>{'[0-9]+' if part == 'num' else '.+'})" if at % 2 else re.escape(part.replace("%%", "%"))
+                for at, part in enumerate(parts)
+            ]
+            made.append((re.compile("".join(held), re.DOTALL), known))
+    return tuple(made)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from dynabench import web
+from dynabench import refusals, web
 from dynabench.accounts.auth import identify
 from dynabench.errors import Invalid, Problem, Unauthenticated
 from dynabench.language import _
@@ -129,8 +129,8 @@ def from_validation(error: RequestValidationError) -> Problem:
 
 
 def _message(error: dict[str, Any]) -> str:
-    text = str(error["msg"])
-    return {"missing": _("This is required."), "extra_forbidden": _("There is no such field.")}.get(error["type"], text)
+    instead = {"missing": _("This is required."), "extra_forbidden": _("There is no such field.")}
+    return instead.get(error["type"]) or refusals.phrased(str(error["msg"]))
 
 
 async def on_problem(request: Request, error: Exception) -> Response:

@@ -11,8 +11,11 @@ import pytest
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from dynabench import language
+from dynabench import language, refusals
+from dynabench.errors import Invalid
 from dynabench.language import _, ngettext
+from dynabench.models import check_words
+from dynabench.tasks import TaskConfig
 from dynabench.web import filters
 from dynabench.web.environment import environment
 from scripts import languages
@@ -156,3 +159,40 @@ def test_numbers_and_days_are_written_as_the_language_does():
         assert filters.percent(0.714) == "71\N{NO-BREAK SPACE}%"
     with language.speaking("ar"):
         assert filters.day("2026-11-21") == "21 نوفمبر"
+
+
+WRONG_CONFIG = """
+id: words
+name: Words
+input: {name: said, type: text, min_length: 5, max_length: 3}
+answer: {name: label, type: choice, options: ["yes", "no"]}
+validate: {votes: 0, mode: both, adjudicate_up_to: few}
+"""
+
+
+@pytest.mark.parametrize("spoken", languages.TRANSLATED)
+def test_what_is_wrong_with_a_config_is_told_in_the_readers_language(spoken):
+    with pytest.raises(Invalid) as refused:
+        TaskConfig.parse(WRONG_CONFIG)
+    for key, told in refused.value.fields.items():
+        with language.speaking(spoken):
+            assert language.said(told) != told, key
+    assert refused.value.fields["validate.votes"] == "Input should be greater than or equal to 1 (line 6)"
+    with language.speaking("es"):
+        assert language.said(refused.value.fields["validate.votes"]) == "Debe ser mayor o igual que 1 (línea 6)"
+
+
+def test_what_a_stored_check_said_is_told_in_the_readers_language():
+    told = check_words.in_words("2 answers differ when asked again\nquestion 1")
+    assert told == "2 answers differ when asked again\nquestion 1"
+    with language.speaking("es"):
+        assert language.said(told) == "2 respuestas difieren al preguntar de nuevo\nquestion 1"
+        assert language.said(check_words.in_words(check_words.REMEDIES["batches"])).startswith("Ninguna fila")
+    assert check_words.in_words("") == ""
+
+
+def test_a_sentence_of_a_library_is_found_again_with_its_plural():
+    found = refusals.phrased("String should have at most 1 character")
+    with language.speaking("es"):
+        assert language.said(found) == "El texto debe tener como máximo 1 carácter"
+    assert refusals.phrased("Something else") == "Something else"

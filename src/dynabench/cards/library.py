@@ -49,7 +49,7 @@ class Entry:
                 "It needs a model or other data that is not part of the library, so it is computed from Python alone."
             )
         lacking = checked(self.module)
-        return f"This deployment lacks {lacking}" if lacking else ""
+        return _("This deployment lacks %(lacking)s", lacking=lacking) if lacking else ""
 
     @property
     def line(self) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -20,9 +19,9 @@ from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.questions import Question
 from dynabench.models.training.rows import Row
 from dynabench.models.training.shapes import Shape
+from dynabench.releases import learning
 from dynabench.releases import service as releases
-from dynabench.releases import writing
-from dynabench.releases.layout import Layout
+from dynabench.releases.learning import Learnable
 from dynabench.releases.tables import Release
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -84,11 +83,11 @@ def outside(session: Session, task: str, plan: Plan) -> list[dict[str, Any]]:
 
 def mix(settings: Settings, config: TaskConfig, released: list[Released], others: list[dict[str, Any]]) -> Mix:
     """All that a candidate is trained, chosen and scored on. Raises `Conflict` where there is nothing to learn from."""
-    shape = Shape.of(config)
+    found, shape = [(each, learning.read(Path(each.folder))) for each in released], Shape.of(config)
     parts = [
         Part(f"round-{each.number}", rows, each.weight, each.licence)
-        for each in released
-        if (rows := list(_rows(each, config, shape, "train")))
+        for each, files in found
+        if (rows := list(_rows(files, config, shape, "train")))
     ]
     parts += [
         Part(each["name"], list(_stored(settings, shape, each["digest"])), each["weight"], each["licence"])
@@ -97,28 +96,20 @@ def mix(settings: Settings, config: TaskConfig, released: list[Released], others
     if not parts:
         raise errors.Conflict(_("No round has released rows to train on, and the plan names no others."))
     spoken = {each.language for each in (*config.model_context, *config.input) if isinstance(each, Text)}
+    tests = {f"round-{each.number}": list(_rows(files, config, shape, "test")) for each, files in found}
     return shape.mix(
         parts,
-        dev=[row for each in released for row in _rows(each, config, shape, "dev")],
-        tests={
-            f"round-{each.number}": found for each in released if (found := list(_rows(each, config, shape, "test")))
-        },
+        dev=[row for _, files in found for row in _rows(files, config, shape, "dev")],
+        tests={name: rows for name, rows in tests.items() if rows},
         held=[row for each in released if each.hidden_digest for row in _stored(settings, shape, each.hidden_digest)],
         languages=tuple(sorted(spoken - {""})) or ("en",),
     )
 
 
-def _rows(of: Released, config: TaskConfig, shape: Shape, part: str) -> Iterator[Row | Question]:
+def _rows(of: Learnable, config: TaskConfig, shape: Shape, part: str) -> Iterator[Row | Question]:
     """A part of a release, as far as its answers are such as the task has."""
-    folder = Path(of.folder)
-    path = folder / "data" / f"{part}.jsonl"
-    if not path.is_file():
-        return
-    source = (folder / writing.TASK).read_bytes().partition(b"\n")[2].decode()
-    layout = Layout.of(TaskConfig.parse(source))
-    with path.open("rb") as file:
-        for line in file:
-            yield from _row(shape, from_rounds.row_of(layout.nested(orjson.loads(line)), config))
+    for example in of.examples(part):
+        yield from _row(shape, from_rounds.row_of(example, config))
 
 
 def _stored(settings: Settings, shape: Shape, digest: str) -> Iterator[Row | Question]:

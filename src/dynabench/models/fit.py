@@ -1,6 +1,6 @@
 """Whether a model can be a target of a task: the same answer where rounds are drafted and where models are checked."""
 
-from dynabench.models import kinds
+from dynabench.models import check_words, kinds
 from dynabench.models.protocol import Card
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.fields import Choice, Field, Spans, Text
@@ -25,14 +25,14 @@ def problems(config: TaskConfig, card: Card) -> dict[str, str]:
     found: dict[str, str] = {}
     given = list(config.model_inputs({}, {}))
     if lacking := [name for name in card.inputs if name not in given]:
-        told = f"{card.name} needs the fields {', '.join(lacking)}, which the task lacks"
-        found["inputs"] = f"{told}; it has {', '.join(given)}."
+        names = {"name": card.name, "lacking": ", ".join(lacking), "given": ", ".join(given)}
+        found["inputs"] = check_words.LACKS_FIELDS % names
     if card.returns == "pictures":
         return found | _drawn(config, card)
     answers = {field.name: field for field in config.answer}
     if card.answer not in answers:
-        told = f"{card.name} answers {card.answer!r}, which is no answer of the task"
-        return found | {"answer": f"{told}; answers are {', '.join(answers)}."}
+        names = {"name": card.name, "answer": repr(card.answer), "known": ", ".join(answers)}
+        return found | {"answer": check_words.NO_ANSWER % names}
     return found | _of_another_form(answers[card.answer], card)
 
 
@@ -55,10 +55,12 @@ def _of_another_form(field: Field, card: Card) -> dict[str, str]:
     if isinstance(field, Choice):
         strangers = [label for label in card.labels if label not in field.values]
         if card.returns in ("spans", "tags") or (card.returns == "label" and strangers):
-            told = f"{card.name} returns {', '.join(strangers) or card.returns}"
-            return {"labels": f"{told}; the task's options are {', '.join(field.values)}."}
+            labels = ", ".join(strangers) or card.returns
+            names = {"name": card.name, "labels": labels, "options": ", ".join(field.values)}
+            return {"labels": check_words.OTHER_LABELS % names}
     wanted = "spans" if isinstance(field, Spans) else "text" if isinstance(field, Text) else ""
     also = {"spans": "tags", "text": "label"}.get(wanted)  # a label is a text
     if wanted and card.returns not in (wanted, also):
-        return {"returns": f"{card.name} returns {card.returns}; the task's answer {field.name!r} is {wanted}."}
+        names = {"name": card.name, "returned": card.returns, "answer": repr(field.name), "wanted": wanted}
+        return {"returns": check_words.OTHER_FORM % names}
     return {}

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dynabench import plugins
+from dynabench import plugins, refusals
 from dynabench.errors import Invalid
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Kind:
         try:
             return self.schema().model_validate(options)
         except ValidationError as error:
-            wrong = {".".join(map(str, ("options", *e["loc"]))): e["msg"] for e in error.errors()}
+            wrong = {".".join(map(str, ("options", *e["loc"]))): refusals.phrased(e["msg"]) for e in error.errors()}
             raise Invalid(wrong) from error
 
     def explains(self, options: dict[str, Any]) -> tuple[str, ...]:

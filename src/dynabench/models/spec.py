@@ -1,12 +1,14 @@
 """The folder of a model: `model.yaml` and weights; nothing but a handler, in its sandbox, holds code."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from dynabench import refusals
 from dynabench.errors import Invalid
 from dynabench.models import kinds
 from dynabench.models.protocol import Card, Returns
@@ -120,13 +122,22 @@ def read(folder: Path) -> Spec:
     try:
         found = Spec.model_validate(raw)
     except ValidationError as error:
-        raise Invalid({".".join(map(str, e["loc"])) or FILE: e["msg"] for e in error.errors()}) from error
+        raise Invalid(
+            {".".join(map(str, e["loc"])) or FILE: refusals.phrased(e["msg"]) for e in error.errors()}
+        ) from error
     allowed = kinds.kind(found.kind).files
     strangers = [path.name for path in _files(folder) if allowed is not None and path.suffix not in allowed]
     if strangers:
         told = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
         raise Invalid({FILE: told})
     return found
+
+
+def write(folder: Path, told: Spec | Mapping[str, Any]) -> None:
+    """Write the folder's `model.yaml`, its lines in the order in which they are told."""
+    lines = told.model_dump() if isinstance(told, Spec) else dict(told)
+    text = yaml.safe_dump(lines, sort_keys=False, allow_unicode=True, width=120)
+    (folder / FILE).write_text(text, encoding="utf-8")
 
 
 def version(folder: Path) -> str:

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from dynabench.errors import Invalid, Problem
 from dynabench.language import _
+from dynabench.models import check_words as words
 from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
@@ -68,13 +69,12 @@ def _rewrite(folder: Path, **changes: Any) -> None:
     """Change lines of `model.yaml`; members of `options` are added to those there are."""
     import yaml
 
-    path = folder / spec.FILE
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     options = changes.pop("options", {})
     document |= changes
     if options:
         document["options"] = {**document.get("options", {}), **options}
-    path.write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    spec.write(folder, document)
 
 
 def model(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
@@ -100,13 +100,13 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
             get_settings(), config, Path(each["file"]), each["called"], each["digest"], Path(each["into"])
         )
         if read.count:
-            message = "\n".join([f"{read.count:,} things are wrong in {each['called']}", *read.told()])
+            message = "\n".join([_wrong(read.count, each["called"]), *read.told()])
             steps.append(
                 Step(each["name"], "failed", message, _("Mend the lines that are named, and send all files again."))
             )
         else:
             steps.append(
-                Step(each["name"], "ok", f"all {read.rows:,} rows have an answer", details={"rows": read.rows})
+                Step(each["name"], "ok", words.ALL_ROWS % {"count": f"{read.rows:,}"}, details={"rows": read.rows})
             )
     return Report(given["name"], config.id, "", "", tuple(steps))
 
@@ -122,11 +122,13 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     else:
         chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
         if read.count:
-            message = "\n".join([f"{read.count:,} things are wrong in {source['name']}", *read.told()])
+            message = "\n".join([_wrong(read.count, source["name"]), *read.told()])
             step = Step("rows", "failed", message, _("Mend the lines that are named, and send the file again."))
             return Report(given["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
-    steps = [Step("rows", "ok", f"{len(chosen):,} rows", details={"rows": len(chosen), "balance": counts})]
+    steps = [
+        Step("rows", "ok", words.ROWS % {"count": f"{len(chosen):,}"}, details={"rows": len(chosen), "balance": counts})
+    ]
     say("learns")
     begun = time.perf_counter()
     try:
@@ -134,9 +136,13 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     except Problem as error:
         failed = Step("learns", "failed", told(error), _("Choose other rows, and send the file again."), _fields(error))
         return Report(given["name"], config.id, "", "", (*steps, failed))
-    steps.append(Step("learns", "ok", f"in {time.perf_counter() - begun:.2f} s"))
+    steps.append(Step("learns", "ok", words.LOADED % {"seconds": f"{time.perf_counter() - begun:.2f}"}))
     found = checking.check(folder, config, say, given["seconds"])
     return Report(given["name"], config.id, found.model, found.version, (*steps, *found.steps))
+
+
+def _wrong(count: int, file: str) -> str:
+    return words.WRONG_THINGS % {"count": f"{count:,}", "file": file}
 
 
 def _fields(error: Exception) -> dict[str, Any]:

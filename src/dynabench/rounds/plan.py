@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from dynabench import refusals
 from dynabench.errors import Invalid
+from dynabench.language import Phrase, _
 
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Moment = Annotated[AwareDatetime, AfterValidator(lambda at: at.astimezone(UTC).replace(microsecond=0))]
@@ -47,7 +49,7 @@ class Audience(Part):
     @model_validator(mode="after")
     def _qualification(self) -> "Audience":
         if (self.kind == "qualified") != (self.verified is not None):
-            raise ValueError("say how many verified examples make people qualified, and only for those.")
+            raise ValueError(_("Say how many verified examples make people qualified, and only for those."))
         return self
 
 
@@ -70,7 +72,7 @@ class Plan(Part):
     @model_validator(mode="after")
     def _in_order(self) -> "Plan":
         if self.opens_at and self.closes_at and self.closes_at <= self.opens_at:
-            raise ValueError("the round must close after it opens.")
+            raise ValueError(_("The round must close after it opens."))
         return self
 
     def document(self) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def parse(raw: Mapping[str, Any]) -> Plan:
     try:
         return Plan.model_validate(raw)
     except ValidationError as error:
-        raise Invalid({_name(each["loc"]): _said(each["msg"]) for each in error.errors()}) from None
+        raise Invalid({_name(each["loc"]): _said(refusals.told(each)) for each in error.errors()}) from None
 
 
 def _name(path: tuple[int | str, ...]) -> str:
@@ -91,7 +93,9 @@ def _name(path: tuple[int | str, ...]) -> str:
 
 
 def _said(message: str) -> str:
-    text = message.removeprefix("Value error, ").rstrip(".")
+    if isinstance(message, Phrase):
+        return message if message.endswith(".") else message + "."
+    text = message.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
 

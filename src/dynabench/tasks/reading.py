@@ -5,6 +5,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from dynabench import refusals
 from dynabench.errors import Invalid
 from dynabench.language import _
 from dynabench.tasks.section import printable
@@ -39,7 +40,7 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        where = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        where = _(" (line %(line)s)", line=error.problem_mark.line + 1) if error.problem_mark else ""
         raise _invalid(
             _("This is not YAML: %(value)s%(where)s.", value=error.problem or error.context, where=where)
         ) from None
@@ -101,10 +102,10 @@ def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
         path = tuple(problem["loc"])
-        message = _MESSAGES.get(problem["type"], problem["msg"]).removeprefix("Value error, ")
+        message = refusals.told(problem, _MESSAGES)
         line = _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"
-        fields.setdefault(name, f"{message} (line {line})" if line else message)
+        fields.setdefault(name, message + _(" (line %(line)s)", line=line) if line else message)
     return Invalid(fields)
 
 

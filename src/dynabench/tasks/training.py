@@ -32,7 +32,9 @@ class Learner(Section):
     @model_validator(mode="after")
     def _ordered(self) -> "Learner":
         if not 1 <= self.ngrams[0] <= self.ngrams[1] <= LONGEST:
-            raise ValueError(f"n-grams have 1 to {LONGEST} parts, the shortest first, such as [1, 2].")
+            raise ValueError(
+                _("n-grams have 1 to %(longest)s parts, the shortest first, such as [1, 2].", longest=LONGEST)
+            )
         return self
 
 
@@ -55,4 +57,4 @@ def problems(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     if others := [field.name for field in given if not isinstance(field, Text)]:
         yield "training", _("What is trained reads texts alone, and %(others)s is none.", others=", ".join(others))
     if config.training.learner.name == "linear_svc" and config.output.probabilities:
-        yield "training.learner.name", "linear_svc has no probabilities: say output: {probabilities: false} as well."
+        yield "training.learner.name", _("linear_svc has no probabilities: say output: {probabilities: false} as well.")

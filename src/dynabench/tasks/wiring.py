@@ -130,10 +130,14 @@ def _references(config: "TaskConfig") -> Iterator[tuple[str, str]]:
         for key, name, text in field.references():
             known = texts if text else [each.name for each in given if each is not field]
             if name not in known:
-                what = "text field" if text else "field"
+                told = (
+                    _("There is no such text field in context or input.")
+                    if text
+                    else _("There is no such field in context or input.")
+                )
                 yield (
                     f"{path}.{key}",
-                    _("There is no such %(what)s in context or input.", what=what) + did_you_mean(name, known),
+                    told + did_you_mean(name, known),
                 )
         if isinstance(field, Edit):
             yield from _edited(config, path, field.of)
@@ -146,8 +150,12 @@ def _edited(config: "TaskConfig", path: str, of: str) -> Iterator[tuple[str, str
     after = config.input if group in ("ask", "validate.ask") else []
     shown = [f.name for f in [*before, *after] if isinstance(f, Text) and f.name not in config.start.prompt.values()]
     if of not in shown:
-        where = "context or input" if after else "the context before it"
-        yield f"{path}.of", _("There is no such text field in %(where)s.", where=where) + did_you_mean(of, shown)
+        told = (
+            _("There is no such text field in context or input.")
+            if after
+            else _("There is no such text field in the context before it.")
+        )
+        yield f"{path}.of", told + did_you_mean(of, shown)
 
 
 def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
 from dynabench.language import LANGUAGES, current, direction, said
+from dynabench.models.check_words import in_words
 from dynabench.stats.rates import FEW
 from dynabench.tasks.fields import template_folders
 from dynabench.web import filters, languages
@@ -69,6 +70,7 @@ def environment() -> Environment:
         initials=filters.initials,
         bucket=filters.bucket,
         said=said,
+        of_check=in_words,
     )
     return env
 

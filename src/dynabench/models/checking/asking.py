@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
+from dynabench.models import check_words as words
 from dynabench.models import samples
 from dynabench.models.checking.memory import resident
 from dynabench.models.checking.probe import Probe, difference
@@ -27,7 +28,7 @@ async def ask(trial: Trial) -> None:
     try:
         for name, work in STEPS.items():
             if draws and name != "answers":
-                trial.add(name, "skipped", "each picture is drawn anew, and paid for")
+                trial.add(name, "skipped", words.PAID)
                 continue
             trial.progress(name)
             try:
@@ -51,14 +52,15 @@ async def _answers(trial: Trial, probe: Probe) -> None:
                 break
     if broken:
         some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
-        message = f"{len(broken)} of {len(broken) + len(trial.outputs)} samples have no valid answer\n{some}"
+        counts = {"broken": len(broken), "samples": len(broken) + len(trial.outputs)}
+        message = f"{words.BROKEN % counts}\n{some}"
         raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
     said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
-    message = f"all {len(trial.outputs)} samples, {len(said)} different answers"
+    counts = {"samples": len(trial.outputs), "answers": len(said)}
     if len(said) == 1:
-        trial.add("answers", "warning", f"{message}: {said.pop()[:40]}", "It says the same each time: is it trained?")
+        trial.add("answers", "warning", words.SAME % {**counts, "answer": said.pop()[:40]}, words.UNTRAINED)
     else:
-        trial.add("answers", "ok", message)
+        trial.add("answers", "ok", words.ANSWERED % counts)
 
 
 async def _batches(trial: Trial, probe: Probe) -> None:
@@ -71,25 +73,25 @@ async def _batches(trial: Trial, probe: Probe) -> None:
             same, gap = difference(probe.card, trial.outputs[index], output)
             widest = max(widest, gap)
             moved += [] if same or index in moved else [index]
-    _compared(trial, "batches", "alone, in a batch and in another order", moved, widest)
+    _compared(trial, "batches", words.ALONE, moved, widest)
 
 
 async def _repeats(trial: Trial, probe: Probe) -> None:
     again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN]]
     found = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
     moved = [index for index, same, _ in found if not same]
-    _compared(trial, "repeats", "when asked again", moved, max(gap for *_, gap in found))
+    _compared(trial, "repeats", words.AGAIN, moved, max(gap for *_, gap in found))
 
 
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
     changed = [trial.samples[index].told() for index in moved]
     state: State = "warning" if moved or gap > WIDE else "ok"
-    message, why = f"the same answers {when} (within {gap:.1g})", name
+    message, why = words.EQUAL % {"when": when, "gap": f"{gap:.1g}"}, name
     if moved:
-        message = "\n".join([f"{len(moved)} answers differ {when}", *changed[:SHOWN]])
+        message = "\n".join([words.MOVED % {"answers": len(moved), "when": when}, *changed[:SHOWN]])
     elif gap > WIDE:
-        message = f"probabilities differ by up to {gap:.3g} {when}"
+        message = words.WIDE % {"gap": f"{gap:.3g}", "when": when}
     if name == "batches" and any(step.state != "ok" for step in trial.steps if step.name == "repeats"):
         why = "repeats"  # what changes by itself cannot be blamed on the batch
     elif name == "batches" and moved:
@@ -102,11 +104,12 @@ async def _speed(trial: Trial, probe: Probe) -> None:
     found = await probe.speed(rows or [trial.samples[min(trial.outputs)].inputs], trial.seconds)
     limit = probe.card.seconds or get_settings().answer_seconds
     memory = resident()
-    message = f"p50 {found.p50:.1f} ms, p95 {found.p95:.1f} ms; {found.rate:.0f} answers/s in batches of 16"
-    message += f"; {memory / 1e6:.0f} MB resident" if memory is not None else ""
+    figures = {"half": f"{found.p50:.1f}", "most": f"{found.p95:.1f}", "rate": f"{found.rate:.0f}"}
+    figures["megabytes"] = f"{(memory or 0) / 1e6:.0f}"
+    message = (words.SPEED if memory is None else words.SPEED_RESIDENT) % figures
     details = {**asdict(found), "limit_ms": limit * 1000, "resident_bytes": memory}
     if found.p95 > limit * 1000:
-        told_limit = f"{message}\nannotators wait {limit:g} s at most"
+        told_limit = f"{message}\n{words.LIMIT % {'seconds': f'{limit:g}'}}"
         trial.add("speed", "failed", told_limit, REMEDIES["speed"], **details)
     else:
         trial.add("speed", "ok", message, **details)
@@ -115,7 +118,7 @@ async def _speed(trial: Trial, probe: Probe) -> None:
 async def _strips(trial: Trial, probe: Probe) -> None:
     """Each method on a plain sample, the first also on an awkward one; only the first where others bill each call."""
     if not probe.card.methods:
-        trial.add("strips", "warning", "it cannot say which words it looked at", "Most backends can; see its kind.")
+        trial.add("strips", "warning", words.WORDLESS, words.MOST_CAN)
         return
     answered = sorted(trial.outputs, key=lambda index: (trial.samples[index].awkward, index))
     asked = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]

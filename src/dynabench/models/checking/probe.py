@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynabench.models import validity
+from dynabench.models import check_words, validity
 from dynabench.models.backends.base import Backend
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.repository import Repository
@@ -51,7 +51,7 @@ class Probe:
             async with asyncio.timeout(PATIENCE):
                 outputs = await self._engine.predict(self.model, rows)
         except TimeoutError as error:
-            raise validity.Broken(f"{self.card.name} has not answered for {PATIENCE:g} s.") from error
+            raise validity.Broken(check_words.SILENT % {"name": self.card.name, "seconds": f"{PATIENCE:g}"}) from error
         return validity.checked(self.card, rows, outputs)
 
     async def explain(self, inputs: dict[str, str], method: str) -> tuple[Attribution, float]:
@@ -61,7 +61,7 @@ class Probe:
             async with asyncio.timeout(PATIENCE):
                 found = await self._engine.attribute(self.model, inputs, None, method)
         except TimeoutError as error:
-            raise validity.Broken(f"{method} has not ended within {PATIENCE:g} s.") from error
+            raise validity.Broken(check_words.UNENDED % {"method": method, "seconds": f"{PATIENCE:g}"}) from error
         if told := wrong_strip(self.card, inputs, found):
             raise validity.Broken(f"{method}: {told}")
         return found, time.perf_counter() - begun

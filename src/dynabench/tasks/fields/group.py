@@ -57,7 +57,7 @@ class Group(Field):
             if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
                 problems[f"fields.{index}.when"] = reasons[0]
         if self.repeat and self.at_least > self.repeat:
-            problems["at_least"] = "at_least is above repeat."
+            problems["at_least"] = _("at_least is above repeat.")
         if problems:
             refuse(problems)
         return self

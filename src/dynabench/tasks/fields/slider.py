@@ -32,11 +32,11 @@ class Slider(Number):
     @model_validator(mode="after")
     def _steps_fit(self) -> "Slider":
         if self.min >= self.max:
-            raise ValueError("min must be below max.")
+            raise ValueError(_("min must be below max."))
         if not 1 <= (self.max - self.min) / self.step <= _STEPS:
-            raise ValueError(f"From min to max there must be 1 to {_STEPS:,} steps.")
+            raise ValueError(_("From min to max there must be 1 to %(steps)s steps.", steps=f"{_STEPS:,}"))
         if self.start is not None and not self.min <= self.start <= self.max:
-            raise ValueError("start lies outside of min and max.")
+            raise ValueError(_("start lies outside of min and max."))
         return self
 
     @property

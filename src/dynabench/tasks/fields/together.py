@@ -49,7 +49,10 @@ def never(condition: str, named: Mapping[str, Field]) -> str:
     """Why `condition` can never hold where `named` are the fields to compare; empty if it can."""
     comparison = conditions.compared(condition)
     if not comparison:
-        return f"“{condition}” is not known here: compare a field that stands before, such as: kind == other"
+        return _(
+            "“%(condition)s” is not known here: compare a field that stands before, such as: kind == other",
+            condition=condition,
+        )
     name, value = comparison
     if name not in named:
         return _("There is no field “%(name)s” to compare.", name=name) + did_you_mean(name, named)

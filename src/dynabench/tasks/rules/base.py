@@ -93,7 +93,7 @@ class Rule(Section, ABC):
                 yield f"fields.{index}", _("There is no such answer field.") + did_you_mean(name, names)
         for field in self.counting(config.answer):
             if reason := self.unfit(field):
-                yield ("fields" if self.fields else "rule"), f"“{field.name}”: {reason}"
+                yield ("fields" if self.fields else "rule"), _("“%(name)s”: %(reason)s", name=field.name, reason=reason)
 
 
 class Unclaimed(Rule):

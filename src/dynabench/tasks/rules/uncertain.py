@@ -41,7 +41,7 @@ class Uncertain(Unclaimed):
 
     def unfit(self, field: Field) -> str:
         """Probabilities are those of options."""
-        return "" if isinstance(field, Choice) else "only the options of a choice have probabilities."
+        return "" if isinstance(field, Choice) else _("only the options of a choice have probabilities.")
 
     def problems(self, config: "TaskConfig") -> Iterator[tuple[str, str]]:
         """Models must tell probabilities, and they tell those of one field."""
