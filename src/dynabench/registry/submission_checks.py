@@ -204,7 +204,7 @@ def _tell(session: Session, made: Submission) -> None:
     if made.state == "ready":
         text = _("%(name)s passed its check and is being evaluated.", name=made.name)
     else:
-        text = f"{made.name} did not pass its check: {made.reason}"[:500]
+        text = _("%(name)s did not pass its check: %(reason)s", name=made.name, reason=made.reason[:380])
         outside = _("%(name)s did not pass its check (%(code)s).", name=made.name, code=made.code)
     notices.tell(session, made.person_id, "submission", text, link=link, outside=outside)
 

@@ -115,5 +115,5 @@ def row(seen: Seen) -> dict[str, Any]:
 def whole(seen: Seen) -> SubmissionOut:
     """One submission; logs and reports are for those whose it is."""
     made = seen.submission
-    report, log = (made.report, made.log) if seen.mine else ({}, "")
+    report, log = (made.checked, made.log) if seen.mine else ({}, "")
     return SubmissionOut(**row(seen), card=made.card, readme=made.readme, report=report, log=log)

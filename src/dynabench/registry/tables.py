@@ -7,6 +7,8 @@ from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
+from dynabench.language import said
+from dynabench.models.checking.report import read
 
 
 class ModelListing(Base):
@@ -61,5 +63,19 @@ class Submission(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
     ready_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
+
+    @property
+    def checked(self) -> dict[str, Any]:
+        """The report, whose texts know their translations."""
+        return read(self.report)
+
+    @property
+    def told(self) -> str:
+        """Why it failed, with its translation where its report has one."""
+        failed = next((step for step in self.checked.get("steps", ()) if step["state"] == "failed"), None)
+        lines = failed["told"].splitlines() if failed else []
+        if failed is not None and lines and f"{failed['name']}: {lines[0]}" == self.reason:
+            return f"{failed['name']}: {said(failed['told']).splitlines()[0]}"
+        return self.reason
 
     __table_args__ = (Index("ix_submissions_task", "task_id", "state"), Index("ix_submissions_name", "name"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dynabench.errors import Invalid, Problem
-from dynabench.language import _
+from dynabench.language import Amount, _, joined
 from dynabench.models import checking, kinds, spec
 from dynabench.models.checking.report import Report, Step
 from dynabench.models.checking.trial import REMEDIES, told
@@ -38,7 +38,9 @@ def made(given: dict[str, Any], config: TaskConfig, into: Path) -> Path:
     folder = archives.unpack(Path(given["file"]), into / name)
     details = spec.read(folder)
     if kind == "archive" and details.kind != "handler":
-        raise Invalid({"model.yaml": f"This is a model of kind {details.kind!r}. {OWN['archive']}"})
+        raise Invalid(
+            {"model.yaml": _("This is a model of kind %(kind)s.", kind=repr(details.kind)) + " " + OWN["archive"]}
+        )
     if not kinds.kind(details.kind).inside:
         raise Invalid({"model.yaml": OUTSIDE})
     asked = [each.partition("@")[0] for each in kinds.kind(details.kind).asks(details.options)]
@@ -100,13 +102,19 @@ def predictions(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
             get_settings(), config, Path(each["file"]), each["called"], each["digest"], Path(each["into"])
         )
         if read.count:
-            message = "\n".join([f"{read.count:,} things are wrong in {each['called']}", *read.told()])
+            wrong = _("%(n)s things are wrong in %(file)s", n=Amount(read.count), file=each["called"])
+            message = joined("\n", [wrong, *read.told()])
             steps.append(
                 Step(each["name"], "failed", message, _("Mend the lines that are named, and send all files again."))
             )
         else:
             steps.append(
-                Step(each["name"], "ok", f"all {read.rows:,} rows have an answer", details={"rows": read.rows})
+                Step(
+                    each["name"],
+                    "ok",
+                    _("all %(n)s rows have an answer", n=Amount(read.rows)),
+                    details={"rows": read.rows},
+                )
             )
     return Report(given["name"], config.id, "", "", tuple(steps))
 
@@ -122,11 +130,14 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     else:
         chosen, read = reading.read(settings, config, Path(given["file"]), source["name"], given["pool"])
         if read.count:
-            message = "\n".join([f"{read.count:,} things are wrong in {source['name']}", *read.told()])
+            wrong = _("%(n)s things are wrong in %(file)s", n=Amount(read.count), file=source["name"])
+            message = joined("\n", [wrong, *read.told()])
             step = Step("rows", "failed", message, _("Mend the lines that are named, and send the file again."))
             return Report(given["name"], config.id, "", "", (step,))
     summary, counts = f"Learnt from {len(chosen):,} rows.", fixed.balance(chosen)
-    steps = [Step("rows", "ok", f"{len(chosen):,} rows", details={"rows": len(chosen), "balance": counts})]
+    steps = [
+        Step("rows", "ok", _("%(n)s rows", n=Amount(len(chosen))), details={"rows": len(chosen), "balance": counts})
+    ]
     say("learns")
     begun = time.perf_counter()
     try:
@@ -134,7 +145,7 @@ def training_set(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:
     except Problem as error:
         failed = Step("learns", "failed", told(error), _("Choose other rows, and send the file again."), _fields(error))
         return Report(given["name"], config.id, "", "", (*steps, failed))
-    steps.append(Step("learns", "ok", f"in {time.perf_counter() - begun:.2f} s"))
+    steps.append(Step("learns", "ok", _("in %(seconds)s s", seconds=Amount(time.perf_counter() - begun, ".2f"))))
     found = checking.check(folder, config, say, given["seconds"])
     return Report(given["name"], config.id, found.model, found.version, (*steps, *found.steps))
 
@@ -156,7 +167,7 @@ def main(out: IO[str]) -> None:
 
     work = {"predictions": predictions, "training_set": training_set}.get(given["kind"], model)
     report = work(given, config, say)
-    print(json.dumps({"report": report.document()}), file=out, flush=True)
+    print(json.dumps({"report": report.record()}), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dynabench.language import _
+
 VOTES = ("correct", "incorrect", "flagged")
 OUTCOMES = ("fooled", "not_fooled")
 _COMPARISON = re.compile(r"^([a-z][a-z0-9_]*) *== *(.+)$")
@@ -28,13 +30,16 @@ def read(raw: object) -> list[str]:
     given = raw if isinstance(raw, list) else [raw]
     parts = [part for part in given if isinstance(part, str)]
     if len(parts) < len(given):
-        raise ValueError("A condition is text, or a list of texts.")
+        raise ValueError(_("A condition is text, or a list of texts."))
     conditions = [piece.strip() for part in parts for piece in re.split(r"\s+or\s+|\|", part)]
     for condition in conditions:
         if condition not in VOTES + OUTCOMES and not _COMPARISON.match(condition):
             raise ValueError(
-                f"“{condition[:60]}” is no condition. Use fooled, not_fooled, correct, incorrect, flagged, "
-                "or a comparison such as: label == neutral"
+                _(
+                    "“%(condition)s” is no condition. Use fooled, not_fooled, correct, incorrect, flagged, "
+                    "or a comparison such as: label == neutral",
+                    condition=condition[:60],
+                )
             )
     return conditions
 

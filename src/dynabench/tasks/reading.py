@@ -1,12 +1,14 @@
 """From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.language import Phrase, _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
@@ -39,7 +41,7 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        where = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        where = " " + _("(line %(line)s)", line=error.problem_mark.line + 1) if error.problem_mark else ""
         raise _invalid(
             _("This is not YAML: %(value)s%(where)s.", value=error.problem or error.context, where=where)
         ) from None
@@ -101,11 +103,26 @@ def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
     fields: dict[str, str] = {}
     for problem in error.errors(include_url=False, include_input=False)[:50]:
         path = tuple(problem["loc"])
-        message = _MESSAGES.get(problem["type"], problem["msg"]).removeprefix("Value error, ")
-        line = _line(path, lines)
+        message, line = _told(problem), _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"
-        fields.setdefault(name, f"{message} (line {line})" if line else message)
+        fields.setdefault(name, message + " " + _("(line %(line)s)", line=line) if line else message)
     return Invalid(fields)
+
+
+def _told(problem: ErrorDetails) -> str:
+    """What is wrong, as whoever found it says it: with its translation, where it has one."""
+    kind, plain, values = problem["type"], problem["msg"], problem.get("ctx", {})
+    if kind in _MESSAGES:
+        return _MESSAGES[kind]
+    raised = values.get("error")
+    said = values.get("message") if raised is None else next(iter(raised.args), None)
+    if isinstance(said, str):
+        return said
+    known = _STANDARD.get(kind)
+    values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
+    if known is not None and (phrase := Phrase(known, "", None, values)) == plain:
+        return phrase
+    return plain.removeprefix("Value error, ")
 
 
 _MESSAGES = {
@@ -119,6 +136,25 @@ _MESSAGES = {
     "bool_type": _("This must be true or false."),
     "string_pattern_mismatch": _("This must be lower-case letters, digits and _ and begin with a letter."),
 }
+
+_STANDARD: Mapping[str, str] = {
+    kind: str.__str__(message)
+    for kind, message in (
+        ("greater_than", _("Input should be greater than %(gt)s")),
+        ("greater_than_equal", _("Input should be greater than or equal to %(ge)s")),
+        ("less_than", _("Input should be less than %(lt)s")),
+        ("less_than_equal", _("Input should be less than or equal to %(le)s")),
+        ("literal_error", _("Input should be %(expected)s")),
+        ("float_type", _("Input should be a valid number")),
+        ("finite_number", _("Input should be a finite number")),
+        ("dict_type", _("Input should be a valid dictionary")),
+        ("string_too_long", _("String should have at most %(max_length)s characters")),
+        ("string_too_short", _("String should have at least %(min_length)s character")),
+        ("too_long", _("List should have at most %(max_length)s items after validation, not %(actual_length)s")),
+        ("too_short", _("List should have at least %(min_length)s item after validation, not %(actual_length)s")),
+    )
+}
+"""What pydantic says, by its types of errors; where it words a message otherwise, that is told as it is."""
 
 
 def _line(path: Path, lines: dict[Path, int]) -> int | None:

@@ -56,8 +56,8 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     names = list(known)
     near = get_close_matches(printable(word), names, n=1, cutoff=0.6)
     if near:
-        return f" Did you mean “{near[0]}”?"
-    return f" Known: {', '.join(names)}." if 0 < len(names) <= 24 else ""
+        return " " + _("Did you mean “%(name)s”?", name=near[0])
+    return " " + _("Known: %(names)s.", names=", ".join(names)) if 0 < len(names) <= 24 else ""
 
 
 def printable(word: object) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
 
+from dynabench.language import _
 from dynabench.tasks.fields import AnyField
 from dynabench.tasks.section import Line, Markdown, Name, Section, Setting
 
@@ -36,9 +37,9 @@ class Start(Section):
     @model_validator(mode="after")
     def _prompt_says_what(self) -> "Start":
         if len(set(self.kinds)) < len(self.kinds):
-            raise ValueError("A kind of start stands here twice.")
+            raise ValueError(_("A kind of start stands here twice."))
         if ("prompt" in self.kinds) != bool(self.prompt):
-            raise ValueError("The kind prompt and a mapping such as prompt: {statement: prompt} go together.")
+            raise ValueError(_("The kind prompt and a mapping such as prompt: {statement: prompt} go together."))
         return self
 
 
@@ -79,7 +80,7 @@ class Validation(Section):
     @model_validator(mode="after")
     def _cap_above_votes(self) -> "Validation":
         if self.adjudicate_up_to < self.votes:
-            raise ValueError("adjudicate_up_to is below votes.")
+            raise ValueError(_("adjudicate_up_to is below votes."))
         return self
 
 
@@ -146,7 +147,7 @@ class Release(Section):
     @model_validator(mode="after")
     def _shares_make_a_whole(self) -> "Release":
         if abs(self.train + self.dev + self.test + self.hidden - 1) > 1e-6:
-            raise ValueError("train, dev, test and hidden are shares of one whole: they must add up to 1.")
+            raise ValueError(_("train, dev, test and hidden are shares of one whole: they must add up to 1."))
         if len(set(self.disjoint)) < len(self.disjoint):
-            raise ValueError("Something stands in disjoint twice.")
+            raise ValueError(_("Something stands in disjoint twice."))
         return self

@@ -32,7 +32,7 @@ class Learner(Section):
     @model_validator(mode="after")
     def _ordered(self) -> "Learner":
         if not 1 <= self.ngrams[0] <= self.ngrams[1] <= LONGEST:
-            raise ValueError(f"n-grams have 1 to {LONGEST} parts, the shortest first, such as [1, 2].")
+            raise ValueError(_("n-grams have 1 to %(most)s parts, the shortest first, such as [1, 2].", most=LONGEST))
         return self
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from dynabench.language import Amount, _, joined
 from dynabench.models import catalog, fit, kinds, spec
 from dynabench.models.checking import asking
 from dynabench.models.checking.memory import resident
@@ -36,7 +37,7 @@ def check(
     done = {step.name for step in trial.steps}
     for name in (*_STEPS, *asking.STEPS):
         if name not in done:
-            trial.add(name, "skipped", "not reached")
+            trial.add(name, "skipped", _("not reached"))
     found = trial.card
     return Report(str(model), config.id, found.name if found else "", found.version if found else "", (*trial.steps,))
 
@@ -64,17 +65,32 @@ def _find(trial: Trial, reference: str, scratch: Path) -> None:
     trial.folder = references.folder_for(reference, trial.config, scratch)
     files = [path for path in trial.folder.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
-    trial.add("found", "ok", f"{len(files)} files, {size / 1e6:.1f} MB", files=len(files), bytes=size)
+    trial.add(
+        "found",
+        "ok",
+        _("%(n)s files, %(size)s MB", n=len(files), size=Amount(size / 1e6, ".1f")),
+        files=len(files),
+        bytes=size,
+    )
 
 
 def _described(trial: Trial) -> None:
     assert trial.folder is not None
     details = spec.read(trial.folder)
     trial.card = card = spec.card(trial.folder)
-    message = f"{details.name} is of kind {details.kind}, reads {', '.join(card.inputs)}, answers {card.answer}"
+    message = _(
+        "%(name)s is of kind %(kind)s, reads %(inputs)s, answers %(answer)s",
+        name=details.name,
+        kind=details.kind,
+        inputs=", ".join(card.inputs),
+        answer=card.answer,
+    )
     lacking = [name for name in ("summary", "data") if not getattr(details, name)]
     if lacking:
-        remedy = f"Say {' and '.join(lacking)} in model.yaml: people choose models by what they are and learnt from."
+        remedy = _(
+            "Say %(what)s in model.yaml: people choose models by what they are and learnt from.",
+            what=lacking[0] if len(lacking) == 1 else _("%(one)s and %(other)s", one=lacking[0], other=lacking[1]),
+        )
         trial.add("model.yaml", "warning", message, remedy, kind=details.kind)
     else:
         trial.add("model.yaml", "ok", message, kind=details.kind)
@@ -83,18 +99,19 @@ def _described(trial: Trial) -> None:
 def _installed(trial: Trial) -> None:
     assert trial.card is not None
     kinds.kind(trial.card.kind).opener()
-    trial.add("installed", "ok", f"all that models of kind {trial.card.kind} need")
+    trial.add("installed", "ok", _("all that models of kind %(kind)s need", kind=trial.card.kind))
 
 
 def _fits(trial: Trial) -> None:
     assert trial.card is not None
     if wrong := fit.problems(trial.config, trial.card):
-        raise Failed(" ".join(wrong.values()), REMEDIES["fits the task"], fields=wrong)
+        raise Failed(joined(" ", wrong.values()), REMEDIES["fits the task"], fields=wrong)
     if unsaid := fit.unsaid(trial.config, trial.card):
-        remedy = "That is allowed; such examples fool it always."
-        trial.add("fits the task", "warning", f"it never answers {', '.join(unsaid)}", remedy, unsaid=unsaid)
+        remedy = _("That is allowed; such examples fool it always.")
+        told = _("it never answers %(labels)s", labels=", ".join(unsaid))
+        trial.add("fits the task", "warning", told, remedy, unsaid=unsaid)
     else:
-        trial.add("fits the task", "ok", f"inputs, answer and labels are those of {trial.config.id}")
+        trial.add("fits the task", "ok", _("inputs, answer and labels are those of %(task)s", task=trial.config.id))
 
 
 def _loads(trial: Trial) -> None:
@@ -104,7 +121,9 @@ def _loads(trial: Trial) -> None:
     took = round(time.perf_counter() - begun, 2)
     after = resident()
     grown = max(after - before, 0) if after is not None and before is not None else None
-    message = f"in {took:.2f} s" + (f", {grown / 1e6:.0f} MB more memory" if grown is not None else "")
+    message = _("in %(seconds)s s", seconds=Amount(took, ".2f"))
+    if grown is not None:
+        message = _("%(loaded)s, %(size)s MB more memory", loaded=message, size=Amount(grown / 1e6, ".0f"))
     trial.add("loads", "ok", message, seconds=took, grown_bytes=grown, resident_bytes=after)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
+from dynabench.language import Amount, _, joined
 from dynabench.models import samples
 from dynabench.models.checking.memory import resident
 from dynabench.models.checking.probe import Probe, difference
@@ -27,7 +28,7 @@ async def ask(trial: Trial) -> None:
     try:
         for name, work in STEPS.items():
             if draws and name != "answers":
-                trial.add(name, "skipped", "each picture is drawn anew, and paid for")
+                trial.add(name, "skipped", _("each picture is drawn anew, and paid for"))
                 continue
             trial.progress(name)
             try:
@@ -50,13 +51,15 @@ async def _answers(trial: Trial, probe: Probe) -> None:
             if not trial.outputs and len(broken) == SHOWN:  # it answers nothing; every further try may cost a minute
                 break
     if broken:
-        some = "\n".join(f"{trial.samples[index].told()}: {broken[index]}" for index in list(broken)[:SHOWN])
-        message = f"{len(broken)} of {len(broken) + len(trial.outputs)} samples have no valid answer\n{some}"
+        some = [joined(": ", (trial.samples[index].told(), broken[index])) for index in list(broken)[:SHOWN]]
+        n = len(broken) + len(trial.outputs)
+        message = joined("\n", (_("%(some)s of %(n)s samples have no valid answer", some=len(broken), n=n), *some))
         raise Failed(message, REMEDIES["answers"], broken={trial.samples[i].told(): why for i, why in broken.items()})
     said = {str(output.answer[probe.card.answer]) for output in trial.outputs.values()}
-    message = f"all {len(trial.outputs)} samples, {len(said)} different answers"
+    message = _("all %(n)s samples, %(kinds)s different answers", n=len(trial.outputs), kinds=len(said))
     if len(said) == 1:
-        trial.add("answers", "warning", f"{message}: {said.pop()[:40]}", "It says the same each time: is it trained?")
+        remedy = _("It says the same each time: is it trained?")
+        trial.add("answers", "warning", joined(": ", (message, said.pop()[:40])), remedy)
     else:
         trial.add("answers", "ok", message)
 
@@ -71,25 +74,26 @@ async def _batches(trial: Trial, probe: Probe) -> None:
             same, gap = difference(probe.card, trial.outputs[index], output)
             widest = max(widest, gap)
             moved += [] if same or index in moved else [index]
-    _compared(trial, "batches", "alone, in a batch and in another order", moved, widest)
+    _compared(trial, "batches", _("alone, in a batch and in another order"), moved, widest)
 
 
 async def _repeats(trial: Trial, probe: Probe) -> None:
     again = [(index, await probe.alone(trial.samples[index].inputs)) for index in sorted(trial.outputs)[:SHOWN]]
     found = [(index, *difference(probe.card, trial.outputs[index], output)) for index, output in again]
     moved = [index for index, same, _ in found if not same]
-    _compared(trial, "repeats", "when asked again", moved, max(gap for *_, gap in found))
+    _compared(trial, "repeats", _("when asked again"), moved, max(gap for *_, gap in found))
 
 
 def _compared(trial: Trial, name: str, when: str, moved: Sequence[int], gap: float) -> None:
     """Another label is a failure between batches and a warning between repetitions; other probabilities a warning."""
     changed = [trial.samples[index].told() for index in moved]
     state: State = "warning" if moved or gap > WIDE else "ok"
-    message, why = f"the same answers {when} (within {gap:.1g})", name
+    message, why = _("the same answers %(when)s (within %(gap)s)", when=when, gap=f"{gap:.1g}"), name
     if moved:
-        message = "\n".join([f"{len(moved)} answers differ {when}", *changed[:SHOWN]])
+        differ = _("%(n)s answers differ %(when)s", n=len(moved), when=when)
+        message = joined("\n", [differ, *changed[:SHOWN]])
     elif gap > WIDE:
-        message = f"probabilities differ by up to {gap:.3g} {when}"
+        message = _("probabilities differ by up to %(gap)s %(when)s", gap=f"{gap:.3g}", when=when)
     if name == "batches" and any(step.state != "ok" for step in trial.steps if step.name == "repeats"):
         why = "repeats"  # what changes by itself cannot be blamed on the batch
     elif name == "batches" and moved:
@@ -102,11 +106,17 @@ async def _speed(trial: Trial, probe: Probe) -> None:
     found = await probe.speed(rows or [trial.samples[min(trial.outputs)].inputs], trial.seconds)
     limit = probe.card.seconds or get_settings().answer_seconds
     memory = resident()
-    message = f"p50 {found.p50:.1f} ms, p95 {found.p95:.1f} ms; {found.rate:.0f} answers/s in batches of 16"
-    message += f"; {memory / 1e6:.0f} MB resident" if memory is not None else ""
+    message = _(
+        "p50 %(p50)s ms, p95 %(p95)s ms; %(rate)s answers/s in batches of 16",
+        p50=Amount(found.p50, ".1f"),
+        p95=Amount(found.p95, ".1f"),
+        rate=Amount(found.rate, ".0f"),
+    )
+    if memory is not None:
+        message = _("%(speed)s; %(size)s MB resident", speed=message, size=Amount(memory / 1e6, ".0f"))
     details = {**asdict(found), "limit_ms": limit * 1000, "resident_bytes": memory}
     if found.p95 > limit * 1000:
-        told_limit = f"{message}\nannotators wait {limit:g} s at most"
+        told_limit = message + "\n" + _("annotators wait %(limit)s s at most", limit=f"{limit:g}")
         trial.add("speed", "failed", told_limit, REMEDIES["speed"], **details)
     else:
         trial.add("speed", "ok", message, **details)
@@ -115,7 +125,8 @@ async def _speed(trial: Trial, probe: Probe) -> None:
 async def _strips(trial: Trial, probe: Probe) -> None:
     """Each method on a plain sample, the first also on an awkward one; only the first where others bill each call."""
     if not probe.card.methods:
-        trial.add("strips", "warning", "it cannot say which words it looked at", "Most backends can; see its kind.")
+        why = _("it cannot say which words it looked at")
+        trial.add("strips", "warning", why, _("Most backends can; see its kind."))
         return
     answered = sorted(trial.outputs, key=lambda index: (trial.samples[index].awkward, index))
     asked = [(method, answered[0]) for method in probe.card.methods[: None if probe.card.inside else 1]]
@@ -124,9 +135,15 @@ async def _strips(trial: Trial, probe: Probe) -> None:
         asked.append((probe.card.methods[0], (short or answered)[-1]))
     took: dict[str, float] = {}
     for method, index in asked:
-        _, seconds = await probe.explain(trial.samples[index].inputs, method)
+        seconds = (await probe.explain(trial.samples[index].inputs, method))[1]
         took[method] = round(max(seconds, took.get(method, 0.0)), 3)
-    message = ", ".join(f"{method} {seconds:.2f} s" for method, seconds in took.items())
+    message = joined(
+        ", ",
+        [
+            _("%(method)s %(seconds)s s", method=method, seconds=Amount(seconds, ".2f"))
+            for method, seconds in took.items()
+        ],
+    )
     slow = [method for method, seconds in took.items() if seconds > EXPLAIN_SECONDS]
     if slow:
         trial.add("strips", "warning", message, REMEDIES["strips"], seconds=took)

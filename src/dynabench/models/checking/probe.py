@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynabench.language import _, joined
 from dynabench.models import validity
 from dynabench.models.backends.base import Backend
 from dynabench.models.host.engine import Engine
@@ -51,7 +52,9 @@ class Probe:
             async with asyncio.timeout(PATIENCE):
                 outputs = await self._engine.predict(self.model, rows)
         except TimeoutError as error:
-            raise validity.Broken(f"{self.card.name} has not answered for {PATIENCE:g} s.") from error
+            raise validity.Broken(
+                _("%(name)s has not answered for %(seconds)s s.", name=self.card.name, seconds=f"{PATIENCE:g}")
+            ) from error
         return validity.checked(self.card, rows, outputs)
 
     async def explain(self, inputs: dict[str, str], method: str) -> tuple[Attribution, float]:
@@ -61,9 +64,11 @@ class Probe:
             async with asyncio.timeout(PATIENCE):
                 found = await self._engine.attribute(self.model, inputs, None, method)
         except TimeoutError as error:
-            raise validity.Broken(f"{method} has not ended within {PATIENCE:g} s.") from error
+            raise validity.Broken(
+                _("%(method)s has not ended within %(seconds)s s.", method=method, seconds=f"{PATIENCE:g}")
+            ) from error
         if told := wrong_strip(self.card, inputs, found):
-            raise validity.Broken(f"{method}: {told}")
+            raise validity.Broken(joined(": ", (method, told)))
         return found, time.perf_counter() - begun
 
     async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
@@ -105,13 +110,22 @@ def wrong_strip(card: Card, inputs: dict[str, str], found: Attribution) -> str:
     """What is wrong with the words of an attribution; empty if nothing is."""
     for name, words in found.fields.items():
         if name not in card.inputs:
-            return f"{name!r} is no input."
+            return _("%(name)s is no input.", name=repr(name))
         text, end = inputs[name], 0
         for word in words:
             if word.start < end or text[word.start : word.end] != word.text or not word.text:
-                return f"{word.text!r} at {word.start} is not what {name!r} says there, or stands there twice."
+                return _(
+                    "%(word)s at %(at)s is not what %(name)s says there, or stands there twice.",
+                    word=repr(word.text),
+                    at=word.start,
+                    name=repr(name),
+                )
             if not math.isfinite(word.weight) or abs(word.weight) > 1 + 1e-6:
-                return f"the weight of {word.text!r} is {word.weight}; it must lie between -1 and 1."
+                return _(
+                    "the weight of %(word)s is %(weight)s; it must lie between -1 and 1.",
+                    word=repr(word.text),
+                    weight=str(word.weight),
+                )
             end = word.end
     lacking = [name for name in card.inputs if name not in card.images and name not in found.fields]
-    return f"{', '.join(lacking)}: no words were weighed." if lacking else ""
+    return _("%(names)s: no words were weighed.", names=", ".join(lacking)) if lacking else ""

@@ -1,7 +1,10 @@
 """What came of checking a model, step by step."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+from dynabench.language import kept, restored
 
 State = Literal["ok", "warning", "failed", "skipped"]
 LINES = 20
@@ -60,6 +63,24 @@ class Report:
     def document(self) -> dict[str, Any]:
         """The report as JSON."""
         return {**asdict(self), "passed": self.passed, "told": self.told()}
+
+    def record(self) -> dict[str, Any]:
+        """The report as it is kept: `phrases` of a step hold its texts with their translations, for `read`."""
+        document = self.document()
+        for step, made in zip(self.steps, document["steps"], strict=True):
+            made["phrases"] = {"told": kept(step.told), "remedy": kept(step.remedy)}
+        return document
+
+
+def read(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A report that `record` wrote down, with texts that know their translations; those of before know none."""
+    return {**record, "steps": [_read(step) for step in record["steps"]]} if record.get("steps") else dict(record)
+
+
+def _read(step: Mapping[str, Any]) -> dict[str, Any]:
+    phrases = step.get("phrases", {})
+    told = {name: restored(phrases.get(name)) or step[name] for name in ("told", "remedy")}
+    return {name: value for name, value in step.items() if name != "phrases"} | told
 
 
 def last_lines(log: Any) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.errors import Invalid, Problem
+from dynabench.language import _
 from dynabench.models.checking.report import State, Step, last_lines
 from dynabench.models.client import EXPLAIN_SECONDS
 from dynabench.models.protocol import Card, Output
@@ -53,7 +54,7 @@ class Trial:
 def failed(trial: Trial, name: str, error: Exception) -> None:
     """Note that a step ended with this error, with the log that the error or the model brings."""
     if isinstance(error, Failed):
-        trial.add(name, "failed", str(error), error.remedy, **error.details)
+        trial.add(name, "failed", error.args[0], error.remedy, **error.details)
         return
     log = last_lines(getattr(error, "log", None) or getattr(error, "extra", {}).get("log"))
     details = {"fields": error.fields} if isinstance(error, Invalid) else {}
@@ -65,19 +66,24 @@ def failed(trial: Trial, name: str, error: Exception) -> None:
 def told(error: BaseException) -> str:
     """An exception in a line."""
     if isinstance(error, Invalid):
-        return f"refused: {error.detail}"
+        return _("refused: %(why)s", why=error.detail)
     return error.detail if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
 
 
 REMEDIES = {
-    "found": "Check the spelling, and that what you name can be read from here.",
-    "model.yaml": "Mend model.yaml; `dynabench model new` writes one that fits, with comments.",
-    "installed": "Install what the message names; `dynabench model kinds` shows what is there.",
-    "fits the task": "In model.yaml use the task's names for inputs, answer and labels.",
-    "loads": "The weights must belong to this model.yaml; the message says what did not fit.",
-    "answers": "Every input that the task allows needs an answer; the message says what was wrong with those it gave.",
-    "batches": "No row may depend on its neighbours: mask the padding, keep the order, keep nothing between calls.",
-    "repeats": "Set a seed or temperature 0, and switch dropout off, so that a recorded answer can be reproduced.",
-    "speed": "Say how long it takes as `seconds:` in model.yaml, or make it smaller: shorter inputs, int8, ONNX.",
-    "strips": f"After {EXPLAIN_SECONDS:g} s annotators see no strip; a faster model or a shorter input helps.",
+    "found": _("Check the spelling, and that what you name can be read from here."),
+    "model.yaml": _("Mend model.yaml; `dynabench model new` writes one that fits, with comments."),
+    "installed": _("Install what the message names; `dynabench model kinds` shows what is there."),
+    "fits the task": _("In model.yaml use the task's names for inputs, answer and labels."),
+    "loads": _("The weights must belong to this model.yaml; the message says what did not fit."),
+    "answers": _(
+        "Every input that the task allows needs an answer; the message says what was wrong with those it gave."
+    ),
+    "batches": _("No row may depend on its neighbours: mask the padding, keep the order, keep nothing between calls."),
+    "repeats": _("Set a seed or temperature 0, and switch dropout off, so that a recorded answer can be reproduced."),
+    "speed": _("Say how long it takes as `seconds:` in model.yaml, or make it smaller: shorter inputs, int8, ONNX."),
+    "strips": _(
+        "After %(seconds)s s annotators see no strip; a faster model or a shorter input helps.",
+        seconds=f"{EXPLAIN_SECONDS:g}",
+    ),
 }

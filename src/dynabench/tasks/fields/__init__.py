@@ -69,7 +69,7 @@ def build(raw: Any) -> Any:
     if isinstance(raw, Field):
         return raw
     if not isinstance(raw, dict):
-        raise ValueError("A field is a mapping with name and type.")
+        raise ValueError(_("A field is a mapping with name and type."))
     kind = raw.get("type")
     if not isinstance(kind, str) or kind not in types():
         refuse(

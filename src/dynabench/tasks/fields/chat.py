@@ -43,7 +43,7 @@ class Chat(Field):
     @model_validator(mode="after")
     def _turns_in_order(self) -> "Chat":
         if self.min_turns > self.max_turns:
-            raise ValueError("min_turns is above max_turns.")
+            raise ValueError(_("min_turns is above max_turns."))
         return self
 
     def check(self, raw: object, beside: Values) -> dict[str, Any]:

@@ -30,5 +30,5 @@ class Drawing(Image):
     @model_validator(mode="after")
     def _is_only_drawn(self) -> "Drawing":
         if self.upload or self.choose_from:
-            raise ValueError("Models draw it: leave upload and choose_from out.")
+            raise ValueError(_("Models draw it: leave upload and choose_from out."))
         return self

@@ -30,7 +30,7 @@ class Hidden(Field):
         try:
             _matcher(pattern)
         except SchemaError:
-            raise ValueError("This is no regular expression, or one with look-around or back-references.") from None
+            raise ValueError(_("This is no regular expression, or one with look-around or back-references.")) from None
         return pattern
 
     @property

@@ -23,9 +23,9 @@ class MultiChoice(Offering):
     @model_validator(mode="after")
     def _limits_fit(self) -> "MultiChoice":
         if self.most > len(self.options):
-            raise ValueError("max is above the number of options.")
+            raise ValueError(_("max is above the number of options."))
         if self.min > self.most:
-            raise ValueError("min is above max, or above the number of options.")
+            raise ValueError(_("min is above max, or above the number of options."))
         return self
 
     @property

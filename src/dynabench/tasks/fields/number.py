@@ -25,7 +25,7 @@ class Number(Field):
     @model_validator(mode="after")
     def _limits_in_order(self) -> "Number":
         if self.min > self.max:
-            raise ValueError("min is above max.")
+            raise ValueError(_("min is above max."))
         return self
 
     def check(self, raw: object, beside: Values) -> int | float | None:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, StringConstraints, f
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from dynabench.language import _
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.section import Line, Section, Setting
 
@@ -23,9 +24,9 @@ class Option(Section):
 def written_out(raw: Any) -> Any:
     """An option that is written as a text alone, or without a label, with its label."""
     if isinstance(raw, bool):
-        raise ValueError("YAML reads a bare yes, no, on or off as true or false: put the option in quotes.")
+        raise ValueError(_("YAML reads a bare yes, no, on or off as true or false: put the option in quotes."))
     if isinstance(raw, int | float):
-        raise ValueError("Options are text: put the number in quotes.")
+        raise ValueError(_("Options are text: put the number in quotes."))
     if isinstance(raw, str):
         return {"value": raw, "label": raw}
     return {**raw, "label": raw.get("label") or raw.get("value")} if isinstance(raw, dict) else raw
@@ -45,7 +46,7 @@ AnyOption = Annotated[Option, BeforeValidator(written_out), OrText()]
 def refuse_twice(values: Sequence[str]) -> None:
     """Raise ValueError where a value stands twice."""
     if twice := next((value for value in values if values.count(value) > 1), None):
-        raise ValueError(f"The option “{twice}” stands here twice.")
+        raise ValueError(_("The option “%(option)s” stands here twice.", option=twice))
 
 
 class Offering(Field, ABC):

@@ -27,9 +27,9 @@ class Rating(Number):
     @model_validator(mode="after")
     def _marks_fit(self) -> "Rating":
         if self.min != int(self.min) or self.max != int(self.max):
-            raise ValueError("min and max of a rating are whole numbers.")
+            raise ValueError(_("min and max of a rating are whole numbers."))
         if not 2 <= self.max - self.min + 1 <= _MOST:
-            raise ValueError(f"A rating has 2 to {_MOST} marks.")
+            raise ValueError(_("A rating has 2 to %(most)s marks.", most=_MOST))
         return self
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from dynabench.language import _
+from dynabench.language import Amount, _
 from dynabench.tasks.fields.base import FieldError, JsonSchema, Values
 from dynabench.tasks.fields.number import Number
 from dynabench.tasks.section import Line, Setting
@@ -32,11 +32,11 @@ class Slider(Number):
     @model_validator(mode="after")
     def _steps_fit(self) -> "Slider":
         if self.min >= self.max:
-            raise ValueError("min must be below max.")
+            raise ValueError(_("min must be below max."))
         if not 1 <= (self.max - self.min) / self.step <= _STEPS:
-            raise ValueError(f"From min to max there must be 1 to {_STEPS:,} steps.")
+            raise ValueError(_("From min to max there must be 1 to %(most)s steps.", most=Amount(_STEPS)))
         if self.start is not None and not self.min <= self.start <= self.max:
-            raise ValueError("start lies outside of min and max.")
+            raise ValueError(_("start lies outside of min and max."))
         return self
 
     @property

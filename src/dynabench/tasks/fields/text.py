@@ -50,7 +50,7 @@ class Text(Field):
     @model_validator(mode="after")
     def _lengths_in_order(self) -> "Text":
         if self.min_length > self.max_length:
-            raise ValueError("min_length is above max_length.")
+            raise ValueError(_("min_length is above max_length."))
         return self
 
     @property

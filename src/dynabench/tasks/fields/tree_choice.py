@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
+from dynabench.language import _
 from dynabench.tasks.fields.choice import Choice
 from dynabench.tasks.fields.options import Option, OrText, refuse_twice, written_out
 from dynabench.tasks.section import Setting
@@ -40,14 +41,14 @@ class TreeChoice(Choice):
     def _no_option_twice(cls, options: list[Branch]) -> list[Branch]:  # type: ignore[override]
         found = [step for step, *_ in _paths(options)]
         if len(found) > _MOST:
-            raise ValueError(f"A tree has at most {_MOST} options.")
+            raise ValueError(_("A tree has at most %(most)s options.", most=_MOST))
         refuse_twice([option.value for option in found])
         return options
 
     @model_validator(mode="after")
     def _something_to_choose(self) -> "TreeChoice":
         if len(self.offered) < 2:
-            raise ValueError("A tree needs at least 2 options that can be chosen.")
+            raise ValueError(_("A tree needs at least 2 options that can be chosen."))
         return self
 
     @property
@@ -76,7 +77,7 @@ class TreeChoice(Choice):
 def _paths(options: Sequence[Branch], above: tuple[Branch, ...] = ()) -> Iterator[tuple[Branch, ...]]:
     """Each option of a tree, in order, with those above it, the nearest first."""
     if len(above) >= _DEEPEST and options:
-        raise ValueError(f"A tree has at most {_DEEPEST} levels.")
+        raise ValueError(_("A tree has at most %(most)s levels.", most=_DEEPEST))
     for option in options:
         yield (option, *above)
         yield from _paths(option.children, (option, *above))

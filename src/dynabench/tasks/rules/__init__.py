@@ -58,7 +58,7 @@ def _build(raw: Any) -> Any:
     if isinstance(raw, Rule):
         return raw
     if not isinstance(raw, dict):
-        raise ValueError("A fooling rule is a mapping with rule and its settings.")
+        raise ValueError(_("A fooling rule is a mapping with rule and its settings."))
     name = raw.get("rule", "differs")
     if not isinstance(name, str) or name not in rules():
         refuse({"rule": _("There is no fooling rule “%(name)s”.", name=name) + did_you_mean(name, rules())})

@@ -11,7 +11,7 @@ from dynabench.evaluate.card import Output
 from dynabench.evaluate.classes.labelled_spans import SpanLists
 from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Module
-from dynabench.language import _
+from dynabench.language import Phrase, _
 from dynabench.tasks.fields import LabelledSpans
 from dynabench.tasks.fields.base import Field
 from dynabench.tasks.rules.base import Rule
@@ -42,7 +42,8 @@ class MetricBelow(Rule):
             sample: Any = SPANS if self._scale.spans else "one plain text"
             self._scale.of(sample, [sample, sample])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            refuse({"metric": f"This metric cannot be taken here: {error}"[:300]})
+            why = error.args[0] if error.args and isinstance(error.args[0], Phrase) else str(error)[:266]
+            refuse({"metric": _("This metric cannot be taken here: %(why)s", why=why)})
         return self
 
     @property
@@ -124,17 +125,21 @@ class Scale:
 @lru_cache(maxsize=100)
 def _scale(name: str, output: str, options: tuple[tuple[str, Option], ...]) -> Scale:
     if "/" in name or "\\" in name or name.endswith(".py"):
-        raise ValueError("name one of the library, or of a plug-in")
+        raise ValueError(_("name one of the library, or of a plug-in"))
     given: dict[str, Any] = dict(options)
     module = registry.find(name, "metric")(None, **given)
     if trusting(type(module)) or type(module).card.needs or type(module).card.resource:
-        raise ValueError(checked(type(module)) or "it loads models, reads files or runs code")
+        raise ValueError(checked(type(module)) or _("it loads models, reads files or runs code"))
     known = {each.name: each for each in type(module).card.outputs}
     if output and output not in known:
-        raise ValueError(f"it has no output {output!r}; there are {', '.join(known)}")
+        raise ValueError(
+            _("it has no output %(output)s; there are %(known)s", output=repr(output), known=", ".join(known))
+        )
     chosen = known[output] if output else next(iter(known.values()))
     if chosen.better != "higher":
-        raise ValueError(f"of its {chosen.name} less is better, or neither; take one of which more is better")
+        raise ValueError(
+            _("of its %(name)s less is better, or neither; take one of which more is better", name=chosen.name)
+        )
     if isinstance(module.columns.get("predictions"), SpanLists):
         return Scale(module, chosen, several=False)
     try:
