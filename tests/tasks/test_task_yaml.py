@@ -5,6 +5,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dynabench import language
 from dynabench.errors import Invalid
 from dynabench.tasks import TaskConfig, builtin
 
@@ -20,6 +21,16 @@ def problems(text):
     with pytest.raises(Invalid) as caught:
         TaskConfig.parse(text)
     return caught.value.fields
+
+
+def test_what_is_wrong_is_said_in_the_readers_language_with_its_line():
+    wrong = SMALL + "metrics: {primry: f1}\ncontext: [{name: a, type: number, min: 9, max: 1}]\nvalidate: {votes: 0}\n"
+    found = problems(wrong)
+    assert found["metrics.primry"].endswith("Did you mean “primary”? (line 5)")
+    with language.speaking("es"):
+        assert language.said(found["metrics.primry"]).endswith("¿Querías decir «primary»? (línea 5)")
+        assert language.said(found["context.0"]) == "min es mayor que max. (línea 6)"
+        assert language.said(found["validate.votes"]) == "Debe ser mayor o igual que 1 (línea 7)"
 
 
 def test_four_lines_make_a_task():

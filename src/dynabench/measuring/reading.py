@@ -216,7 +216,8 @@ def _groups(session: Session, of: Round) -> dict[str, tuple[Group, ...]]:
             for source, label in WHO.items():
                 found["source"].append(_group(label, rows, [SOURCES.index(source)]))
         else:
-            found[name].append(_group(value, rows, people))
+            label = breakdowns.STARTS.get(value, value) if name == "start" else value
+            found[name].append(_group(label, rows, people))
     return {name: tuple(each for each in groups if each.examples.sum()) for name, groups in found.items()}
 
 

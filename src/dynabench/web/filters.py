@@ -46,6 +46,13 @@ def points(value: float | None, digits: int = 0) -> str:
     return sign + number(abs(100 * value), digits)
 
 
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign: `+1.25`."""
+    if current.get() != "en":
+        return ("\N{MINUS SIGN}" if value < 0 else "+") + decimal(abs(value), digits)
+    return f"{value:+.{digits}f}"
+
+
 def seconds(value: float | None) -> str:
     """A duration: `0.4 s`, `42 s`, `3 min 5 s`."""
     if value is None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from dynabench import language
+from dynabench.language import _
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.checking import check
-from dynabench.models.checking.report import Report
+from dynabench.models.checking.report import Report, Step, read
+from dynabench.models.checking.trial import REMEDIES
 from dynabench.tasks import builtin
 from tests.models.plugins import folder, installed
 
@@ -230,3 +233,14 @@ def test_an_encoders_strips_are_tried_by_each_method():
     assert report.passed
     assert set(report.step("strips").details["seconds"]) == {"gradient", "layer_integrated_gradients"}
     assert report.step("loads").details["seconds"] > 0
+
+
+def test_a_kept_report_is_said_in_the_readers_language():
+    steps = (Step("answers", "failed", _("the answer lacks %(answer)s.", answer="'label'"), REMEDIES["answers"]),)
+    kept = json.loads(json.dumps(Report("m", "nli", "", "", steps).record()))
+    [step] = read(kept)["steps"]
+    assert (step["told"], step["remedy"]) == (steps[0].told, steps[0].remedy)
+    with language.speaking("es"):
+        assert language.said(step["told"]) == "a la respuesta le falta 'label'."
+    [old] = read(Report("m", "nli", "", "", steps).document())["steps"]
+    assert old == {**step, "log": ()}
