@@ -60,4 +60,4 @@ def _curve(counts: Floats) -> Table:
         ("writers", _("Of the writers, busiest first"), "share"), ("examples", _("Of the examples"), "share"),
         ("n", _("Writers"), "count"),
     )  # fmt: skip
-    return Table("curve", "Share of the busiest writers", header, rows, tuple(row[2] for row in rows), "lines")
+    return Table("curve", _("Share of the busiest writers"), header, rows, tuple(row[2] for row in rows), "lines")
