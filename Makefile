@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 # Tests of whole platforms, workers and browsers, a file of which takes a process and all it starts: file by file, so
-# that nothing is started twice. Tests that watch the clock have the machine to themselves.
-WHOLE := tests/browser tests/jobs tests/supervisor
+# that nothing is started twice, and folder by folder, so that a process starts the browsers' platform once; starting
+# one beside others takes its time. Tests that watch the clock have the machine to themselves.
+WHOLE := tests/jobs tests/supervisor tests/browser
 ALONE := tests/api/test_models_gone.py
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
@@ -28,7 +29,7 @@ ifdef ARGS
 else
 	failed=0; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(WHOLE) || failed=1; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --timeout 900 $(WHOLE) || failed=1; \
 	$(BIN)/python -m pytest $(ALONE) || failed=1; \
 	exit $$failed
 endif

@@ -5,10 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import yaml
-
 from benchmarks.row import Row, median_ms
-from dynabench.models import catalog, runtime
+from dynabench.models import catalog, runtime, spec
 from dynabench.models.attribution import removal
 from dynabench.models.protocol import Attributable, Attribution
 
@@ -57,5 +55,5 @@ def _both() -> Iterator[Attributable]:
             "name": "both", "task": card.task, "kind": "ensemble", "inputs": list(card.inputs), "answer": card.answer,
             "labels": list(card.labels), "licence": card.licence, "options": {"members": members},
         }  # fmt: skip
-        (Path(folder) / "model.yaml").write_text(yaml.safe_dump(document))
+        spec.write(Path(folder), document)
         yield catalog.open_model(Path(folder))

@@ -19,17 +19,17 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(url: str, seconds: float = 120, text: str = "") -> float:
+def wait_for(url: str, seconds: float = 240, text: str = "") -> float:
     """Seconds until `url` answers 200 with `text` in it; raises TimeoutError."""
     begun = time.monotonic()
     while time.monotonic() - begun < seconds:
         try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
+            with urllib.request.urlopen(url, timeout=5) as answer:
                 if answer.status == 200 and text in answer.read().decode():
                     return time.monotonic() - begun
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             pass
-        time.sleep(0.05)
+        time.sleep(0.1)
     raise TimeoutError(url)
 
 
@@ -54,7 +54,10 @@ def platform(home: Path, *arguments: str, ready: bool = True, **settings: str) -
             yield address
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
 
 
 def operate(home: Path, *arguments: str) -> str:

@@ -90,7 +90,7 @@ def _copy(settings: Settings, number: int) -> Path:
     folder = settings.folder / "models" / f"copy-{number}"
     shutil.copytree(catalog.entry(MODEL).folder, folder)
     said = yaml.safe_load((folder / "model.yaml").read_text()) | {"name": f"copy-{number}"}
-    (folder / "model.yaml").write_text(yaml.safe_dump(said))
+    spec.write(folder, said)
     return folder
 
 

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from scipy.sparse import csr_matrix
 
 from dynabench.evaluate import load
-from dynabench.models import catalog
+from dynabench.models import catalog, spec
 from dynabench.models.backends import tagger
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.training import ngram
@@ -257,7 +256,7 @@ def write(folder: Path, scores: dict[str, Any]) -> None:
         "seed": SEED,
         "scores": scores,
     }
-    (folder / "model.yaml").write_text(yaml.safe_dump(details, sort_keys=False, width=120), encoding="utf-8")
+    spec.write(folder, details)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from transformers import (
     ViTImageProcessor,
 )
 
-from dynabench.models import catalog, pictures
+from dynabench.models import catalog, pictures, spec
 from dynabench.models.catalog import BUILTIN
 from dynabench.stats.rates import wilson
 from dynabench.tasks.shown import LEARNT, digit
@@ -162,13 +162,13 @@ def describe(folder: Path, architecture: str, inputs: list[str], labels: list[st
         "answer": told["answer"], "labels": labels, "licence": "Apache-2.0", "summary": told["summary"],
         "data": told["data"], "seed": SEED, "options": {"architecture": architecture}, "max_length": 40,
     }  # fmt: skip
-    (folder / "model.yaml").write_text(yaml.safe_dump(details, sort_keys=False))
+    spec.write(folder, details)
 
 
 def finish(folder: Path, scores: dict[str, Any], told: dict[str, Any], minutes: float) -> None:
     """Put the scores into `model.yaml`, and write the card."""
-    path = folder / "model.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"scores": scores}, sort_keys=False))
+    described = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
+    spec.write(folder, described | {"scores": scores})
     table = [
         f"| {name} | {s['accuracy']:.4f} | {s['low']:.4f} to {s['high']:.4f} | {s['macro_f1']:.4f} | {s['n']:,} |"
         for name, s in scores.items()

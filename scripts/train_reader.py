@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 from sklearn.linear_model import LogisticRegression
 
 from dynabench.evaluate import load
@@ -160,7 +159,7 @@ def write(folder: Path, scores: dict[str, Any]) -> None:
         "seed": SEED,
         "scores": scores,
     }
-    (folder / "model.yaml").write_text(yaml.safe_dump(details, sort_keys=False, width=120), encoding="utf-8")
+    spec.write(folder, details)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ class Watched:
         )
         self.started, self.was_well, self.failures = time.monotonic(), False, 0
 
-    def comes_up(self, seconds: float = 60.0) -> bool:
+    def comes_up(self, seconds: float = 300.0) -> bool:
         """Wait until a process that was just started is well; False if it ended or took too long."""
         deadline = time.monotonic() + seconds
         while self.process is not None and self.process.poll() is None and time.monotonic() < deadline:

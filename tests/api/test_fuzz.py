@@ -109,7 +109,7 @@ def script() -> list[Any]:
             (GenerationMode.NEGATIVE, KNOWN),
             (GenerationMode.NEGATIVE, {}),
         )
-        for case in drawn(operation, mode, known, 4)
+        for case in drawn(operation, mode, known, 2)
     ]
 
 

@@ -94,7 +94,7 @@ def test_two_files_of_one_name_and_other_methods_are_refused(parts, refused):
 def test_a_bomb_is_not_unpacked(parts, refused):
     bomb = parts | {layout.CONTEXTS: b" " * (layout.MOST_LINE + 2)}
     assert "longer than" in refused(put_together(bomb))
-    most = layout.MOST_VERSIONS + layout.MOST_MEDIA + 10
+    most = layout.MOST_FILES
     names = [(f"versions/{number:05d}.yaml", b"") for number in range(most + 2)]
     assert f"more than {most} files" in refused(zipped(*names))
     huge = [each | {"bytes": layout.MOST_BYTES} for each in _told(parts)]

@@ -90,7 +90,7 @@ def test_a_whole_task_comes_back_on_both_databases(world, settings, elsewhere, o
     db = elsewhere
     made = bring(db, other_settings, archive, "elsewhere", tmp_path)
     assert (made.refused, made.notes) == ([], {})
-    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 4, "seeds": 1, "examples": 2}
+    assert made.manifest.rows == {"versions": 2, "rounds": 2, "contexts": 4, "seeds": 1, "examples": 2, "datasets": 0}
     assert alike(packed(db, other_settings, "elsewhere"), "checks") == alike(archive, "checks")
     draft = json.loads(files(archive)[layout.ROUNDS].splitlines()[1])
     assert draft["plan"] == {"goals": {"fooled": 9}, "limits": {"per_day": 3}}
@@ -111,7 +111,14 @@ def test_an_open_round_arrives_closed_and_a_clone_has_none(world, settings, tmp_
     blank = bring(world.db, settings, packed(world.db, settings, "checks", examples=False), "blank", tmp_path)
     assert whole.manifest.rows["examples"] == 1
     contexts = whole.manifest.rows["contexts"]
-    assert blank.manifest.rows == {"versions": 1, "rounds": 0, "contexts": contexts, "seeds": 1, "examples": 0}
+    assert blank.manifest.rows == {
+        "versions": 1,
+        "rounds": 0,
+        "contexts": contexts,
+        "seeds": 1,
+        "examples": 0,
+        "datasets": 0,
+    }
     states = world.db.read(lambda session: list(session.execute(select(Round.task_id, Round.state))))
     assert sorted(map(tuple, states)) == [
         ("checks", "draft"), ("checks", "open"), ("copy", "closed"), ("copy", "draft"),

@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from benchmarks.running import platform
+from benchmarks.running import operate, platform
 from dynabench.client import Client
-from tests.browser.people import Guest, models_answer
+from tests.browser.people import PASSWORD, Guest, models_answer
 from tests.web import gallery
 
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """`base` (address) and `home` (folder) of a platform whose models answer."""
+    """`base` (address) and `home` (folder) of a platform whose models answer; `cookies` of who logged in there, and
+    its `admins`."""
     home = tmp_path_factory.mktemp("platform")
     with platform(Path(home), "--demo", answer_seconds="15") as base:  # what a loaded machine may take
         models_answer(base)
-        yield SimpleNamespace(base=base, home=home)
+        yield SimpleNamespace(base=base, home=home, cookies={}, admins=set())
 
 
 @pytest.fixture(scope="package")
@@ -28,6 +29,16 @@ def chromium() -> Iterator[Browser]:
     """A Chromium; gone before other folders' tests, which use event loops of their own."""
     with gallery.chromium() as browser:
         yield browser
+
+
+@pytest.fixture(scope="package")
+def admin(site: SimpleNamespace) -> Iterator[Client]:
+    """A program that may make tasks and open rounds."""
+    with Client(site.base) as program:
+        program.register("adele", "adele@example.org", PASSWORD)
+        operate(site.home, "user", "promote", "adele", "--admin")
+        program.log_in("adele", PASSWORD)
+        yield program
 
 
 @pytest.fixture
@@ -48,7 +59,7 @@ def guest(chromium: Browser, site: SimpleNamespace) -> Iterator[Callable[..., Gu
     def let_in(name: str = "", **options: Any) -> Guest:
         inside.append(Guest(chromium, site.base, **options))
         if name:
-            inside[-1].come_in(name)
+            inside[-1].come_in(name, site.cookies)
         return inside[-1]
 
     yield let_in

@@ -7,10 +7,12 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from benchmarks.running import wait_for
 from dynabench.client import ApiError, Client
 from tests.web.gallery import PATIENCE
 
 PASSWORD = "correct horse battery"
+ABORTED = ("htmx:afterRequest", "htmx:sendAbort")  # a request that fails is told by another word besides
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 # Sentences whose label holds whatever the premise is, so that any handout can be answered in good faith.
@@ -49,12 +51,20 @@ class Guest:
         self.context.set_default_timeout(PATIENCE)
         self.base, self.name, self.said = base, "", []  # type: str, str, list[str]
         self.page = self.context.new_page()
-        self.page.on("console", lambda message: self.said.append(f"{self.page.url}: {message.text}"))
+        self.page.on("console", lambda message: self.hear(message.text))
         self.page.on("pageerror", lambda error: self.said.append(f"{self.page.url}: {error}"))
 
-    def come_in(self, name: str) -> None:
-        """An account made by the API, and the log-in form."""
+    def hear(self, text: str) -> None:
+        """Note what the console says. A preview that a newer one replaces is aborted, which htmx calls an error."""
+        if text not in ABORTED:
+            self.said.append(f"{self.page.url}: {text}")
+
+    def come_in(self, name: str, kept: dict[str, Any] | None = None) -> None:
+        """An account made by the API, and the log-in form; who came before has their cookies `kept`."""
         self.name = name
+        if kept and name in kept:
+            self.context.add_cookies(kept[name])
+            return
         with Client(self.base) as program:
             try:
                 program.register(name, f"{name}@example.org", PASSWORD)
@@ -66,14 +76,31 @@ class Guest:
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Log in").click()
         expect(self.page.get_by_role("link", name="Join")).to_have_count(0)
+        if kept is not None:
+            kept[name] = self.context.cookies()
 
     def forgive(self, pattern: str) -> None:
         """Forget what the console said about a failure that the test caused; anything else still fails it."""
         self.said[:] = [line for line in self.said if not re.search(pattern, line)]
 
 
-def models_answer(base: str, seconds: float = 60) -> None:
-    """Wait until the platform at `base` has models that answer."""
+def arrived(thing: Locator) -> None:
+    """Wait for something on the page that a click led to, and until that page's scripts listen."""
+    expect(thing).to_be_visible()
+    thing.page.wait_for_load_state()
+
+
+def draw_over(page: Page, first: Locator, last: Locator) -> None:
+    """Draw from one word to another with the mouse, once they stand still."""
+    first.hover()
+    page.mouse.down()
+    last.hover()
+    page.mouse.up()
+
+
+def models_answer(base: str, seconds: float = 120) -> None:
+    """Wait until the platform at `base` has loaded its models, and those that are asked answer."""
+    wait_for(f"{base}/readyz", text='"host":"ok"')
     begun = time.monotonic()
     with Client(base) as program:
         context = program.next_context("nli")

@@ -3,9 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.running import operate
-from dynabench.client import Client
-from tests.browser.people import PASSWORD, WIDE
+from tests.browser.people import WIDE
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 
@@ -21,27 +19,21 @@ TEXT = "I couldn't believe that this restaurant isn't really terrible."
 
 
 @pytest.fixture(scope="module")
-def task(site):
+def task(admin):
     """A task with an open round of one arm, which offers help."""
-    with Client(site.base) as owner:
-        owner.register("help-owner", "help-owner@example.org", PASSWORD)
-        operate(site.home, "user", "promote", "help-owner", "--admin")
-        owner.log_in("help-owner", PASSWORD)
-        owner.save_task(CONFIG)
-        owner.upload_contexts("helped", [{"values": {}}])
-        owner.open_round("helped", ["sentiment-ngram"], arms=[{"name": "with-help", "assistant": True}])
-        yield "helped"
+    admin.save_task(CONFIG)
+    admin.upload_contexts("helped", [{"values": {}}])
+    admin.open_round("helped", ["sentiment-ngram"], arms=[{"name": "with-help", "assistant": True}])
+    return "helped"
 
 
-def outcomes(site, task):
+def outcomes(admin, task):
     """What became of suggestions, by arm, as the owner reads it."""
-    with Client(site.base) as owner:
-        owner.log_in("help-owner", PASSWORD)
-        [line] = owner.request("GET", f"/tasks/{task}/rounds/1/arms")["assistance"]["items"]
-        return line["accepted"], line["edited"], line["ignored"]
+    [line] = admin.request("GET", f"/tasks/{task}/rounds/1/arms")["assistance"]["items"]
+    return line["accepted"], line["edited"], line["ignored"]
 
 
-def test_a_suggestion_is_used_taken_back_edited_and_sent(guest, site, task):
+def test_a_suggestion_is_used_taken_back_edited_and_sent(guest, admin, task):
     page = guest("helena").page
     page.goto(f"/tasks/{task}/create")
     field = page.get_by_label("Your sentence")
@@ -66,7 +58,7 @@ def test_a_suggestion_is_used_taken_back_edited_and_sent(guest, site, task):
     page.get_by_label("negative").check()
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#tries")).to_contain_text("Never.")
-    assert outcomes(site, task) == (0, 1, 0)
+    assert outcomes(admin, task) == (0, 1, 0)
 
 
 def test_a_suggestion_without_scripts(guest, task):

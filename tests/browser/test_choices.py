@@ -1,14 +1,10 @@
 """A task with every field type of one value or one list, in all five places: by keyboard alone, checked by another."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.running import operate
 from dynabench.client import Client
-from tests.browser.people import PASSWORD, WIDE, example_on, find_in_queue
+from tests.browser.people import WIDE, example_on, find_in_queue
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 from tests.every_field import GIVEN, config
@@ -17,16 +13,12 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def task(site: Any) -> Iterator[str]:
+def task(admin: Client) -> str:
     """The task with an open round."""
-    with Client(site.base) as owner:
-        owner.register("fields-owner", "fields-owner@example.org", PASSWORD)
-        operate(site.home, "user", "promote", "fields-owner", "--admin")
-        owner.log_in("fields-owner", PASSWORD)
-        owner.save_task(config("every-field"))
-        assert owner.upload_contexts("every-field", [{"values": GIVEN}])["created"] == 1
-        owner.open_round("every-field", ["sentiment-ngram"])
-        yield "every-field"
+    admin.save_task(config("every-field"))
+    assert admin.upload_contexts("every-field", [{"values": GIVEN}])["created"] == 1
+    admin.open_round("every-field", ["sentiment-ngram"])
+    return "every-field"
 
 
 def fill(page: Page, within: Locator, group: str) -> None:

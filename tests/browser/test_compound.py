@@ -1,16 +1,13 @@
 """Groups, labelled spans and comparisons from the first word to the vote, without a mouse; and without scripts."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.running import operate
 from dynabench.client import ApiError, Client
-from tests.browser.people import PASSWORD, PHONE, WIDE, example_on, find_in_queue
+from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_queue
 from tests.browser.test_keyboard import reach
 from tests.browser.test_looks import looks_well
 
@@ -26,16 +23,12 @@ CONTEXT = {
 
 
 @pytest.fixture(scope="module")
-def olga(site: SimpleNamespace) -> Iterator[Client]:
+def owner(admin: Client) -> Client:
     """The owner of the task, as a program."""
-    operate(site.home, "task", "create", str(Path(__file__).parent / "compound.yaml"))
-    with Client(site.base) as owner:
-        owner.register("olga", "olga@example.org", PASSWORD)
-        operate(site.home, "user", "promote", "olga", "--owner", TASK)
-        owner.log_in("olga", PASSWORD)
-        owner.upload_contexts(TASK, [{"values": CONTEXT}])
-        owner.open_round(TASK, ["sentiment-ngram"])
-        yield owner
+    admin.save_task((Path(__file__).parent / "compound.yaml").read_text(encoding="utf-8"))
+    admin.upload_contexts(TASK, [{"values": CONTEXT}])
+    admin.open_round(TASK, ["sentiment-ngram"])
+    return admin
 
 
 def press(page: Page, *keys: str) -> None:
@@ -138,7 +131,7 @@ def _stored(owner: Client, example: str) -> dict[str, Any]:
     return found
 
 
-def test_a_task_of_groups_spans_and_comparisons_is_played_by_keyboard(guest, olga):
+def test_a_task_of_groups_spans_and_comparisons_is_played_by_keyboard(guest, owner):
     ada = guest("ada")
     page = ada.page
     page.goto(f"/tasks/{TASK}/create?worker_id=beef42")
@@ -148,7 +141,7 @@ def test_a_task_of_groups_spans_and_comparisons_is_played_by_keyboard(guest, olg
     looks_well(page)
     page.set_viewport_size(WIDE)
     explain(page)
-    stored = _stored(olga, example_on(page))
+    stored = _stored(owner, example_on(page))
     assert stored["input"]["people"] == [
         {"name": "Ada Lovelace", "role": "official"},
         {"name": "Bob Moss", "role": "other", "which": "poet"},
@@ -163,26 +156,22 @@ def test_a_task_of_groups_spans_and_comparisons_is_played_by_keyboard(guest, olg
     correct(validator.page)
     looks_well(validator.page)
     validator.forgive("422")
-    [vote] = olga.request("GET", f"/tasks/{TASK}/rounds/1/links")["items"]
+    [vote] = owner.request("GET", f"/tasks/{TASK}/rounds/1/links")["items"]
     assert (vote["id"], vote["link"]) == (stored["id"], {"worker": "beef42"})
 
 
-def test_labels_are_drawn_with_a_finger_or_a_mouse(guest, olga):
+def test_labels_are_drawn_with_a_finger_or_a_mouse(guest, owner):
     page = guest("carla", viewport=PHONE, has_touch=True).page
     page.goto(f"/tasks/{TASK}/create")
     labels = page.locator("#answer-entities .span-word")
     page.get_by_role("radio", name="Place").click()
-    first, last = (labels.filter(has_text=word).first.bounding_box() for word in ("New", "York"))
-    page.mouse.move(first["x"] + 4, first["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(last["x"] + 4, last["y"] + 8, steps=4)
-    page.mouse.up()
+    draw_over(page, *(labels.filter(has_text=word).first for word in ("New", "York")))
     expect(page.locator(".labelled-list")).to_have_text("New York, Place Remove")
     labels.filter(has_text="York").first.tap()
     expect(page.locator(".labelled-list li")).to_have_count(0)
 
 
-def test_everything_can_be_sent_without_scripts(guest, olga):
+def test_everything_can_be_sent_without_scripts(guest, owner):
     page = guest("dora", java_script_enabled=False).page
     page.goto(f"/tasks/{TASK}/create")
     page.get_by_label("Your remark").fill("A fine bridge, if you do not have to cross it.")
@@ -196,13 +185,13 @@ def test_everything_can_be_sent_without_scripts(guest, olga):
     page.get_by_role("radio", name="Equally good").check()
     page.get_by_role("button", name="Ask the models").click()
     expect(page.locator("#answer-title")).to_be_visible()
-    [made] = [one for one in olga.examples(TASK, mine=False) if one["author"] == "dora"]
+    [made] = [one for one in owner.examples(TASK, mine=False) if one["author"] == "dora"]
     assert made["input"]["people"] == [{"name": "Ada Lovelace", "role": "resident"}]
     assert [span["text"] for span in made["answer"]["entities"]] == ["Ada Lovelace"]
     assert made["answer"]["better"]["choice"] == "tie"
 
 
-def test_a_link_that_the_task_cannot_take_is_refused(guest, olga):
+def test_a_link_that_the_task_cannot_take_is_refused(guest, owner):
     somebody = guest("emil")
     answer = somebody.page.goto(f"/tasks/{TASK}/create?worker_id=<script>")
     assert answer.status == 422

@@ -29,7 +29,7 @@ def draws(tmp_path_factory):
     studio = Studio(oils=Painter(refuses="forbidden"), pixels=Painter(form="JPEG"))
     for name in ("oils", "pixels"):
         folder(home / "models", name, studio.url, pictures=2, size="256x256")
-    with platform(home, private_endpoints="127.0.0.1") as base:
+    with platform(home, private_endpoints="127.0.0.1", answer_seconds="15") as base:
         db = Database(Settings(home=home).url)
         db.write(opened, TASK, home / "models", *MODELS)
         db.close()

@@ -1,12 +1,11 @@
 """Answers that people call wrong, from the create page to the verdict, with a real model."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.running import operate
+from dynabench.client import Client
 from tests.browser.people import PHONE
 from tests.browser.test_looks import looks_well
 
@@ -23,12 +22,10 @@ validate: {mode: judge, votes: 1, also_not_fooled: true}
 TEXT = "If you enjoy queueing, you will love this museum."
 
 
-def opened(home: Path, folder: Path, task: str, rule: str) -> None:
+def opened(admin: Client, task: str, rule: str) -> None:
     """A task under a rule, with a round against the shipped model."""
-    path = folder / f"{task}.yaml"
-    path.write_text(CONFIG.replace("TASK", task).replace("RULE", rule))
-    operate(home, "task", "create", str(path))
-    operate(home, "round", "open", task, "--target", "sentiment-ngram")
+    admin.save_task(CONFIG.replace("TASK", task).replace("RULE", rule))
+    admin.open_round(task, ["sentiment-ngram"])
 
 
 def write(page: Page, task: str) -> None:
@@ -40,8 +37,8 @@ def write(page: Page, task: str) -> None:
     box.press("Control+Enter")
 
 
-def test_an_author_judges_and_a_validator_confirms_by_keys(guest, site, tmp_path):
-    opened(site.home, tmp_path, "judged-author", "judged_by_annotator")
+def test_an_author_judges_and_a_validator_confirms_by_keys(guest, admin):
+    opened(admin, "judged-author", "judged_by_annotator")
     ada, bela = guest("ada").page, guest("bela", viewport=PHONE).page
     write(ada, "judged-author")
     expect(ada.get_by_role("heading", level=2, name="Is the model's answer wrong?")).to_be_focused()
@@ -66,8 +63,8 @@ def test_an_author_judges_and_a_validator_confirms_by_keys(guest, site, tmp_path
     expect(bela.locator(".last")).to_contain_text("verified")
 
 
-def test_a_verdict_says_whether_the_model_was_wrong(guest, site, tmp_path):
-    opened(site.home, tmp_path, "judged-others", "judged_by_validators")
+def test_a_verdict_says_whether_the_model_was_wrong(guest, admin):
+    opened(admin, "judged-others", "judged_by_validators")
     ada, bela = guest("ada").page, guest("bela").page
     write(ada, "judged-others")
     expect(ada.get_by_role("heading", name="Recorded. Others will say whether it is wrong.")).to_be_focused()
@@ -78,8 +75,8 @@ def test_a_verdict_says_whether_the_model_was_wrong(guest, site, tmp_path):
     expect(ada.locator(".try-state").first).to_contain_text("not fooled")
 
 
-def test_without_javascript_the_form_judges_too(guest, site, tmp_path):
-    opened(site.home, tmp_path, "judged-plain", "judged_by_annotator")
+def test_without_javascript_the_form_judges_too(guest, admin):
+    opened(admin, "judged-plain", "judged_by_annotator")
     page = guest("ada", java_script_enabled=False).page
     page.goto("/tasks/judged-plain/create")
     page.locator("#create-form").get_by_label("negative").check()

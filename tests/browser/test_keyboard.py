@@ -5,14 +5,14 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.people import PASSWORD, ask_the_models, example_on, something_fooling
+from tests.browser.people import PASSWORD, arrived, ask_the_models, example_on, something_fooling
 
 pytestmark = pytest.mark.browser
 
 
 def reach(page: Page, target: Locator, key: str = "Tab", most: int = 80) -> None:
     """Press the key until `target` has the focus, which must be visible."""
-    expect(target).to_be_visible()
+    arrived(target)
     for _ in range(most):
         if target.evaluate("element => element === document.activeElement"):
             return

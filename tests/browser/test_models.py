@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.people import PHONE
+from tests.browser.people import PHONE, arrived
 from tests.browser.test_looks import looks_well
 
 pytestmark = pytest.mark.browser
@@ -24,6 +24,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     expect(page.locator(".model-item")).to_have_count(2)
     looks_well(page)
     page.get_by_role("link", name="nli-minilm").click()
+    arrived(page.get_by_label("Premise"))
     page.evaluate("() => { window.stayed = true }")
     write(page)
     page.get_by_role("textbox", name="Hypothesis").press("Control+Enter")
@@ -45,6 +46,7 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     page.get_by_role("link", name="Compare with another").click()
     page.get_by_label("Second model").select_option("nli-ngram")
     page.get_by_role("button", name="Choose these").click()
+    arrived(page.get_by_role("button", name="Ask both"))
     write(page)
     page.get_by_role("button", name="Ask both").click()
     expect(page.locator(".said article")).to_have_count(2)

@@ -12,6 +12,7 @@ from tests.browser.people import (
     PHONE,
     Draft,
     ask_the_models,
+    draw_over,
     example_on,
     find_in_queue,
     something_fooling,
@@ -43,14 +44,7 @@ def look_closer(page: Page) -> None:
 def mark_words(page: Page, first: int, last: int) -> None:
     """Draw over words with the mouse."""
     words = page.locator("#explain .span-word")
-    words.nth(last).scroll_into_view_if_needed()
-    start, end = words.nth(first).bounding_box(), words.nth(last).bounding_box()
-    assert start
-    assert end
-    page.mouse.move(start["x"] + 3, start["y"] + start["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=5)
-    page.mouse.up()
+    draw_over(page, words.nth(first), words.nth(last))
 
 
 def explain(page: Page) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dynabench.client import Client
-from tests.browser.people import PHONE, WIDE, example_on, find_in_queue, strip
+from tests.browser.people import PHONE, WIDE, draw_over, example_on, find_in_queue, strip
 from tests.browser.test_looks import looks_well
 
 pytestmark = pytest.mark.browser
@@ -105,18 +105,11 @@ def test_an_answer_is_drawn_with_the_mouse_and_agrees_with_the_model(guest, visi
     page = guest("chen").page
     page.goto("/tasks/qa/create")
     said = what_it_says(page, visitor)[0]
-    boxes = page.locator(".span-passage .span-check")
-    spans = [tuple(map(int, (box.get_attribute("value") or "").split(":"))) for box in boxes.all()]
+    values = page.locator(".span-passage .span-check").evaluate_all("boxes => boxes.map((box) => box.value)")
+    spans = [tuple(map(int, value.split(":"))) for value in values]
     inside = [index for index, (start, end) in enumerate(spans) if start < said["end"] and said["start"] < end]
     labels = page.locator(".span-passage .span-word")
-    labels.nth(inside[0]).scroll_into_view_if_needed()
-    first, last = labels.nth(inside[0]).bounding_box(), labels.nth(inside[-1]).bounding_box()
-    assert first
-    assert last
-    page.mouse.move(first["x"] + 2, first["y"] + first["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(last["x"] + last["width"] - 2, last["y"] + last["height"] / 2, steps=6)
-    page.mouse.up()
+    draw_over(page, labels.nth(inside[0]), labels.nth(inside[-1]))
     expect(page.locator(".picked-text")).to_have_text(said["text"])
     page.get_by_role("textbox", name="Question").fill(QUESTION)
     page.get_by_role("button", name="Ask the models").click()

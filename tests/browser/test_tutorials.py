@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.people import Guest
+from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 from tests.browser.test_owner import owner
 
@@ -67,7 +67,7 @@ class Reader:
 
     def use(self, found: Locator, given: list[str]) -> None:
         """Press it, or give it what it takes."""
-        expect(found).to_be_visible()
+        arrived(found)
         if not given:
             found.click()
         elif found.evaluate("each => each.type") == "file":

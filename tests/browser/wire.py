@@ -33,7 +33,11 @@ class Wire:
         with suppress(OSError):
             while True:
                 near, _ = self._listening.accept()
-                far = socket.create_connection(("127.0.0.1", self._to))
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._to))
+                except OSError:  # the server takes nobody just now; whoever came finds the line dead and tries again
+                    near.close()
+                    continue
                 self._pairs.append((near, far))
                 threading.Thread(target=_both, args=(near, far), daemon=True).start()
 

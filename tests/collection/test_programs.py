@@ -2,6 +2,7 @@
 
 import pytest
 
+from dynabench.collection import programs
 from tests.collection.conftest import draw, send, written
 
 PROGRAM = {
@@ -88,8 +89,24 @@ def test_people_and_programs_stand_apart_and_are_compared(ada, bob, owner):
     assert row["queries_per_fooled"] == (12 if left else None)
     assert row["cost_per_validated"] is None
     assert found["mer"]["programs"]["value"] == left
-    people, programs, difference = (found["mer"][name]["value"] for name in ("people", "programs", "difference"))
-    assert difference == pytest.approx(people - programs)
+    people, theirs, difference = (found["mer"][name]["value"] for name in ("people", "programs", "difference"))
+    assert difference == pytest.approx(people - theirs)
+
+
+def test_a_large_board_is_counted_anew_only_when_its_figures_are_old(ada, monkeypatch):
+    monkeypatch.setattr(programs, "LARGE", 2)
+    monkeypatch.setattr(programs, "FRESH", float("inf"))
+
+    def examples():
+        return [row["examples"] for row in ada.get("/api/v1/tasks/nli/rounds/1/programs").json()["items"]]
+
+    counted = []
+    for number in range(3):
+        propose(ada, f"They are not here {number}.")
+        counted.append(examples())
+    assert counted == [[1], [2], [2]]
+    monkeypatch.setattr(programs, "FRESH", 0.0)
+    assert examples() == [3]
 
 
 def test_verified_examples_of_programs_qualify_nobody(ada, bob, owner):

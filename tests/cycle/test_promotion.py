@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from dynabench.cycle import telling
 from dynabench.cycle.lineage import generations
 from dynabench.cycle.plan import Promote
 from dynabench.cycle.promotion import Scored, decide, figure, statistic
-from dynabench.cycle.report import why
+from dynabench.cycle.report import Report
+from dynabench.language import said, speaking
 
 STILL = np.zeros(4)
 
@@ -18,6 +20,11 @@ def model(name, *values, caught=(), spread=0.0):
     share = found.mean() if len(found) else 0.0
     drawn = np.array([value + around for value in values])
     return Scored(name, np.array(values), drawn, found, share + around)
+
+
+def told(rule, found):
+    """What is said of a decision that was kept and read again."""
+    return telling.told(Report.model_validate(Report.of(rule, found).model_dump(mode="json"))).why
 
 
 def test_the_mean_over_rounds_counts_older_rounds_less():
@@ -51,8 +58,8 @@ def test_the_best_of_those_that_surely_gain_is_promoted_and_says_so():
     assert found.promoted == ("b",)
     assert found.level == pytest.approx(1 - 0.05 / 3)
     assert [each.lacks for each in found.candidates] == [(), (), ("gain", "mean")]
-    assert "b is promoted: it reaches 70.0 %" in why(rule, found)
-    assert "+20.0 points" in why(rule, found)
+    assert "b is promoted: it reaches 70.0 %" in told(rule, found)
+    assert "+20.0 points" in told(rule, found)
     both = decide(Promote(by="recency", most=2), [model("old@1", 0.5)], [model("a", 0.6), model("b", 0.7)])
     assert both.promoted == ("b", "a")
 
@@ -61,12 +68,12 @@ def test_ties_and_gains_that_may_be_chance_keep_the_present_target():
     rule, old = Promote(by="recency"), model("old@1", 0.5, 0.5)
     tied = decide(rule, [old], [model("a", 0.4, 0.6)])
     assert (tied.promoted, tied.candidates[0].lacks) == ((), ("gain",))
-    assert why(rule, tied).startswith("The present targets stay.")
+    assert told(rule, tied).startswith("The present targets stay.")
     unsure = decide(rule, [old], [model("a", 0.52, 0.52, spread=0.1)])
     assert (unsure.promoted, unsure.candidates[0].lacks) == ((), ("sure",))
-    assert "whose interval does not lie above 0" in why(rule, unsure)
+    assert "whose interval does not lie above 0" in told(rule, unsure)
     assert decide(Promote(surely=False), [old], [model("a", 0.52, 0.52, spread=0.1)]).promoted == ("a",)
-    assert "no candidate could be compared" in why(rule, decide(rule, [old], []))
+    assert "no candidate could be compared" in told(rule, decide(rule, [old], []))
 
 
 def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
@@ -75,8 +82,23 @@ def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
     contrary = model("contrary", 0.5, caught=[True] * 4)
     found = decide(rule, [old], [contrary])
     assert (found.promoted, found.candidates[0].lacks) == ((), ("mean",))
-    assert "it may lose 2 at most" in why(rule, found)
+    assert "it may lose 2 at most" in told(rule, found)
     assert decide(Promote(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
+
+
+def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():
+    rule = Promote(by="recency")
+    found = decide(rule, [model("old@1", 0.5, 0.5)], [model("a", 0.7, 0.7)])
+    kept = Report.of(rule, found, excluded={"b": "unscored", "c": "Out of memory."})
+    assert kept.why == ""
+    shown = telling.told(kept)
+    assert shown.excluded["b"].startswith("It was not scored on all rounds")
+    assert shown.excluded["c"] == "Out of memory."
+    with speaking("es"):
+        assert said(shown.why) != shown.why
+        assert said(shown.excluded["b"]) != shown.excluded["b"]
+    assert "no release has a public test part" in telling.told(Report.of(rule)).why
+    assert telling.told(Report(why="Because.")).why == "Because."
 
 
 def test_candidates_have_to_beat_the_best_of_several_targets():

@@ -90,9 +90,14 @@ def test_a_turn_is_foreseen_begun_paused_and_resumed(films, olga, settings, pers
     keeping.tidy(films, settings)
 
 
-def test_a_promotion_is_taken_back(films, olga, settings):
+def test_a_promotion_is_taken_back(films, olga, browser, settings):
     made = done(films, settings)
     assert numbers(films) == [(1, "closed"), (2, "open")]
+    mine = browser()
+    mine.log_in("olga")
+    page = mine.get(f"{PAGE}/{made}").text
+    assert "This opens a new round with the targets of before and closes round 2" in page
+    assert "Because." in page, "a report of an earlier version, without its rule, keeps its words"
     found = olga.post(f"{API}/{made}/undo").json()
     assert (found["state"], found["next"], found["back"]) == ("undone", 2, 3)
     assert numbers(films) == [(1, "closed"), (2, "closed"), (3, "open")]

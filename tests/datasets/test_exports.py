@@ -21,7 +21,7 @@ from dynabench.datasets.rows import COLUMNS, Row, pseudonym
 from dynabench.datasets.shapes import guarded, unguarded
 from dynabench.rounds.tables import Round
 from tests.datasets import world as made
-from tests.datasets.world import export, looked_at, rows, said, written
+from tests.datasets.world import export, looked_at, proposed, rows, said, written
 
 
 def test_a_row_tells_how_an_example_came_about_and_what_came_of_it(world, settings):
@@ -53,6 +53,19 @@ def test_what_became_of_suggestions_goes_out_and_comes_back(world, settings, for
     values = {"shown": 3, "outcome": "edited", "distance": 2, "provider": "model", "model": "m", "version": "1"}
     values["text"] = 'It is "dry",\nthey say.'
     world.db.write(lambda session: session.add(Assistance(example_id=key, **values)))
+    assert read_back(world, settings, form).assistance.model_dump() == values
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_which_program_wrote_goes_out_and_comes_back(world, settings, form):
+    key = written(world, world.person(), "It is dry.", source="program")
+    proposed(world, key)
+    found = read_back(world, settings, form).program
+    assert found.model_dump() == {"name": 'Swap, "words"', "version": "2.1", "queries": 40, "cost": 0.1}
+
+
+def read_back(world, settings, form):
+    """The first row of an export, as an import reads it."""
     content = export(world.db, settings, form, attributions=False)
     if form == "zip":
         content = zipfile.ZipFile(io.BytesIO(content)).read("rows.jsonl")
@@ -61,8 +74,8 @@ def test_what_became_of_suggestions_goes_out_and_comes_back(world, settings, for
     elif form == "parquet":
         found = pq.read_table(io.BytesIO(content)).to_pylist()[0]
     else:
-        found = json.loads(content)
-    assert own.row(found).assistance.model_dump() == values
+        found = json.loads(content.splitlines()[0])
+    return own.row(found)
 
 
 def test_retracted_and_hidden_examples_and_undone_votes_stay_out(world, settings):

@@ -22,7 +22,7 @@ from dynabench.migrations import metadata
 from dynabench.rounds.tables import Round
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.reindex import reindex
-from tests.datasets.world import bring, export, fresh, looked_at, rows, said, written
+from tests.datasets.world import bring, export, fresh, looked_at, proposed, rows, said, written
 from tests.furnished import in_memory
 from tests.validation.world import World
 
@@ -55,6 +55,8 @@ def play(world, steps, arms):
                 arm = arms[which % len(arms)] if arms else ""
                 how = {"fooled": flag, "source": SOURCES[which % 4], "attempt": which + 1, "arm": arm}
                 keys.append(written(world, people[who], clean["hypothesis"], **how))
+                if how["source"] == "program":
+                    proposed(world, keys[-1], text[:60].strip() or "swap", queries=which, cost=which / 3)
             elif act == "perturb":
                 keys.append(written(world, people[who], f"perturbed {which}", made_from=key, edit_distance=which))
             elif key is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Handout, StoredAttribution
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS
@@ -38,6 +39,17 @@ def written(world: World, author: Any, text: str, **columns: Any) -> int:
 
     world.db.write(hand_out)
     return example
+
+
+def proposed(world: World, example: int, name: str = 'Swap, "words"', queries: int = 40, cost: float = 0.1) -> None:
+    """A program wrote the example."""
+
+    def note(session: Session) -> None:
+        of = session.get_one(Example, example).round_id
+        values = {"name": name, "version": "2.1", "queries": queries, "cost": cost, "facts": {}}
+        session.add(Proposed(example_id=example, round_id=of, **values))
+
+    world.db.write(note)
 
 
 def said(world: World, example: int, values: dict[str, Any]) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from dynabench.rounds import service
 from dynabench.settings import Settings
 from dynabench.tasks import builtin
 from tests.conftest import Caller
+from tests.forked import Forked
 
 
 class Worker:
@@ -28,12 +27,10 @@ class Worker:
             "DYNABENCH_SECRET": settings.secret,
         }
         self.log = log
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Forked | None = None
 
     def start(self) -> None:
-        with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "dynabench", "worker"]
-            self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
+        self.process = Forked(["worker"], self.env, self.log)
 
     def end(self, how: int = signal.SIGKILL, seconds: float = 60) -> int:
         """Send a signal and wait for the end; the exit status."""

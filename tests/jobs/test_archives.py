@@ -3,7 +3,7 @@
 import pytest
 
 from tests.archives.packing import alike
-from tests.jobs.conftest import until, upload
+from tests.jobs.conftest import ended, until, upload
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 
@@ -20,9 +20,9 @@ def done(caller, job):
 def test_a_task_is_packed_brought_in_and_cloned_though_the_worker_dies(worker, owner, client, tmp_path):
     client.app.state.settings.new_tasks = "free"
     rows = b"".join(b'{"premise": "Number %d."}\n' % number for number in range(2000))
-    upload(owner, "rows.jsonl", rows)
+    brought = upload(owner, "rows.jsonl", rows)
     worker.start()
-    until(lambda: len(owner.get("/api/v1/tasks/nli/contexts").json()["items"]) == 50)
+    ended(owner, brought)
     packed = owner.post("/api/v1/tasks/nli/archives", json={}).json()["id"]
     assert done(owner, packed)["result"]["rows"]["contexts"] == 2000
     archive = owner.get(f"/api/v1/archives/{packed}/file").content

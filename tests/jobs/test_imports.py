@@ -15,7 +15,7 @@ from tests.conftest import KINDS
 from tests.jobs.conftest import FILES, ended, until, upload
 
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-MANY = 60_000
+MANY = 30_000
 JSONL = "\n".join(
     [
         json.dumps({"values": {"premise": "It rains."}, "tag": "weather"}),

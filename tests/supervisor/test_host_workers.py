@@ -38,9 +38,9 @@ class Running:
 
     def http(self, **how):
         if not self.url.startswith("unix:"):
-            return httpx2.Client(base_url=self.url, timeout=10, **how)
+            return httpx2.Client(base_url=self.url, timeout=60, **how)
         transport = httpx2.HTTPTransport(uds=self.url.removeprefix("unix:"))
-        return httpx2.Client(transport=transport, base_url="http://host", timeout=10, **how)
+        return httpx2.Client(transport=transport, base_url="http://host", timeout=60, **how)
 
     def workers(self):
         found = psutil.Process(self.process.pid).children()
@@ -63,7 +63,7 @@ class Running:
     def stop(self):
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(60)
         finally:
             self.process.kill()
             self.process.wait()
@@ -147,7 +147,7 @@ def test_a_host_that_ends_leaves_no_worker_and_no_socket(run):
         children = [child.pid for child in running.workers()]
         folder = running.sockets()
         getattr(running.process, end)()
-        running.process.wait(20)
+        running.process.wait(60)
         until(lambda children=children: not any(alive(pid) for pid in children))
         assert end == "kill" or not folder.exists()
         shutil.rmtree(folder, ignore_errors=True)
@@ -194,14 +194,14 @@ def test_over_tcp_the_token_is_demanded_and_figures_and_health_are_open(run):
 @pytest.mark.parametrize("url", ["http://0.0.0.0:8600", "http://[::]:8600", "http://models.example.org:8600"])
 def test_without_a_token_no_other_machine_is_answered(run, tmp_path, url):
     running = run(url=url)
-    assert running.process.wait(30) == 1
+    assert running.process.wait(120) == 1
     assert "DYNABENCH_HOST_TOKEN" in (tmp_path / "host.log").read_text()
 
 
 @pytest.mark.parametrize(("option", "value"), [("--memory", "lots"), ("--url", "https://127.0.0.1:8600")])
 def test_an_option_that_cannot_be_is_told(run, tmp_path, option, value):
     running = run(option, value)
-    assert running.process.wait(30) == 1
+    assert running.process.wait(120) == 1
     told = (tmp_path / "host.log").read_text()
     assert value in told
     assert "Traceback" not in told

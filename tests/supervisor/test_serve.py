@@ -11,7 +11,7 @@ import pytest
 def serve(home, *arguments, **settings):
     env = os.environ | {"DYNABENCH_HOME": str(home)} | settings
     command = [sys.executable, "-m", "dynabench", "serve", *arguments]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
 
 
 def test_a_taken_port_is_named_with_what_to_do(tmp_path):

@@ -30,13 +30,13 @@ def test_a_web_process_that_is_killed_is_started_again_and_the_others_serve(tmp_
             os.kill(victim, signal.SIGKILL)
             until(lambda victim=victim: not alive(victim))
             for _ in range(20):  # new connections each: a kept one may have been the victim's
-                assert httpx2.get(f"{address}/healthz", timeout=20, trust_env=False).status_code == 200
+                assert httpx2.get(f"{address}/healthz", timeout=60, trust_env=False).status_code == 200
             until(lambda path=path, victim=victim: webs(tmp_path).get(path, victim) != victim)
         account = {"username": "ada", "email": "ada@example.org", "password": "a long enough passphrase"}
-        assert httpx2.post(f"{address}/api/v1/accounts", json=account, timeout=20).status_code == 201
+        assert httpx2.post(f"{address}/api/v1/accounts", json=account, timeout=60).status_code == 201
         login = {"username": "ada", "password": account["password"]}
         for _ in range(6):
-            assert httpx2.post(f"{address}/api/v1/tokens", json=login, timeout=20).status_code == 201
+            assert httpx2.post(f"{address}/api/v1/tokens", json=login, timeout=60).status_code == 201
     until(lambda: not webs(tmp_path))
     with pytest.raises(httpx2.ConnectError):
         httpx2.get(f"{address}/healthz", trust_env=False)

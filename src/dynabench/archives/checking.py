@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.archives import files, layout
+from dynabench.archives import datasets, files, layout
 from dynabench.archives.layout import Collected, Given, Seeded, Version
 from dynabench.archives.reading import Archive, Told, refuse
 from dynabench.collection.tables import Example
@@ -60,6 +60,7 @@ def check(db: Database, settings: Settings, archive: Archive, id: str, told: Tol
                     )
                 )
         taken = taken or db.read(_taken, [row.uid for row in read])
+    datasets.check(archive, told)
     files.check(settings, archive, told)
     return Checked(configs, rounds, taken)
 

@@ -7,7 +7,7 @@ from typing import IO
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.archives import checking, files, reading, storing, writing
+from dynabench.archives import checking, datasets, files, reading, storing, writing
 from dynabench.archives.layout import Manifest
 from dynabench.archives.reading import Told
 from dynabench.datasets.imports.state import State
@@ -39,13 +39,15 @@ def bring(
     with reading.opened(path) as archive:
         checked = checking.check(db, settings, archive, id, told)
 
-        def begin(session: Session) -> dict[str, int]:
+        def begin(session: Session) -> tuple[dict[str, int], int | None]:
             person: Person | None = people.named(session, owner) if owner else None
-            return storing.begin(session, person, id, checked, archive.manifest.task)
+            return storing.begin(session, person, id, checked, archive.manifest.task), person.id if person else None
 
-        state = State(rounds=db.write(begin))
+        known, person_id = db.write(begin)
+        state = State(rounds=known)
         made = Imported(archive.manifest)
         kept = files.store(db, settings, archive, id, None, told)
+        made.refused += datasets.store(db, settings, archive, id, person_id, kept, told)
         for batch in storing.cut(archive, kept, told):
             bad = db.write(storing.store, settings, id, batch, state, checked.taken)
             made.refused += [(batch.part, number, message) for number, message in bad]

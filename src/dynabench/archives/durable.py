@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.archives import checking, files, layout, reading, storing, writing
+from dynabench.archives import checking, datasets, files, layout, reading, storing, writing
 from dynabench.archives.service import file_of
 from dynabench.archives.storing import Batch
 from dynabench.datasets.imports.state import State
@@ -111,6 +111,25 @@ def store_files(file: str, id: str) -> dict[str, str]:
         return files.store(jobs.database(), get_settings(), archive, id, None, lambda _: None)
 
 
+def _left_out(session: Session, job_id: str, left: list[datasets.Left]) -> None:
+    job = session.get_one(jobs.Job, job_id, with_for_update=True)
+    done = dict(job.done or {})
+    state = State(**done["state"])
+    for file, _number, why in left:
+        state.note(f"{file}: {why}")
+    job.done = done | {"failed": done.get("failed", 0) + len(left), "state": vars(state)}
+
+
+@DBOS.step(name="import_task.datasets", retries_allowed=True)
+def store_datasets(job_id: str, file: str, id: str, kept: dict[str, str]) -> None:
+    """Store the datasets; rows that the config refuses are counted, by reason."""
+    db = jobs.database()
+    by = db.read(lambda session: session.get_one(jobs.Job, job_id).person_id)
+    with reading.opened(Path(file)) as archive:
+        if left := datasets.store(db, get_settings(), archive, id, by, kept):
+            db.write(_left_out, job_id, left)
+
+
 def _store(session: Session, settings: Settings, job_id: str, number: int, batch: Batch) -> None:
     job = session.get_one(jobs.Job, job_id, with_for_update=True)
     done = dict(job.done or {})
@@ -173,6 +192,7 @@ def _bring(job_id: str, path: Path, id: str) -> dict[str, Any]:
         return finish(job_id, {})
     total = begin(job_id, str(path), id)
     kept = store_files(str(path), id)
+    store_datasets(job_id, str(path), id, kept)
     read = total
     with reading.opened(path) as archive:
 

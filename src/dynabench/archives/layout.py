@@ -10,16 +10,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from dynabench.datasets.library_schemas import Settled
 from dynabench.datasets.rows import Moment
+from dynabench.datasets.tables import NAME
 from dynabench.rounds.plan import Plan
 
 FORMAT = "dynabench-task"
 MANIFEST, TASK, VERSIONS = "manifest.json", "task.yaml", "versions.jsonl"
 ROUNDS, CONTEXTS, SEEDS, EXAMPLES = "rounds.jsonl", "contexts.jsonl", "seeds.jsonl", "examples.jsonl"
-LISTS = (VERSIONS, ROUNDS, CONTEXTS, SEEDS, EXAMPLES)
+DATASETS = "datasets.jsonl"
+LISTS = (VERSIONS, ROUNDS, CONTEXTS, SEEDS, EXAMPLES, DATASETS)
+DATA = re.compile(rf"datasets/{NAME[1:-1]}\.jsonl")
 CONFIG = re.compile(r"versions/\d{4}\.yaml")
 MEDIA = re.compile(r"media/([0-9a-f]{64})")
-MOST_VERSIONS, MOST_ROUNDS, MOST_MEDIA = 1_000, 1_000, 18_000
+MOST_VERSIONS, MOST_ROUNDS, MOST_MEDIA, MOST_DATASETS = 1_000, 1_000, 18_000, 500
+MOST_FILES = MOST_VERSIONS + MOST_MEDIA + MOST_DATASETS + 10
 MOST_BYTES = 8 * 1024**3
 """Of all files, unpacked."""
 MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 8 * 1024**2, 400_000, 8 * 1024**2
@@ -29,6 +34,11 @@ MOST_MANIFEST, MOST_CONFIG, MOST_LINE = 8 * 1024**2, 400_000, 8 * 1024**2
 def media_file(digest: str) -> str:
     """Where a file that rows show stands."""
     return f"media/{digest}"
+
+
+def data_file(name: str) -> str:
+    """Where the rows of a dataset stand."""
+    return f"datasets/{name}.jsonl"
 
 
 def config_file(number: int) -> str:
@@ -55,7 +65,8 @@ class File(Part):
         shown = MEDIA.fullmatch(self.name)
         if shown and shown[1] != self.sha256:
             raise ValueError("a file that rows show is called by its SHA-256")
-        if self.name not in (TASK, *LISTS) and not shown and not CONFIG.fullmatch(self.name):
+        many = (CONFIG, DATA)
+        if self.name not in (TASK, *LISTS) and not shown and not any(each.fullmatch(self.name) for each in many):
             raise ValueError("an archive has no such file")
         return self
 
@@ -67,7 +78,7 @@ class Manifest(Part):
     version: Literal[1]
     task: Annotated[str, Field(max_length=60)]
     name: Annotated[str, Field(max_length=1000)]
-    files: Annotated[list[File], Field(max_length=MOST_VERSIONS + MOST_MEDIA + 10)]
+    files: Annotated[list[File], Field(max_length=MOST_FILES)]
 
     @model_validator(mode="after")
     def _whole(self) -> "Manifest":
@@ -141,3 +152,22 @@ class Seeded(Part):
     input: dict[str, Any]
     answer: dict[str, Any] | None = None
     tag: Annotated[str, Field(max_length=100)] = ""
+
+
+class Tested(Settled):
+    """A public dataset; its rows, `Row`, are a file of their own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(pattern=NAME)]
+    visibility: Literal["public"] = "public"
+    retired: bool = False
+
+
+class Row(Part):
+    """A row of a dataset, as its files have it."""
+
+    uid: str
+    inputs: dict[str, Any]
+    answers: list[dict[str, Any]]
+    tags: list[str] = []

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from dynabench import errors
 from dynabench.archives import layout
-from dynabench.archives.layout import File, Manifest, Part
+from dynabench.archives.layout import File, Manifest
 from dynabench.datasets import rows
 from dynabench.language import _
 from dynabench.models import zips
@@ -21,7 +21,7 @@ from dynabench.models import zips
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 PIECE = 1024**2
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=BaseModel)
 Told = Callable[[int], object]
 """Called with how many bytes, unpacked, are read."""
 
@@ -36,7 +36,7 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         try:
-            zips.look_at_end(file, layout.MOST_VERSIONS + layout.MOST_MEDIA + 10)
+            zips.look_at_end(file, layout.MOST_FILES)
             self.zip = zipfile.ZipFile(file)
         except BROKEN as problem:
             raise refuse(_("This is no archive of a task: %(value)s.", value=str(problem)[:200])) from None

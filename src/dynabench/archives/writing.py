@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from dynabench.archives import files, layout
+from dynabench.archives import datasets, files, layout
 from dynabench.archives.layout import File, Manifest
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
@@ -38,6 +38,7 @@ class Plan:
     rounds: list[dict[str, Any]]
     scope: Scope | None
     expected: int
+    datasets: dict[str, tuple[dict[str, Any], str]]  # what is told of each by name, and the digest of its rows
 
 
 def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
@@ -51,7 +52,8 @@ def plan(session: Session, task_id: str, *, examples: bool = True) -> Plan:
     rounds = [round_document(each, numbers) for each in scope.rounds] if examples else []
     name = service.config_of(session, found[0].id).name
     expected = scopes.expected(session, scope) if examples else 0
-    return Plan(task_id, name, kept, rounds, scope if examples else None, expected)
+    tested = datasets.public(session, task_id) if examples else {}
+    return Plan(task_id, name, kept, rounds, scope if examples else None, expected, tested)
 
 
 HERE_ALONE = {"opens_at": None, "closes_at": None, "contexts": "all"}
@@ -112,6 +114,9 @@ def write(db: Database, settings: Settings, what: Plan, file: IO[bytes], told: T
         writer.add(layout.CONTEXTS, files.noted(lines(_contexts(db, what.task)), shown), counted=True)
         writer.add(layout.SEEDS, files.noted(lines(_seeds(db, what.task)), shown), counted=True)
         writer.add(layout.EXAMPLES, files.noted(_examples(db, settings, what, told), shown), counted=True)
+        writer.add(layout.DATASETS, lines(told for told, _ in what.datasets.values()), counted=True)
+        for name, parts in datasets.contents(settings, what.datasets):
+            writer.add(name, files.noted(parts, shown), counted=True)
         for name, content in files.contents(settings, shown):
             writer.add(name, [content])
         return writer.finish(what.task, what.name)

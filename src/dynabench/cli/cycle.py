@@ -109,7 +109,7 @@ def undo(
     with database() as db:
         found = _one(db, task, turn)
         if not yes:
-            typer.confirm(f"Close round {found.next} and go on with {', '.join(found.present)}?", abort=True)
+            typer.confirm(f"Close round {found.next} and open a new one with {', '.join(found.present)}?", abort=True)
         made = db.write(lambda session: opening.undo(session, get_settings(), None, task, found.id).id)
         _tell(_one(db, task, made), as_json)
 

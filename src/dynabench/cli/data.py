@@ -1,6 +1,7 @@
 """`dynabench import`: examples, contexts or seeds from a file, a dataset's folder or the hub."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,17 +55,11 @@ def import_(
                 each = files.rows(db, get_settings(), task, None, sent, Path(place) / "rows.jsonl")
             bar = progress.add_task(each.name, total=each.stat().st_size)
             plan = batches.plan_for(each, each.name, into, form, document)
-
-            def told(at: int, bar: TaskID = bar) -> None:
-                progress.update(bar, completed=at)
-
-            state, bad = direct.run(db, get_settings(), task, each, plan, told)
+            state, bad = direct.run(db, get_settings(), task, each, plan, partial(_update, progress, bar))
             total = _sum(total, state)
             refused += [_bad(each, one) for one in bad]
-    for one in refused if not as_json else []:
-        typer.echo(f"{one['file']}:{one['row']}: {one['message']}", err=True)
-    for note, times in total.notes.items() if not as_json else []:
-        typer.echo(f"{note}: {times}", err=True)
+    if not as_json:
+        _warn(refused, total.notes)
     counts: dict[str, Any] = {"created": total.created, "duplicates": total.duplicates}
     text = f"{total.created} new, {total.duplicates} known already, {len(refused)} left out."
     say(as_json, counts | {"notes": total.notes, "errors": refused}, text)
@@ -88,6 +83,17 @@ def _file(path: Path) -> Path:
     if not path.is_file():
         raise errors.Invalid({"source": f"There is no file or folder {path}; a dataset of the hub is hub:ID."})
     return path
+
+
+def _update(progress: Progress, bar: TaskID, at: int) -> None:
+    progress.update(bar, completed=at)
+
+
+def _warn(refused: list[dict[str, Any]], notes: dict[str, int]) -> None:
+    for one in refused:
+        typer.echo(f"{one['file']}:{one['row']}: {one['message']}", err=True)
+    for note, times in notes.items():
+        typer.echo(f"{note}: {times}", err=True)
 
 
 def _bad(file: Path, one: "Refused") -> dict[str, Any]:

@@ -103,9 +103,8 @@ def run_evaluation(
 
     Without --model the data has a column for each of the module's: prediction and reference, say, or as --column tells.
     """
-    from dynabench.cli.evaluation import report, running
+    from dynabench.cli.evaluation import running
 
-    quiet = json_file is not None and str(json_file) == "-"
     try:
         chosen = running.Run(
             data=data,
@@ -127,7 +126,7 @@ def run_evaluation(
     except ValueError as error:
         typer.echo(f"Cannot evaluate: {error}", err=True)
         raise typer.Exit(1) from None
-    _tell(found, quiet, json_file, html_file, report)
+    _tell(found, json_file, html_file)
 
 
 @app.command("verify")
@@ -176,8 +175,11 @@ def new_key(as_json: AsJson = False) -> None:
     typer.echo(json.dumps({"key": key}) if as_json else f"records are signed from now on with {key}")
 
 
-def _tell(found: Any, quiet: bool, json_file: Path | None, html_file: Path | None, report: Any) -> None:
+def _tell(found: Any, json_file: Path | None, html_file: Path | None) -> None:
     """Print and write what was found."""
+    from dynabench.cli.evaluation import report
+
+    quiet = json_file is not None and str(json_file) == "-"
     if quiet:
         typer.echo(json.dumps(found.document(), indent=2, allow_nan=False))
     else:

@@ -3,14 +3,17 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from dynabench.cli.operator import database
 from dynabench.settings import get_settings
+
+if TYPE_CHECKING:
+    from dynabench.datasets.exports import Pages
 
 app = typer.Typer(help="Write a task's examples to a file.")
 
@@ -48,25 +51,23 @@ def export(
         what = db.read(scopes.scope, None, task, number, attributions=attributions)
         what = replace(what, files=Store.of(get_settings()))
         bar = progress.add_task(f"Examples of {task}", total=db.read(scopes.expected, what))
-        written = 0
-
-        def counted() -> "exports.Pages":
-            nonlocal written
-            for page in exports.records(db, get_settings(), what):
-                yield page
-                written += len(page)
-                progress.update(bar, completed=written)
-
-        parts = FORMATS[kind].write(counted(), what)
+        parts = FORMATS[kind].write(_counted(exports.records(db, get_settings(), what), progress, bar), what)
         parts = gzipped(parts) if output and output.suffix.lower() == ".gz" else parts
         with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
             for part in parts:
                 file.write(part)
             file.flush()
+        written = int(progress.tasks[bar].completed)
     told = {"task": task, "rows": written, "format": kind, "file": str(output) if output else None}
     text = f"{written} rows of {task} in {output}."
     if as_json or output is not None:
         typer.echo(json.dumps(told) if as_json else text, err=True)
+
+
+def _counted(pages: "Pages", progress: Progress, bar: TaskID) -> "Pages":
+    for page in pages:
+        yield page
+        progress.advance(bar, len(page))
 
 
 def _kind_of(output: Path | None) -> str:

@@ -1,6 +1,7 @@
 """`dynabench adversary run` and `import`: programs at the door of a platform."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,9 @@ from dynabench.cli.operator import AsJson, bar, refusals, say
 
 if TYPE_CHECKING:
     from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.running import Step
+    from dynabench.adversaries.proposing import Adversary
+    from dynabench.adversaries.running import Plan, Step
+    from dynabench.adversaries.site import Site
 
 Server = Annotated[str, typer.Option("--url", envvar="DYNABENCH_URL", help="The platform's address.")]
 Token = Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.", show_default=False)]
@@ -88,7 +91,6 @@ def run(
     from dynabench.adversaries import known, running
     from dynabench.adversaries import texts as files
     from dynabench.adversaries.journal import Journal
-    from dynabench.adversaries.language_model import SHOTS, Informed
     from dynabench.adversaries.proposing import Budget
     from dynabench.adversaries.site import Site
     from dynabench.client import Client
@@ -96,11 +98,9 @@ def run(
     with refusals(), Client(url, token, timeout=120) as client, ExitStack() as stack:
         allowed(token, dry_run)
         adversary = known.make(with_, **options(option))
-        if callable(close := getattr(adversary, "close", None)):
-            stack.callback(close)
+        stack.callback(getattr(adversary, "close", lambda: None))
         site = Site(client, task)
-        if isinstance(adversary, Informed):
-            adversary.inform(site.told, site.successes(SHOTS) if token else ())
+        _inform(adversary, site, signed_in=bool(token))
         about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
         noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
         plan = running.Plan(
@@ -111,14 +111,30 @@ def run(
             dry=dry_run,
             texts=files.read(texts, site.inputs, site.contexts, site.answers) if texts else (),
         )
-        steps = []
         with bar(f"{adversary.name} on {task}", as_json) as tell:
-            tell(noted.done, contexts)
-            for step in running.run(site, adversary, noted, plan, _local(model)):
-                steps.append(step)
-                tell(noted.done if not dry_run else len(steps), contexts)
+            steps = _watched(running.run(site, adversary, noted, plan, _local(model)), noted, plan, tell)
     answer = about | _told(noted, steps, dry_run)
     say(as_json, answer, _said(answer, dry_run))
+
+
+def _inform(adversary: "Adversary", site: "Site", signed_in: bool) -> None:
+    """Tell an adversary that asks for it of the task, and of what fooled before."""
+    from dynabench.adversaries.language_model import SHOTS, Informed
+
+    if isinstance(adversary, Informed):
+        adversary.inform(site.told, site.successes(SHOTS) if signed_in else ())
+
+
+def _watched(
+    steps: "Iterator[Step]", noted: "Journal", plan: "Plan", tell: Callable[[int, int], object]
+) -> "list[Step]":
+    """All steps, each told as it is done."""
+    done: list[Step] = []
+    tell(noted.done, plan.contexts)
+    for step in steps:
+        done.append(step)
+        tell(len(done) if plan.dry else noted.done, plan.contexts)
+    return done
 
 
 def _told(noted: "Journal", steps: "list[Step]", dry: bool) -> dict[str, Any]:

@@ -10,11 +10,8 @@ Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\s\x00-\x1
 Told = Annotated[str, Field(max_length=500)] | bool | int | Annotated[float, Field(allow_inf_nan=False)] | None
 
 
-class ProgramIn(BaseModel):
-    """The program that proposes an example, and what the example took it: `queries` to models, and `cost` in dollars.
-
-    `facts` are what else it tells, such as `similarity` or `strategy`.
-    """
+class Program(BaseModel):
+    """The program that wrote an example, and what the example took it: `queries` to models, and `cost` in dollars."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -22,6 +19,11 @@ class ProgramIn(BaseModel):
     version: Name = "0"
     queries: int = Field(0, ge=0, le=10**9)
     cost: float = Field(0.0, ge=0, le=10**6, allow_inf_nan=False)
+
+
+class ProgramIn(Program):
+    """The program that proposes an example; `facts` are what else it tells, such as `similarity` or `strategy`."""
+
     facts: dict[Annotated[str, Field(max_length=60)], Told | Annotated[list[Told], Field(max_length=50)]] = Field(
         {}, max_length=20
     )

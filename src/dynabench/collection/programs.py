@@ -1,8 +1,10 @@
 """Programs that propose examples in a round: what each brought and what that took, and how they do beside people."""
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
@@ -19,6 +21,7 @@ from dynabench.stats.rates import UNKNOWN, Rate, difference
 from dynabench.stats.verdict import Verdict
 
 COUNTS = ("examples", "fooled", "validated", "resolved", "unknown")
+LARGE, FRESH = 5_000, 5.0  # examples from which on figures are kept, and for how many seconds
 MOST = 200  # programs that a board shows: whoever sends examples names them
 
 
@@ -67,7 +70,18 @@ class Board:
 
 
 def board(session: Session, of: Round) -> Board:
-    """What programs brought to a round: reads each of their examples once, a standing for each, and the tallies.
+    """What programs brought to a round; of `LARGE` or more examples the figures are up to `FRESH` seconds old."""
+    kept = _kept.setdefault(session.get_bind(), {})
+    if of.id in kept and time.monotonic() - kept[of.id][0] < FRESH:
+        return kept[of.id][1]
+    found = _board(session, of)
+    if sum(line.counts.examples for line in found.lines) >= LARGE:
+        kept[of.id] = (time.monotonic(), found)
+    return found
+
+
+def _board(session: Session, of: Round) -> Board:
+    """Reads each of the programs' examples once with its standing, and the tallies.
 
     Arms in which no model is asked are left out. Best is most validated fooling examples, then most fooling ones, then
     fewest examples.
@@ -80,6 +94,7 @@ def board(session: Session, of: Round) -> Board:
     return Board(lines, _compared(people.mer, programs.mer), _compared(people.vmer, programs.vmer))
 
 
+_kept: WeakKeyDictionary[Any, dict[int, tuple[float, Board]]] = WeakKeyDictionary()  # by database and round
 _NOBODY = ErrorRates(UNKNOWN, UNKNOWN, UNKNOWN)
 
 
@@ -129,7 +144,8 @@ def _rate(rate: Rate) -> RateOut:
 
 
 def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:
-    """Sums by program and version: one range of the index of rounds, two probes for each example."""
+    """Sums by program and version: one range of the index of rounds, a probe for each example, two where arms are left
+    out."""
 
     def count(condition: Any) -> Any:
         return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
@@ -142,15 +158,15 @@ def _sums(round_id: int, controls: Collection[str]) -> Select[Any]:
         validated.label("validated"),
         count(Standing.fooled & (Standing.verdict != str(Verdict.PENDING))).label("resolved"),
         count(Standing.fooled.is_(None)).label("unknown"),
-        func.count(Example.author_id.distinct()).label("people"),
+        func.count(Standing.author_id.distinct()).label("people"),
         func.sum(Proposed.queries).label("queries"),
         func.sum(Proposed.cost).label("cost"),
     )
+    query = select(Proposed.name, Proposed.version, *sums).join(Standing, Standing.example_id == Proposed.example_id)
+    if controls:
+        query = query.join(Example, Example.id == Proposed.example_id).where(Example.arm.not_in(controls))
     return (
-        select(Proposed.name, Proposed.version, *sums)
-        .join(Standing, Standing.example_id == Proposed.example_id)
-        .join(Example, Example.id == Proposed.example_id)
-        .where(Proposed.round_id == round_id, ~Standing.retracted, ~Standing.hidden, Example.arm.not_in(controls))
+        query.where(Proposed.round_id == round_id, ~Standing.retracted, ~Standing.hidden)
         .group_by(Proposed.name, Proposed.version)
         .order_by(validated.desc(), fooled.desc(), func.count(), Proposed.name, Proposed.version)
         .limit(MOST)

@@ -7,12 +7,11 @@ from sqlalchemy.orm import Session
 
 from dynabench.cycle import promotion, queries, scores, service, sources, training
 from dynabench.cycle.promotion import Decision, Figure
-from dynabench.cycle.report import FigureOut, Report, RoundOut, weighed, why
+from dynabench.cycle.report import FigureOut, Report, RoundOut
 from dynabench.cycle.scores import Bools, Rows
 from dynabench.cycle.sources import Released
 from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
-from dynabench.language import _
 from dynabench.releases import service as releases
 from dynabench.settings import Settings
 from dynabench.stats import replicates
@@ -51,30 +50,24 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
     for each in session.scalars(queries.candidates(turn)):
         rows = scores.read(session, settings, task, each.submission_id, tested) if each.submission_id else None
         if each.state != "ready" or each.submission_id is None:
-            excluded[each.name] = each.reason or _("It was not trained.")
+            excluded[each.name] = each.reason or "untrained"
         elif rows is None:
-            excluded[each.name] = _("It was not scored on all rounds; its submission says why.")
+            excluded[each.name] = "unscored"
         elif f"{each.name}@{each.version}" in present:
-            excluded[each.name] = _("It is a present target already.")
+            excluded[each.name] = "present"
         else:
             known[each.name], models[each.name] = rows, each.version
     if not tested or not present:
-        told = _("The present targets stay: no release has a public test part on which they were scored.")
-        return Report(rule=rule.model_dump(), why=told, excluded=excluded, models=models)
+        return Report.of(rule, excluded=excluded, models=models)
     fooled = scores.fooling(settings, tested)
     digests = [each.test_digest for each in tested]
     seen = {name: scores.scored(name, rows, fooled, digests) for name, rows in known.items()}
     decision = promotion.decide(rule, [seen[name] for name in present], [seen[name] for name in models])
     best = _best(decision)
-    return Report(
-        rule=rule.model_dump(),
-        old=decision.present,
+    return Report.of(
+        rule,
+        decision,
         new=best,
-        promoted=list(decision.promoted),
-        why=why(rule, decision),
-        level=decision.level,
-        present={name: FigureOut.of(figure) for name, figure in decision.figures},
-        candidates=[weighed(each) for each in decision.candidates],
         excluded=excluded,
         rounds=_rounds(session, task, tested, fooled, known, decision.present, best) if best else [],
         models=models,

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.tables import Person
 from dynabench.cycle import lineage, naming, queries, service, sources
 from dynabench.cycle.plan import Plan
-from dynabench.cycle.report import rule_told
 from dynabench.cycle.tables import CycleTurn
+from dynabench.cycle.telling import rule_told
 from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
 from dynabench.registry import submission_queries

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -17,9 +16,9 @@ from dynabench.datasets.tables import DatasetVersion
 from dynabench.language import _
 from dynabench.models.training.mixing import Mix, Part
 from dynabench.models.training.rows import Row
+from dynabench.releases import learning
 from dynabench.releases import service as releases
-from dynabench.releases import writing
-from dynabench.releases.layout import Layout
+from dynabench.releases.learning import Learnable
 from dynabench.releases.tables import Release
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -81,10 +80,11 @@ def outside(session: Session, task: str, plan: Plan) -> list[dict[str, Any]]:
 
 def mix(settings: Settings, config: TaskConfig, released: list[Released], others: list[dict[str, Any]]) -> Mix:
     """All that a candidate is trained, chosen and scored on. Raises `Conflict` where there is nothing to learn from."""
+    found = [(each, learning.read(Path(each.folder))) for each in released]
     parts = [
         Part(f"round-{each.number}", rows, each.weight, each.licence)
-        for each in released
-        if (rows := list(_rows(each, config, "train")))
+        for each, files in found
+        if (rows := list(_rows(files, config, "train")))
     ]
     parts += [
         Part(each["name"], list(_stored(settings, config, each["digest"])), each["weight"], each["licence"])
@@ -101,26 +101,18 @@ def mix(settings: Settings, config: TaskConfig, released: list[Released], others
         answer=answer.name,
         labels=tuple(answer.values),
         parts=parts,
-        dev=[row for each in released for row in _rows(each, config, "dev")],
-        tests={f"round-{each.number}": found for each in released if (found := list(_rows(each, config, "test")))},
+        dev=[row for _, files in found for row in _rows(files, config, "dev")],
+        tests={f"round-{each.number}": rows for each, files in found if (rows := list(_rows(files, config, "test")))},
         held=[row for each in released if each.hidden_digest for row in _stored(settings, config, each.hidden_digest)],
         languages=tuple(sorted({each.language for each in texts} - {""})) or ("en",),
     )
 
 
-def _rows(of: Released, config: TaskConfig, part: str) -> Iterator[Row]:
+def _rows(of: Learnable, config: TaskConfig, part: str) -> Iterator[Row]:
     """A part of a release, as far as its answers are among those of the task."""
-    folder = Path(of.folder)
-    path = folder / "data" / f"{part}.jsonl"
-    if not path.is_file():
-        return
-    source = (folder / writing.TASK).read_bytes().partition(b"\n")[2].decode()
-    layout = Layout.of(TaskConfig.parse(source))
-    with path.open("rb") as file:
-        for line in file:
-            row = layout.nested(orjson.loads(line))
-            inputs = config.model_inputs(row["context"]["values"], row["input"])
-            yield from _row(config, inputs, row["answer"])
+    for example in of.examples(part):
+        inputs = config.model_inputs(example["context"]["values"], example["input"])
+        yield from _row(config, inputs, example["answer"])
 
 
 def _stored(settings: Settings, config: TaskConfig, digest: str) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import jobs
 from dynabench.accounts.tables import Person
-from dynabench.cycle import lineage, queries, service
+from dynabench.cycle import lineage, queries, service, telling
 from dynabench.cycle.report import Report
 from dynabench.cycle.schemas import CandidateOut, LineagePage, LinkOut, ProgressOut, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
@@ -39,7 +39,7 @@ def out(session: Session, turn: CycleTurn) -> TurnOut:
         plan=turn.plan,
         candidates=made,
         release=release.digest if release and release.state == "ready" else None,
-        report=Report.model_validate(turn.report) if turn.report else None,
+        report=telling.told(Report.model_validate(turn.report)) if turn.report else None,
         next=_number(session, turn.next_id),
         back=_number(session, turn.back_id),
         created_at=turn.created_at,

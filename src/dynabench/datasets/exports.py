@@ -67,6 +67,7 @@ class _Found:
     votes: list[tuple[Any, ...]] = field(default_factory=list)
     said: dict[int, str] = field(default_factory=dict)
     helped: dict[int, str] = field(default_factory=dict)
+    programs: dict[int, str] = field(default_factory=dict)
     attributions: list[tuple[Any, ...]] = field(default_factory=list)
 
 
@@ -124,10 +125,11 @@ class _Reader:
         rows = [row for row in page if not row[2]]
         ids = [row[0] for row in rows]
         parts = [statements.VALIDATIONS, statements.PREDICTIONS, statements.EXPLANATIONS, statements.ASSISTANCES]
+        parts.append(statements.PROGRAMS)
         parts += [statements.ATTRIBUTIONS] if self.what.attributions else []
         wanted = [self._about(part, ids) for part in parts] if ids else []
         *found, following = self._ask(*wanted, self._examples(one, page[-1][0]))
-        votes, predictions, said, helped, *attributions = found or ([], [], [], [])
+        votes, predictions, said, helped, programs, *attributions = found or ([], [], [], [], [])
         for version in {row[3] for row in rows} - self.what.versions.keys():
             self._number(version)
         return _Found(
@@ -139,6 +141,7 @@ class _Reader:
             votes,
             dict(said),
             dict(helped),
+            dict(programs),
             attributions[0] if attributions else [],
         )
 
@@ -203,6 +206,7 @@ class _Reader:
             f'"{verdict}"',
             found.said.get(key, NULL),
             found.helped.get(key, NULL),
+            found.programs.get(key, NULL),
         )
 
     def _condition(self, one: Round, start: str, arm: str) -> str:

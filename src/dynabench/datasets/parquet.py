@@ -66,6 +66,7 @@ def schema(what: Scope) -> pa.Schema:
         ("shown", pa.int32()), ("outcome", text), ("distance", pa.int32()), ("provider", text), ("model", text),
         ("version", text), ("text", text),
     ])  # fmt: skip
+    program = pa.struct([("name", text), ("version", text), ("queries", pa.int64()), ("cost", pa.float64())])
     types: dict[str, pa.DataType] = {
         "task_version": pa.int32(), "round": pa.int32(), "attempt": pa.int32(), "edit_distance": pa.int32(),
         "context": pa.struct([("values", struct(configs, "context")), ("tag", text)]),
@@ -73,7 +74,7 @@ def schema(what: Scope) -> pa.Schema:
         "fooled": pa.bool_(), "condition": condition, "seconds": pa.float64(), "latency_ms": pa.float64(),
         "at": MOMENT, "predictions": pa.list_(prediction), "validations": pa.list_(validation),
         "explanation": pa.struct([("values", struct(configs, "ask")), ("at", MOMENT)]),
-        "assistance": assistance, "attributions": text,
+        "assistance": assistance, "program": program, "attributions": text,
     }  # fmt: skip
     return pa.schema([(name, types.get(name, text)) for name in (*what.columns, EXACT)])
 

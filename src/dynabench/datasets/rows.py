@@ -12,6 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from dynabench import errors, security, storable
 from dynabench.accounts.tables import Person
+from dynabench.collection.program_schemas import Program
 from dynabench.language import _
 from dynabench.settings import Settings
 
@@ -21,7 +22,7 @@ PSEUDONYM = re.compile(r"[a-z]{1,20}-[a-z2-7]{16}")
 COLUMNS = (
     "uid", "task", "task_version", "round", "context", "initial", "goal", "input", "answer", "fooled", "author",
     "source", "condition", "made_from", "edit_distance", "attempt", "seconds", "latency_ms", "at", "predictions",
-    "validations", "verdict", "explanation", "assistance",
+    "validations", "verdict", "explanation", "assistance", "program",
 )  # fmt: skip
 """The members of a row, in order; `attributions` comes after them where it was asked for."""
 
@@ -179,6 +180,7 @@ class Row(Part):
     verdict: str = "pending"
     explanation: ExplanationPart | None = None
     assistance: AssistancePart | None = None
+    program: Program | None = None
     attributions: Annotated[list[AttributionPart], Field(max_length=1000)] = []
 
     @model_validator(mode="after")

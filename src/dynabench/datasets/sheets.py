@@ -40,7 +40,7 @@ class Sheet:
         loads = orjson.loads
         (uid, task, version, number, context, initial, goal, given, answer, fooled, author, source, condition, origin,
          distance, attempt, seconds, latency, at, predictions, validations, verdict, said, helped,
-         *more) = record  # fmt: skip
+         program, *more) = record  # fmt: skip
         flat = self.flat
         held = loads(context)
         parts = (
@@ -61,7 +61,8 @@ class Sheet:
             *(self.conditions.get(condition) or self._condition(condition)),
             "" if origin == NULL else quoted(guarded(text_of(origin))), "" if distance == NULL else distance, attempt,
             seconds, latency, at[1:-1], quoted(predictions), quoted(validations), verdict[1:-1], *(parts[5] or [""]),
-            *(parts[6] or self.said.empty), "" if helped == NULL else quoted(helped), *map(quoted, more), quoted(exact),
+            *(parts[6] or self.said.empty), "" if helped == NULL else quoted(helped),
+            "" if program == NULL else quoted(program), *map(quoted, more), quoted(exact),
         ]  # fmt: skip
         return ",".join(map(str, cells))
 

@@ -51,6 +51,11 @@ SELECT example_id, '{"shown":' || shown || ',"outcome":"' || outcome || '","dist
   ',"version":' || {quote:version} || ',"text":' || {quote:a.text} || '}'
 FROM assistances a WHERE {ids:example_id} ORDER BY example_id
 """
+PROGRAMS = """
+SELECT example_id, '{"name":' || {quote:name} || ',"version":' || {quote:version} || ',"queries":' || queries ||
+  ',"cost":' || {float:cost} || '}'
+FROM proposed WHERE {ids:example_id} ORDER BY example_id
+"""
 ATTRIBUTIONS = """
 SELECT example_id, '{"model":' || {quote:model} || ',"method":' || {quote:method} || ',"label":' || {quote:label} ||
   ',"fields":' || {json:fields} || ',"completeness_error":' || coalesce({float:completeness_error}, 'null') || '}'

@@ -89,11 +89,12 @@ class Host:
     ) -> Attribution:
         """Which words spoke for `label` (default: the model's answer) by `method` (default: its first).
 
-        Raises `Unavailable` as `answer` does, after ten seconds at the latest or the model's own time limit.
+        Raises `Unavailable` as `answer` does, after ten seconds, or the time for answers if that is longer, at the
+        latest, or the model's own time limit.
         """
         inputs = await self._unfolded(inputs)
         body = {"inputs": {name: as_text(value) for name, value in inputs.items()}, "label": label, "method": method}
-        document = await self._call(model, version, "attribute", body, EXPLAIN_SECONDS)
+        document = await self._call(model, version, "attribute", body, max(EXPLAIN_SECONDS, self.timeout))
         try:
             return wire.attribution_of(document)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from dynabench.errors import Invalid
@@ -53,7 +52,7 @@ def write(source: Path, target: Path, name: str, int8: bool = False) -> None:
             told["options"] = _quantised(source, target, details, int8)
         else:
             told["options"] = _traced(_source(source, details), target, int8)
-    (target / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    spec.write(target, told)
 
 
 def _described(source: Path, details: Spec, name: str, int8: bool) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
@@ -65,7 +64,7 @@ def save(
         raise Invalid({".".join(map(str, each["loc"])) or spec.FILE: each["msg"] for each in error.errors()}) from error
     folder.mkdir(parents=True)
     linear.write(folder, [part.terms for part in parts], arrays)
-    (folder / spec.FILE).write_text(yaml.safe_dump(told, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    spec.write(folder, told)
     return folder
 
 

@@ -1,6 +1,7 @@
 """The folder of a model: `model.yaml` and weights; nothing but a handler, in its sandbox, holds code."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,13 @@ def read(folder: Path) -> Spec:
         told = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
         raise Invalid({FILE: told})
     return found
+
+
+def write(folder: Path, told: Spec | Mapping[str, Any]) -> None:
+    """Write the folder's `model.yaml`, its lines in the order in which they are told."""
+    lines = told.model_dump() if isinstance(told, Spec) else dict(told)
+    text = yaml.safe_dump(lines, sort_keys=False, allow_unicode=True, width=120)
+    (folder / FILE).write_text(text, encoding="utf-8")
 
 
 def version(folder: Path) -> str:

@@ -70,13 +70,12 @@ def _rewrite(folder: Path, **changes: Any) -> None:
     """Change lines of `model.yaml`; members of `options` are added to those there are."""
     import yaml
 
-    path = folder / spec.FILE
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = yaml.safe_load((folder / spec.FILE).read_text(encoding="utf-8"))
     options = changes.pop("options", {})
     document |= changes
     if options:
         document["options"] = {**document.get("options", {}), **options}
-    path.write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    spec.write(folder, document)
 
 
 def model(given: dict[str, Any], config: TaskConfig, say: Any) -> Report:

@@ -66,7 +66,11 @@ class Layout:
             if column in row:
                 values[group][field] = row[column]
         context = {"values": values["context"], "tag": row["context_tag"]}
-        whole = {"assistance": None} | row | {"context": context, "input": values["input"], "answer": values["answer"]}
+        whole = (
+            {"assistance": None, "program": None}
+            | row
+            | {"context": context, "input": values["input"], "answer": values["answer"]}
+        )
         return {name: whole[name] for name in COLUMNS}
 
 

@@ -1,7 +1,9 @@
 """Releases as models learn from them: what is to train on, to choose on and to test on. Hidden rows are not there."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -33,15 +35,21 @@ class Learnable:
         """Its task and round, with a bit of its SHA-256."""
         return f"{self.told.task} round {self.told.round} ({self.told.digest[:12]})"
 
-    def rows(self, part: str, shape: Shape) -> Rows:
-        """The rows of `train`, `dev` or `test`; raises `Invalid` for a task of another shape."""
-        path = self.folder / "data" / f"{part}.jsonl"
+    def examples(self, part: str) -> Iterator[dict[str, Any]]:
+        """The examples of `train`, `dev` or `test` as exports tell them; raises `Invalid` for another part."""
         if part not in PARTS:
             raise errors.Invalid({"part": f"One of {', '.join(PARTS)}."})
-        layout, found = Layout.of(self.config), []
+        path, layout = self.folder / "data" / f"{part}.jsonl", Layout.of(self.config)
+        if path.is_file():
+            with path.open("rb") as file:
+                yield from (layout.nested(orjson.loads(line)) for line in file)
+
+    def rows(self, part: str, shape: Shape) -> Rows:
+        """The rows of `train`, `dev` or `test`; raises `Invalid` for a task of another shape."""
+        found = []
         try:
-            for line in path.read_bytes().splitlines() if path.is_file() else ():
-                row = from_rounds.row_of(layout.nested(orjson.loads(line)), self.config)
+            for example in self.examples(part):
+                row = from_rounds.row_of(example, self.config)
                 found.append(shape.row(row.inputs, [answer[shape.answer] for answer in row.answers]))
         except (KeyError, TypeError, IndexError, ValueError) as problem:
             told = f"Its rows cannot be learnt from as rows of {shape.task}: {str(problem)[:200]}"

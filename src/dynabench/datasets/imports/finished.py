@@ -3,6 +3,7 @@
 What may be stored is decided by the task's config, as for what is written here; what counts is counted again.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -13,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.collection.assisting.tables import Assistance
+from dynabench.collection.program_tables import Proposed
 from dynabench.collection.tables import Example, Explanation, Handout, Prediction, StoredAttribution, VerdictEvent
 from dynabench.datasets.imports import origins, places
 from dynabench.datasets.imports.checks import Ready, check
@@ -143,8 +145,8 @@ def _examples(session: Session, ready: list[Ready], contexts: list[int], people:
 
 
 def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[str, int]) -> None:
-    """Predictions, votes, explanations, attributions, and what became of suggestions."""
-    made: dict[Any, list[dict[str, Any]]] = {Prediction: [], Explanation: [], StoredAttribution: [], Assistance: []}
+    """Predictions, votes, explanations, attributions, what became of suggestions, and the programs that wrote."""
+    made: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for one, example in zip(ready, ids, strict=True):
         for position, said in enumerate(one.row.predictions):
             made[Prediction].append(said.model_dump() | {"example_id": example, "position": position})
@@ -155,10 +157,12 @@ def _parts(session: Session, ready: list[Ready], ids: list[int], people: dict[st
             made[StoredAttribution].append(words.model_dump() | {"example_id": example, "at": one.at})
         if one.row.assistance is not None:
             made[Assistance].append(one.row.assistance.model_dump() | {"example_id": example})
+        if one.row.program is not None and one.row.source == "program":
+            place = {"example_id": example, "round_id": one.round_id, "facts": {}}
+            made[Proposed].append(one.row.program.model_dump() | place)
         _votes(session, one, example, people)
     for table, values in made.items():
-        if values:
-            session.execute(insert(table), values)
+        session.execute(insert(table), values)
 
 
 def _votes(session: Session, one: Ready, example: int, people: dict[str, int]) -> None:

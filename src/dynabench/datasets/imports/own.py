@@ -12,7 +12,7 @@ from dynabench.datasets.rows import MOMENT, Row
 from dynabench.datasets.shapes import GROUPS, JSON, unguarded, without_nothing
 from dynabench.language import _
 
-JSON_CELLS = ("predictions", "validations", "assistance", "attributions")
+JSON_CELLS = ("predictions", "validations", "assistance", "program", "attributions")
 NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "latency_ms")
 
 

@@ -100,7 +100,7 @@ def build(
     if layout is None:
         layout = guessed(first_rows(*files[0]), *files[0], config)
     layout.check(config)
-    rows = _kept(_batches(_found(files, Translator(layout, config), told)), told, tolerance, refuse, progress)
+    rows = standing(batches(_found(files, Translator(layout, config), told)), told, tolerance, refuse, progress)
     return stored.write(settings, rows), told
 
 
@@ -121,12 +121,13 @@ def _found(files: Files, translator: Translator, told: Told) -> Iterator[Found]:
         told.bytes = before
 
 
-def _batches(found: Iterator[Found]) -> Iterator[list[Found]]:
+def batches(found: Iterator[Found]) -> Iterator[list[Found]]:
+    """What was found, as many at a time as are looked at together."""
     while batch := list(islice(found, BATCH)):
         yield batch
 
 
-def _kept(
+def standing(
     batches: Iterable[list[Found]],
     told: Told,
     tolerance: Tolerance,

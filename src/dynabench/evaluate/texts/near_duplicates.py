@@ -1,38 +1,52 @@
-"""Groups of texts that are nearly the same."""
+"""Groups of texts that are nearly the same, found exactly among all pairs; `stats.minhash` looks one text up.
+
+Which texts are nearly the same is said by their shingles. What the platform calls near-duplicates (at submission, in
+releases, in a round's measures) are those of `stats.minhash.groups`, without signs; `letters` are those of the papers
+on text corpora, which the measurement `text_duplicates` is compared with: signs count there, and it needs no index.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from math import ceil
+from typing import Any
+
+from dynabench.stats.minhash import Together
 
 Shingles = list[int]
+SIZE = 5
+"""Characters of a shingle."""
 
 
-def groups(texts: Sequence[str], least: float, size: int = 5) -> list[list[int]]:
+def letters(text: str) -> set[str]:
+    """The text's sets of `SIZE` characters in a row, in lower case and with single spaces."""
+    plain = " ".join(text.lower().split())
+    return {plain[at : at + SIZE] for at in range(max(len(plain) - SIZE + 1, 1))}
+
+
+def groups(texts: Sequence[str], least: float, shingles: Callable[[str], Collection[Any]] = letters) -> list[list[int]]:
     """Rows of texts that are linked by a chain of pairs with a Jaccard similarity of `least` or more, in order.
 
-    Texts are compared as sets of `size` characters in a row, in lower case and with single spaces. Exact, no hashing:
-    two sets with similarity t share one of the rarest |A| - ceil(t |A|) + 1 shingles of either, so only such pairs are
-    compared (Bayardo, Ma and Srikant, Scaling up all pairs similarity search, WWW 2007). Groups have two rows or more.
-    Raises ValueError for a similarity outside (0, 1].
+    Texts are compared as sets of `shingles`. Exact, without signatures: two sets with similarity t share one of the
+    rarest |A| - ceil(t |A|) + 1 shingles of either, so only such pairs are compared (Bayardo, Ma and Srikant, Scaling
+    up all pairs similarity search, WWW 2007). Groups have two rows or more. Raises ValueError for a similarity
+    outside (0, 1].
     """
     if not 0 < least <= 1:
         raise ValueError(f"near={least}: a similarity lies above 0 and at most at 1; 0.8 finds small changes")
-    same: dict[str, list[int]] = defaultdict(list)
+    same: dict[frozenset[Any], list[int]] = defaultdict(list)
     for row, text in enumerate(texts):
-        same[" ".join(text.lower().split())].append(row)
-    rows = list(same.values())
-    parent = list(range(len(rows)))
-    for one, two in _similar(_shingled(same, size), least):
-        parent[_root(parent, two)] = _root(parent, one)
-    found: dict[int, list[int]] = defaultdict(list)
+        same[frozenset(shingles(text))].append(row)
+    rows, linked = list(same.values()), Together()
+    for pair in _similar(_numbered(same), least):
+        linked.join(pair)
+    found: dict[object, list[int]] = defaultdict(list)
     for place, members in enumerate(rows):
-        found[_root(parent, place)] += members
+        found[linked.root(place)] += members
     return sorted(sorted(members) for members in found.values() if len(members) > 1)
 
 
-def _shingled(texts: Iterable[str], size: int) -> list[Shingles]:
+def _numbered(sets: Collection[frozenset[Any]]) -> list[Shingles]:
     """The shingles of each text as numbers, the rarest first: smaller numbers are rarer."""
-    sets = [{text[at : at + size] for at in range(max(len(text) - size + 1, 1))} for text in texts]
     counts = Counter(shingle for shingles in sets for shingle in shingles)
     order = sorted(counts, key=lambda shingle: (counts[shingle], shingle))
     number = {shingle: place for place, shingle in enumerate(order)}
@@ -54,9 +68,3 @@ def _similar(sets: list[Shingles], least: float) -> Iterator[tuple[int, int]]:
                 shared = len(whole[row] & whole[other])
                 if shared >= least * (length + len(sets[other]) - shared) - 1e-9:
                     yield other, row
-
-
-def _root(parent: list[int], row: int) -> int:
-    while parent[row] != row:
-        parent[row] = row = parent[parent[row]]
-    return row

@@ -6,11 +6,12 @@ from dynabench.evaluate.texts.near_duplicates import groups
 from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Sample
+from dynabench.stats import minhash
 
 TITLE = _("Near-duplicates")
 ABOUT = _(
-    "Examples whose text has a Jaccard similarity of 0.8 or more with another’s, over groups of five characters. "
-    "All pairs are compared exactly. Intervals are clustered by writer."
+    "Examples whose text has a Jaccard similarity of 0.8 or more with another’s, over groups of four characters "
+    "without signs. All pairs are compared exactly. Intervals are clustered by writer."
 )
 NEAR = 0.8
 
@@ -23,7 +24,7 @@ def measure(sample: Sample) -> Found | None:
     before = [("\n".join(row.texts.values())) for each in sample.earlier for row in each.rows]
     alike, by_others, again = np.zeros(n), np.zeros(n), np.zeros(n)
     sizes: list[tuple[int, int]] = []
-    for rows in groups([*sample.whole, *before], NEAR):
+    for rows in groups([*sample.whole, *before], NEAR, lambda text: minhash.groups(text).tolist()):
         here = [row for row in rows if row < n]
         again[here] = len(here) < len(rows)
         if len(here) > 1:

@@ -1,112 +1,63 @@
-"""The model card: written from the run, so that it says what happened."""
+"""The frame that every trained model's card has: written from the run, so that it says what happened."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dynabench.models.spec import Score, Spec
-from dynabench.models.training.recipes import Recipe, Source
-from dynabench.models.training.rows import Prepared
-
-if TYPE_CHECKING:
-    from dynabench.models.training.run import Cost
 
 
-def text(recipe: Recipe, details: Spec, prepared: Prepared[Any], cost: "Cost") -> str:
+@dataclass(frozen=True)
+class Told:
+    """What only this run can tell; each part is lines of Markdown."""
+
+    training: Sequence[str]
+    data: Sequence[str]
+    limits: str
+    licence: str
+    summary: Sequence[str] = ()
+    header: Sequence[str] = ()
+    """Further lines of the header, such as the model it was made from."""
+
+
+def text(details: Spec, told: Told) -> str:
     """The card as Markdown, with the header that model hubs read."""
     return "\n".join(
         [
-            *_header(recipe),
-            f"# {recipe.name}",
+            "---",
+            f"license: {details.licence.lower()}",
+            f"language: [{', '.join(details.languages)}]",
+            f"pipeline_tag: {'text-classification' if details.labels else 'question-answering'}",
+            *told.header,
+            "---",
+            f"# {details.name}",
             "",
-            recipe.summary,
-            f"It answers the task `{recipe.task}`: {', '.join(recipe.inputs)} in, `{recipe.answer}` out "
-            f"({', '.join(recipe.labels) or 'a span of the passage'}).",
-            "",
-            "## Scores",
-            "",
-            "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
-            "",
-            *scores(details),
-            "",
-            "## Data",
-            "",
-            *_sources(recipe, prepared),
-            "",
-            "## Training",
-            "",
-            _settings(recipe, cost),
-            "",
-            "## Limits",
-            "",
-            recipe.limits.strip(),
-            "",
-            "## Licence",
-            "",
-            f"{recipe.licence}. {recipe.licence_notes.strip()}",
+            *told.summary,
+            f"It answers the task `{details.task}`: {', '.join(details.inputs)} in, `{details.answer}` out "
+            f"({', '.join(details.labels) or 'a span of the passage'}).",
+            *_section("Scores", _scores(details)),
+            *_section("Data", told.data),
+            *_section("Training", told.training),
+            *_section("Limits", [told.limits]),
+            *_section("Licence", [told.licence]),
             "",
         ]
     )
 
 
-def scores(details: Spec) -> list[str]:
-    """The table of scores."""
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"## {title}", "", *lines]
+
+
+def _scores(details: Spec) -> list[str]:
     first, last = ("exact match", "F1") if details.kind == "extractor" else ("accuracy", "macro F1")
     rows = [
         (name, s.accuracy, s.macro_f1, s) if isinstance(s, Score) else (name, s.exact_match, s.f1, s)
         for name, s in details.scores.items()
     ]
     return [
+        "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
+        "",
         f"| set | {first} | interval | {last} | n |",
         "|---|---|---|---|---|",
         *(f"| {name} | {a:.4f} | {s.low:.4f} to {s.high:.4f} | {b:.4f} | {s.n:,} |" for name, a, b, s in rows),
     ]
-
-
-def _header(recipe: Recipe) -> list[str]:
-    base = ["base_model: sentence-transformers/all-MiniLM-L6-v2", "library_name: peft"]
-    return [
-        "---",
-        f"license: {recipe.licence.lower()}",
-        f"language: [{', '.join(recipe.languages)}]",
-        f"pipeline_tag: {'question-answering' if recipe.kind == 'extractor' else 'text-classification'}",
-        *(base if recipe.kind != "ngram" else []),
-        "---",
-    ]
-
-
-def _sources(recipe: Recipe, prepared: Prepared[Any]) -> list[str]:
-    def line(source: Source) -> str:
-        note = f"; {source.note}" if source.note else ""
-        return f"- {source.name} ({source.licence}): {prepared.counts[source.name]:,} rows{note}"
-
-    development = ", ".join(source.name for source in recipe.dev) or "a part of the training rows, kept back"
-    return [
-        *(line(source) for source in recipe.train),
-        "",
-        f"{prepared.overlap:,} training rows were dropped because their text{_or_twin(recipe)} occurs in a test or "
-        "development set. "
-        f"`dev` is {development}.",
-    ]
-
-
-def _or_twin(recipe: Recipe) -> str:
-    return " or that of their twin" if any(source.twin for source in recipe.train) else ""
-
-
-def _settings(recipe: Recipe, cost: "Cost") -> str:
-    minutes = f"{cost.seconds / 60:.1f} minutes on a processor, seed {recipe.seed}"
-    if recipe.kind == "ngram":
-        n = recipe.ngram
-        sizes = f"characters of {n.characters[0]} to {n.characters[1]} and " if n.characters else ""
-        pairs = " and pairs of words across the two texts" if n.pairs else ""
-        return (
-            f"Softmax regression over hashed n-grams (2^{n.bits} columns; {sizes}words up to {n.word_grams}{pairs}), "
-            f"L2 penalty with C = {n.strength}, {minutes}. Recipe: `{recipe.name}.yaml`."
-        )
-    a = recipe.adapter
-    mean = f"mean of the weights over the last {a.average:.0%} of the training, " if a.average else ""
-    return (
-        f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
-        f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
-        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}bf16 autocast; {minutes}. "
-        f"Recipe: `{recipe.name}.yaml`."
-    )

@@ -6,13 +6,16 @@ from typing import Any
 
 from dynabench.models import encoder
 from dynabench.models.spec import Spec
-from dynabench.models.training import card as cards
-from dynabench.models.training import mixing
+from dynabench.models.training import card, mixing
 from dynabench.models.training.learning import Learned, Settings
 from dynabench.models.training.mixing import Guarded, Mix
 
 PACKAGES = ("dynabench", "numpy", "scipy", "torch", "transformers", "peft", "safetensors")
 OTHER = "other"
+LIMITS = (
+    "It is as good as its sources: it knows what their writers wrote about, and their mistakes. Rounds are "
+    "written to fool models; shares of labels and of kinds of text in them are not those of any other use."
+)
 
 
 def licence(mix: Mix) -> str:
@@ -47,54 +50,17 @@ def record(ready: Guarded, settings: Settings, learned: Learned) -> dict[str, An
     }
 
 
-def card(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
-    """The card as Markdown, with the header that model hubs read."""
-    return "\n".join(
-        [
-            *_header(details, settings),
-            f"# {details.name}",
-            "",
-            f"It answers the task `{details.task}`: {', '.join(details.inputs)} in, `{details.answer}` out "
-            f"({', '.join(details.labels) or 'a span of the passage'}).",
-            "",
-            "## Scores",
-            "",
-            "Of the weights in this folder, by the code that serves them; 95 % Wilson intervals.",
-            "",
-            *cards.scores(details),
-            "",
-            "## Data",
-            "",
-            *_sources(ready),
-            "",
-            "## Training",
-            "",
-            *_training(ready, settings, learned),
-            "",
-            "## Limits",
-            "",
-            "It is as good as its sources: it knows what their writers wrote about, and their mistakes. Rounds are "
-            "written to fool models; shares of labels and of kinds of text in them are not those of any other use.",
-            "",
-            "## Licence",
-            "",
-            _licence(details, ready.mix),
-            "",
-        ]
-    )
-
-
-def _header(details: Spec, settings: Settings) -> list[str]:
-    kind = "text-classification" if details.labels else "question-answering"
+def text(details: Spec, ready: Guarded, settings: Settings, learned: Learned) -> str:
+    """The card as Markdown."""
     encoded = settings.method != "ngram" and settings.origin == settings.base
-    return [
-        "---",
-        f"license: {details.licence.lower()}",
-        f"language: [{', '.join(details.languages)}]",
-        f"pipeline_tag: {kind}",
-        *([f"base_model: {settings.base}"] if encoded else []),
-        "---",
-    ]
+    told = card.Told(
+        header=[f"base_model: {settings.base}"] if encoded else [],
+        data=_sources(ready),
+        training=_training(ready, settings, learned),
+        limits=LIMITS,
+        licence=_licence(details, ready.mix),
+    )
+    return card.text(details, told)
 
 
 def _sources(ready: Guarded) -> list[str]:

@@ -11,8 +11,6 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
-import yaml
-
 from dynabench.errors import Conflict, Invalid
 from dynabench.models import catalog, encoder, spec
 from dynabench.models.training import mixing, questions, report, scoring
@@ -120,10 +118,10 @@ def _described(
     )
     record = report.record(ready, settings, learned) | {"run": run}
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    _write(details, folder)
+    spec.write(folder, details)
     details.scores.update(_scores(mix, folder, progress))
-    _write(details, folder)
-    (folder / spec.README).write_text(report.card(details, ready, settings, learned), encoding="utf-8")
+    spec.write(folder, details)
+    (folder / spec.README).write_text(report.text(details, ready, settings, learned), encoding="utf-8")
     return details
 
 
@@ -138,8 +136,3 @@ def _scores(mix: Mix, folder: Path, progress: Progress) -> Mapping[str, spec.Sco
         }
     finally:
         model.close()  # type: ignore[attr-defined]
-
-
-def _write(details: spec.Spec, folder: Path) -> None:
-    text = yaml.safe_dump(details.model_dump(), sort_keys=False, allow_unicode=True, width=120)
-    (folder / spec.FILE).write_text(text, encoding="utf-8")

@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from dynabench.errors import Conflict, Problem
 from dynabench.models import catalog, spec
-from dynabench.models.training import calibration, card, ngram, questions, rows, scoring
+from dynabench.models.training import calibration, ngram, questions, recipe_report, rows, scoring
 from dynabench.models.training.recipes import Floor, Recipe
 from dynabench.models.training.rows import Prepared
 
@@ -65,7 +63,7 @@ def run(
 def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progress: Progress) -> spec.Spec:
     """Evaluate the weights in `out`, write `model.yaml` and the card, check the floors."""
     details = _spec(recipe)
-    _write(details, out)
+    spec.write(out, details)
     if recipe.calibrate:
         calibration.calibrate(out, prepared.development, recipe.calibrate)
     model = catalog.open_model(out)
@@ -74,8 +72,8 @@ def finish(recipe: Recipe, prepared: Prepared[Any], cost: Cost, out: Path, progr
     for name, part in sets.items():
         score = questions.score if recipe.kind == "extractor" else scoring.score
         details.scores[name] = score(model, part, partial(_bare, progress, name))
-    _write(details, out)
-    (out / "README.md").write_text(card.text(recipe, details, prepared, cost), encoding="utf-8")
+    spec.write(out, details)
+    (out / spec.README).write_text(recipe_report.text(recipe, details, prepared, cost), encoding="utf-8")
     low = [line for name, floor in recipe.floor.items() for line in _below(name, floor, details.scores[name])]
     if low:
         raise BelowFloor("; ".join(low))
@@ -130,8 +128,3 @@ def _spec(recipe: Recipe) -> spec.Spec:
         seed=recipe.seed,
         max_length=recipe.max_length,
     )
-
-
-def _write(details: spec.Spec, out: Path) -> None:
-    text = yaml.safe_dump(details.model_dump(), sort_keys=False, allow_unicode=True, width=120)
-    (out / spec.FILE).write_text(text, encoding="utf-8")

@@ -1,0 +1,82 @@
+"""A turn's decision in the reader's words, from the codes and numbers that its report keeps."""
+
+from dynabench.cycle.plan import Promote
+from dynabench.cycle.report import FigureOut, Report, WeighedOut
+from dynabench.language import _, joined
+
+EXCLUDED = {
+    "untrained": _("It was not trained."),
+    "unscored": _("It was not scored on all rounds; its submission says why."),
+    "present": _("It is a present target already."),
+}
+"""Why a candidate could not be compared; anything else is what ended its training."""
+
+
+def told(report: Report) -> Report:
+    """The report with its words; those that an earlier version kept stay where it kept no rule."""
+    excluded = {name: EXCLUDED.get(reason, reason) for name, reason in report.excluded.items()}
+    return report.model_copy(update={"why": why(report) if report.rule else report.why, "excluded": excluded})
+
+
+def rule_told(rule: Promote) -> str:
+    """What a rule looks at, in words."""
+    if rule.by == "fooling":
+        return _("share of earlier rounds' verified fooling examples that are answered right")
+    if rule.by == "worst_round":
+        return _("score on the worst round")
+    if rule.discount:
+        return _("mean score over rounds, older ones counting %(share)s %% less each", share=f"{rule.discount * 100:g}")
+    return _("mean score over rounds")
+
+
+def why(found: Report) -> str:
+    """The decision in words, with numbers and intervals."""
+    rule = Promote.model_validate(found.rule)
+    if not found.present:
+        return _("The present targets stay: no release has a public test part on which they were scored.")
+    if not found.candidates:
+        return _("The present targets stay: no candidate could be compared with them.")
+    promoted = [each for each in found.candidates if each.name in found.promoted]
+    if promoted:
+        lines = [_won(each, found) for name in found.promoted for each in promoted if each.name == name]
+        return _("By the rule “%(rule)s”: %(told)s", rule=rule_told(rule), told=joined(" ", lines))
+    lines = [_lost(rule, each, found) for each in found.candidates]
+    return _(
+        "The present targets stay. By the rule “%(rule)s”: %(told)s", rule=rule_told(rule), told=joined(" ", lines)
+    )
+
+
+def _won(each: WeighedOut, found: Report) -> str:
+    return _(
+        "%(name)s is promoted: it reaches %(figure)s, %(gain)s more than %(present)s.",
+        name=each.name, figure=percent(each.figure), gain=points(each.gain), present=found.old,
+    )  # fmt: skip
+
+
+def _lost(rule: Promote, each: WeighedOut, found: Report) -> str:
+    known = {"name": each.name, "gain": points(each.gain), "present": found.old}
+    if "gain" in each.lacks:
+        return _("%(name)s is no better than %(present)s: it gains %(gain)s.", **known)
+    if "sure" in each.lacks:
+        return _("%(name)s gains %(gain)s on %(present)s, whose interval does not lie above 0.", **known)
+    return _(
+        "%(name)s gains %(gain)s, but its mean over all rounds changes by %(mean)s; it may lose %(most)s at most.",
+        **known, mean=points(each.mean), most=f"{rule.most_lost * 100:g}",
+    )  # fmt: skip
+
+
+def percent(figure: FigureOut) -> str:
+    """A share with its interval, in percent."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return "–"
+    return f"{figure.value * 100:.1f} % ({figure.low * 100:.1f} to {figure.high * 100:.1f})"
+
+
+def points(figure: FigureOut) -> str:
+    """A difference with its interval, in percentage points."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return "–"
+    return _(
+        "%(value)s points (%(low)s to %(high)s)",
+        value=f"{figure.value * 100:+.1f}", low=f"{figure.low * 100:+.1f}", high=f"{figure.high * 100:+.1f}",
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""`dynabench` commands as forks of a process that has imported their code: importing it takes longer than most tests.
+
+What is forked runs the command from its beginning, in an environment, with a log and a process number of its own.
+"""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from dynabench.jobs import KEEPERS, WORKFLOWS
+
+_forking = multiprocessing.get_context("forkserver")
+_forking.set_forkserver_preload(
+    ["dbos", "dynabench.cli.worker", *{where.partition(":")[0] for where in (*WORKFLOWS.values(), *KEEPERS)}]
+)
+
+
+class Forked:
+    """A running command, with what a `subprocess.Popen` offers."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+        self._process = _forking.Process(target=_run, args=(command, dict(env), log), daemon=True)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        """The exit status, negative after a signal; None while it runs."""
+        return self._process.exitcode
+
+    def wait(self, seconds: float) -> int:
+        """The exit status once it has ended."""
+        self._process.join(seconds)
+        status = self.poll()
+        if status is None:
+            raise subprocess.TimeoutExpired(self._process.name, seconds)
+        return status
+
+    def send_signal(self, how: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):  # it ended just now
+                os.kill(self.pid, how)
+
+
+def _run(command: Sequence[str], env: Mapping[str, str], log: Path) -> None:
+    from dynabench.cli import main
+
+    os.environ.clear()
+    os.environ.update(env)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = ["dynabench", *command]
+    main()
