@@ -62,6 +62,43 @@ class Phrase(str):
         return escape(said(self))
 
 
+class Amount(Phrase):
+    """A number in a text: in English as the format `spec` writes it (`,.1f`, `.0%`), said as the language does."""
+
+    __slots__ = ("spec", "value")
+    spec: str
+    value: float
+
+    def __new__(cls, value: float, spec: str = ",") -> "Amount":
+        """A finite `value`; `spec` is that of `format`, with a number of places, `%` for shares."""
+        made = str.__new__(cls, format(value, spec))
+        made.message, made.plural, made.number, made.values = str.__str__(made), "", None, {}
+        made.value, made.spec = value, spec
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Amounts travel as Phrases do."""
+        return Amount, (self.value, self.spec)
+
+    @property
+    def told(self) -> str:
+        """The number as the current language writes it."""
+        if current.get() == "en":
+            return self.message
+        return decimal(self.value, int(self.spec.partition(".")[2].rstrip("f%") or 0), self.spec.endswith("%"))
+
+
+def decimal(value: float, digits: int = 0, share: bool = False) -> str:
+    """A number as the current language writes it, a `share` in percent; English ones are written by their formats."""
+    from babel import Locale, numbers
+
+    language, places = current.get(), "." + "0" * digits if digits else ""
+    if not share:
+        return numbers.format_decimal(value, "#,##0" + places, language)
+    pattern = Locale.parse(language).percent_formats[None].pattern
+    return numbers.format_percent(value, pattern.replace("0", "0" + places) if digits else pattern, language)
+
+
 def _(message: str, /, **values: Any) -> str:
     """A text that people read, a `Phrase`; extracted into the catalogues. `values` fill placeholders as `%(name)s`."""
     return Phrase(message, "", None, values)
@@ -82,6 +119,8 @@ def said(text: str) -> str:
     """A text in the current language, where it knows its translation."""
     if not isinstance(text, Phrase):
         return text
+    if isinstance(text, Amount):
+        return text.told
     words = catalogue(current.get())
     message = text.message
     told = words.gettext(message) if text.number is None else words.ngettext(message, text.plural, text.number)
@@ -94,6 +133,8 @@ def kept(text: str) -> dict[str, Any] | None:
     """A phrase as JSON, for `restored` to make it again; None for a text that has no translation."""
     if not isinstance(text, Phrase):
         return None
+    if isinstance(text, Amount):
+        return {"amount": text.value, "spec": text.spec}
     values = {
         name: kept(value) or str(value) if isinstance(value, str) else value for name, value in text.values.items()
     }
@@ -104,6 +145,8 @@ def restored(record: Mapping[str, Any] | None) -> str:
     """The phrase that `kept` wrote down, or nothing."""
     if not record:
         return ""
+    if "amount" in record:
+        return Amount(record["amount"], record["spec"])
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in record["values"].items()}
     return Phrase(record["message"], record["plural"], record["number"], values)
 

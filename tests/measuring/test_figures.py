@@ -1,10 +1,14 @@
 """Figures against ones counted by hand, and against other libraries."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon, pdist
 
+from dynabench import language
 from dynabench.measuring import bayes, found
+from dynabench.measuring import written as values
 from dynabench.measuring.bags import bag
 from dynabench.measuring.measures import (
     complexity,
@@ -162,3 +166,25 @@ def test_every_measure_stands_empty_and_single_rounds(name):
     for sample in (Sample((), 0, {"text": "Text"}), written("One."), written("", "")):
         made = measure.measure(sample)
         assert made is None or found.read(made.document()).finding
+
+
+def test_what_was_found_is_kept_with_its_translations_and_old_records_are_read():
+    of = complexity.measure(written("He isn't here. Never.", "It cost 5,000 pounds"))
+    again = found.read(json.loads(json.dumps(of.record())))
+    assert again == found.read(of.document()) == of
+    assert again.finding == "3.0 words by sentence, 50% with a negation"
+    with language.speaking("es"):
+        assert language.said(again.finding) == "3,0 palabras por frase, 50\N{NO-BREAK SPACE}% con una negación"
+        assert language.said(found.read(json.loads(json.dumps(of.document()))).finding) == of.finding
+        assert values.between(0.125, 1, "share") == "de 12,5\N{NO-BREAK SPACE}% a 100,0\N{NO-BREAK SPACE}%"
+
+
+def test_every_text_of_a_measure_is_in_the_catalogues():
+    sample = inference(60, planted=1.0)
+    for name, measure in measures().items():
+        made = measure.measure(sample)
+        tables = made.tables if made else ()
+        said = [made.finding, *(each.label for each in made.figures)] if made else []
+        said += [text for each in tables for text in (each.title, *(one.label for one in each.columns))]
+        for text in (measure.TITLE, measure.ABOUT, *said):
+            assert isinstance(text, language.Phrase) or text in ("n", "p", "vMER"), (name, text)

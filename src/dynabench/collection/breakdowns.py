@@ -21,12 +21,15 @@ from sqlalchemy.orm import Session
 from dynabench.collection.breakdown_tables import Breakdown, TallyNews
 from dynabench.collection.tables import Example, Standing, Tally
 from dynabench.db import PACKED
+from dynabench.language import _
 from dynabench.rounds import arms
 from dynabench.rounds.tables import Context
 from dynabench.stats.verdict import Verdict
 
 NAMES = ("all", "day", "start", "arm", "tag")
 SOURCES = ("person", "expert", "owner", "program")
+STARTS = {"blank": _("blank"), "prompt": _("prompt"), "seed": _("seed"), "perturb": _("perturb")}
+"""What examples begin with, as pages name it."""
 CONTROL = len(SOURCES)  # added to the source's number where no model was asked, since headline rates leave those out
 COUNTS = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "unknown")
 ROW = np.dtype([("person", "<i8"), ("kind", "u1"), *((name, "<i4") for name in COUNTS)])

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, boards, programs, starts
+from dynabench.collection import board_queries, boards, breakdowns, programs, starts
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -27,6 +27,7 @@ from dynabench.tasks.fields.spans import Spans
 from dynabench.web import charts
 from dynabench.web.charts import Chart
 
+WRITERS = {"person": _("person"), "expert": _("expert"), "owner": _("owner"), "program": _("program")}
 TASKS = 50  # on the first page
 SPECIMENS = 3
 LONGEST = 260  # characters of a context that a card shows
@@ -237,14 +238,14 @@ def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
     made = [
         charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
-        _by(by["start"], _("Start")),
-        _by(by["source"], _("Who wrote it")),
+        _by(by["start"], _("Start"), breakdowns.STARTS),
+        _by(by["source"], _("Who wrote it"), WRITERS),
     ]
     return [chart for chart in made if chart]
 
 
-def _by(figures: Mapping[str, Figures], about: str) -> Chart | None:
+def _by(figures: Mapping[str, Figures], about: str, names: Mapping[str, str]) -> Chart | None:
     """A breakdown, unless all examples are of one kind: that picture would only repeat the total."""
     if len(figures) < 2:
         return None
-    return charts.per_condition([(name, each.rates.vmer) for name, each in figures.items()], about)
+    return charts.per_condition([(names.get(name, name), each.rates.vmer) for name, each in figures.items()], about)

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from dynabench import errors
 from dynabench.collection import arm_figures, boards, calibration, figures, overview
 from dynabench.collection.assisting import figures as assistance
+from dynabench.collection.breakdowns import STARTS
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
 from dynabench.console import downloads, frame
@@ -37,6 +38,7 @@ ABOUT = {
     "day": _("Day (UTC)"),
 }
 WRITERS = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners"), "program": _("programs")}
+NAMES = {"source": WRITERS, "start": STARTS}
 SHOWN = 50
 HEADER = ("examples", "fooled", "validated", "resolved", "retracted", "hidden", "people")
 
@@ -95,6 +97,7 @@ async def show(
         "after": start,
         "views": list(VIEWS),
         "whos": list(figures.WHO),
+        "names": NAMES,
     }
     return await frame.page(request, task, "console/figures.html", "figures", **chosen_now, **values)
 
@@ -107,8 +110,8 @@ def _chart(by: str, lines: list[Line]) -> charts.Chart | None:
     if len(live) < 2:
         return None
     ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live
-    names = WRITERS if by == "source" else {}
-    rates = [(names.get(line.value, line.value) or "none", line.clustered.vmer) for line in ordered]
+    names = NAMES.get(by, {})
+    rates = [(names.get(line.value, line.value) or _("none"), line.clustered.vmer) for line in ordered]
     return charts.per_condition(rates, ABOUT[by])
 
 

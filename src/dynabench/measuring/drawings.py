@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from dynabench.language import _, current, said
 from dynabench.measuring import written
 from dynabench.measuring.found import Kind, Table
 from dynabench.web.charts import INK, INK_2, LINE, MODELS, PEOPLE, Chart, compiled, data
@@ -14,9 +15,13 @@ NAME = 200  # pixels of a row's name
 ROW = 40
 
 
-@lru_cache(maxsize=256)
 def chart(of: Table) -> Chart | None:
-    """The picture of a table; None for one that is read as it is."""
+    """The picture of a table, in the current language; None for one that is read as it is."""
+    return _chart(of, current.get())
+
+
+@lru_cache(maxsize=256)
+def _chart(of: Table, language: str) -> Chart | None:
     known = [row for row in of.rows if row[1] is not None]
     if not of.drawn or not known:
         return None
@@ -37,9 +42,11 @@ def lines(of: Table) -> list[list[str]]:
 def _note(of: Table) -> str:
     kind = of.columns[1].kind
     if of.line is None:
-        return "With 95% intervals." if of.drawn == "intervals" else ""
-    what = "always giving the most frequent answer" if of.name == "baselines" else "equally frequent answers"
-    return f"With 95% intervals. The line stands at {written.value(of.line, kind)}: {what}."
+        return _("With 95% intervals.") if of.drawn == "intervals" else ""
+    at = written.value(of.line, kind)
+    if of.name == "baselines":
+        return _("With 95%% intervals. The line stands at %(at)s: always giving the most frequent answer.", at=at)
+    return _("With 95%% intervals. The line stands at %(at)s: equally frequent answers.", at=at)
 
 
 def _axis(kind: Kind) -> dict[str, Any]:
@@ -53,9 +60,11 @@ def _points(of: Table, rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
         low, high = (row[2], row[3]) if spans else (None, None)
         between = written.between(low, high, kind)
         label = written.value(row[1], kind)
-        tip = f"{row[0]}: {label}{f' ({between})' if between else ''}"
+        tip = f"{said(row[0])}: {label}{f' ({between})' if between else ''}"
         low, high = (row[1] if each is None else each for each in (low, high))
-        points.append({"name": str(row[0]), "value": row[1], "low": low, "high": high, "label": label, "tip": tip})
+        points.append(
+            {"name": said(str(row[0])), "value": row[1], "low": low, "high": high, "label": label, "tip": tip}
+        )
     return points
 
 
@@ -64,7 +73,7 @@ def _intervals(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
 
     colour = MODELS if of.name in OF_MODELS else PEOPLE
     base = _named(_points(of, rows))
-    scale = alt.X("low:Q", title=of.columns[1].label, axis=alt.Axis(**_axis(of.columns[1].kind)))
+    scale = alt.X("low:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
     layers = [
         base.mark_rule(color=colour, strokeWidth=2, strokeCap="round").encode(x=scale, x2="high:Q"),
         base.mark_circle(color=colour, size=90, opacity=1).encode(x="value:Q"),
@@ -80,7 +89,7 @@ def _bars(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
     import altair as alt
 
     base = _named(_points(of, rows))
-    scale = alt.X("value:Q", title=of.columns[1].label, axis=alt.Axis(**_axis(of.columns[1].kind)))
+    scale = alt.X("value:Q", title=said(of.columns[1].label), axis=alt.Axis(**_axis(of.columns[1].kind)))
     bar = base.mark_bar(color=PEOPLE, height=14, cornerRadiusEnd=3).encode(x=scale)
     text = base.mark_text(align="left", dx=6, color=INK, fontSize=13).encode(x="value:Q", text="label:N")
     return compiled(alt.layer(bar, text).properties(width="container", height=28 * len(rows) + 8), right=56)
@@ -102,8 +111,8 @@ def _lines(of: Table, rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
         for row in rows
     ]
     base = alt.Chart(data(points)).encode(
-        x=alt.X("x:Q", title=first.label, axis=alt.Axis(**_axis(first.kind), grid=False)),
-        y=alt.Y("y:Q", title=second.label, axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
+        x=alt.X("x:Q", title=said(first.label), axis=alt.Axis(**_axis(first.kind), grid=False)),
+        y=alt.Y("y:Q", title=said(second.label), axis=alt.Axis(**_axis(second.kind)), scale=alt.Scale(zero=True)),
         tooltip="tip:N",
     )
     line = base.mark_line(color=LINE, strokeWidth=2)

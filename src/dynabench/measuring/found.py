@@ -1,8 +1,11 @@
 """What a measure finds: a finding in words, figures with intervals, tables; kept and sent as JSON."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any, Literal
+
+from dynabench.language import kept, restored
 
 Kind = Literal["share", "number", "count", "text", "p"]
 """How a value is written: a share in percent, a number, whole, as it is, or as a p value."""
@@ -67,9 +70,15 @@ class Found:
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
+    def record(self) -> dict[str, Any]:
+        """The same as it is kept: texts with their translation, for `read`."""
+        made: dict[str, Any] = _plain(asdict(self), lambda text: kept(text) or text)
+        return made
+
 
 def read(document: dict[str, Any]) -> Found:
-    """What was kept."""
+    """What was kept, by `record` or as a plain document."""
+    document = _restored(document)
     tables = tuple(
         Table(**{**each, "columns": tuple(Column(**one) for one in each["columns"]),
                  "rows": tuple(map(tuple, each["rows"])), "people": tuple(each["people"])})
@@ -99,9 +108,19 @@ def columns(*of: tuple[str, str, Kind]) -> tuple[Column, ...]:
     return tuple(Column(*each) for each in of)
 
 
-def _plain(value: Any) -> Any:
+def _restored(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        if "message" in value or "amount" in value:
+            return restored(value)
+        return {name: _restored(each) for name, each in value.items()}
+    return [_restored(each) for each in value] if isinstance(value, list) else value
+
+
+def _plain(value: Any, text: Callable[[str], Any] = str) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each, text) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(each, text) for each in value]
+    if isinstance(value, str):
+        return text(value)
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -3,6 +3,7 @@
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
+from dynabench.language import _
 from dynabench.leaderboards import entrants
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Field
@@ -20,11 +21,11 @@ def later(session: Session, viewer: Person | None, task_id: str, number: int) ->
     for line in found.lines if places else ():
         cell = line.cells[places[0]]
         if cell is not None:
-            loop = "yes" if number in line.loop else "no"
+            loop = _("yes") if number in line.loop else _("no")
             rows.append((line.entrant.label, cell.value, cell.low, cell.high, cell.n, loop))
     rows.sort(key=lambda row: -found.metric.direction * row[1])
     return (
-        Table("later", "Models on this round", _columns(field), tuple(rows), (0,) * len(rows), "intervals")
+        Table("later", _("Models on this round"), _columns(field), tuple(rows), (0,) * len(rows), "intervals")
         if rows
         else None
     )
@@ -34,6 +35,7 @@ def _columns(field: Field) -> tuple[Column, ...]:
     metric = field.metrics[0]
     kind: Kind = "share" if metric.scale == 100 else "number"
     return columns(
-        ("model", "Model", "text"), (metric.name, metric.title, kind), ("low", "from", kind), ("high", "to", kind),
-        ("n", "n", "count"), ("in_the_loop", "In the loop", "text"),
+        ("model", _("Model"), "text"), (metric.name, metric.title, kind),
+        ("low", _("from"), kind), ("high", _("to"), kind),
+        ("n", "n", "count"), ("in_the_loop", _("In the loop"), "text"),
     )  # fmt: skip

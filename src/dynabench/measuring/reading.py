@@ -13,6 +13,7 @@ from dynabench.collection import breakdowns
 from dynabench.collection.attributions import marked_words_overlap
 from dynabench.collection.breakdowns import SOURCES
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
+from dynabench.language import _
 from dynabench.measuring import queries
 from dynabench.measuring.sample import Earlier, Embed, Group, Marked, Row, Said, Sample
 from dynabench.rounds import queries as round_queries
@@ -25,9 +26,9 @@ MOST, MOST_EARLIER, ROUNDS = 5_000, 1_000, 5
 """Examples of a round, and of each of the few rounds before it, that are looked at; drawn at random from more."""
 AT_ONCE = 500
 MARKS = 2_000
-THIRDS = ("first third", "middle", "last third")
+THIRDS = (_("first third"), _("middle"), _("last third"))
 LETTERS = 4  # of a word of an explanation that counts as naming a word of the example
-WHO = {"person": "annotators", "expert": "experts", "owner": "owners"}
+WHO = {"person": _("annotators"), "expert": _("experts"), "owner": _("owners")}
 _WORD = re.compile(r"\w+")
 
 
@@ -52,7 +53,7 @@ class Shape:
         if isinstance(self.answer, Choice):
             return tuple(self.answer.label_of(value) for value in self.answer.values)
         if isinstance(self.answer, YesNo):
-            return ("yes", "no")
+            return (_("yes"), _("no"))
         return THIRDS if self.places else ()
 
     @property
@@ -69,7 +70,7 @@ class Shape:
             return field.label_of(value) if isinstance(value, str) else None
         if isinstance(field, YesNo):
             flag = field.flag(value)
-            return None if flag is None else "yes" if flag else "no"
+            return None if flag is None else _("yes") if flag else _("no")
         if isinstance(field, Spans) and self.places:
             text = context.get(field.of)
             if isinstance(text, str) and text and isinstance(value, list) and value:
@@ -215,7 +216,8 @@ def _groups(session: Session, of: Round) -> dict[str, tuple[Group, ...]]:
             for source, label in WHO.items():
                 found["source"].append(_group(label, rows, [SOURCES.index(source)]))
         else:
-            found[name].append(_group(value, rows, people))
+            label = breakdowns.STARTS.get(value, value) if name == "start" else value
+            found[name].append(_group(label, rows, people))
     return {name: tuple(each for each in groups if each.examples.sum()) for name, groups in found.items()}
 
 

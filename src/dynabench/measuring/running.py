@@ -32,6 +32,6 @@ def looked_at(sample: Sample, tell: Tell = lambda done, of: None) -> dict[str, A
     for done, (name, each) in enumerate(every.items(), start=1):
         made = each.measure(sample) if sample.rows else None
         if made is not None:
-            found[name] = made.document()
+            found[name] = made.record()
         tell(done, len(every))
     return found

@@ -24,7 +24,7 @@ from dynabench.measuring.tables import Measured
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 
-VERSION = 1
+VERSION = 2
 """Grows when measures change, so that rounds are measured again."""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from dynabench.language import Amount, _, joined, said
 from dynabench.measuring.found import Figure, Kind
 from dynabench.measuring.measures import measures
 from dynabench.measuring.service import Shown
@@ -15,19 +16,23 @@ def value(of: Any, kind: Kind = "number") -> str:
     if of is None:
         return "–"
     if kind == "text":
-        return str(of)
+        return of if isinstance(of, str) else str(of)
     if kind == "share":
-        return f"{of:.1%}".replace("-", "\N{MINUS SIGN}")
+        return said(Amount(of, ".1%")).replace("-", "\N{MINUS SIGN}")
     if kind == "count":
-        return f"{round(of):,}"
+        return said(Amount(round(of)))
     if kind == "p":
-        return "< 0.01" if of < 0.01 else f"{of:.2f}"
-    return f"{of:,.1f}" if abs(of) >= FEW else f"{of:.2f}".replace("-", "\N{MINUS SIGN}")
+        return said(Amount(max(of, 0.01), ".2f") if of >= 0.01 else "< " + Amount(0.01, ".2f"))
+    return said(Amount(of, ",.1f")) if abs(of) >= FEW else said(Amount(of, ".2f")).replace("-", "\N{MINUS SIGN}")
 
 
 def between(low: float | None, high: float | None, kind: Kind = "number") -> str:
     """An interval; empty where there is none."""
-    return "" if low is None or high is None else f"{value(low, kind)} to {value(high, kind)}"
+    return (
+        ""
+        if low is None or high is None
+        else said(_("%(low)s to %(high)s", low=value(low, kind), high=value(high, kind)))
+    )
 
 
 def document(of: Shown) -> dict[str, Any]:
@@ -64,5 +69,5 @@ def across(shown: Sequence[Shown]) -> list[tuple[str, list[Figure | None]]]:
         held = [some.get(key) for some in by_round]
         known = [each for each in held if each is not None and each.value is not None]
         if len(known) > 1:
-            lines.append((f"{measures()[key[0]].TITLE}: {known[0].label}", held))
+            lines.append((joined(": ", (measures()[key[0]].TITLE, known[0].label)), held))
     return lines

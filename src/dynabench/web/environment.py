@@ -60,6 +60,7 @@ def environment() -> Environment:
         number=filters.number,
         percent=filters.percent,
         points=filters.points,
+        signed=filters.signed,
         seconds=filters.seconds,
         size=filters.size,
         ago=filters.ago,

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import nh3
-from babel import Locale, dates, numbers
+from babel import dates
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from dynabench.language import _, current, said
+from dynabench.language import _, current, decimal, said
 
 NONE = "–"
 STEPS = ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (7 * 86400, 86400, "d"))
@@ -25,7 +25,7 @@ def number(value: float | None, digits: int = 0) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     if current.get() != "en":
-        return numbers.format_decimal(value, "#,##0" + ("." + "0" * digits if digits else ""), current.get())
+        return decimal(value, digits)
     return f"{value:,.{digits}f}"
 
 
@@ -34,10 +34,7 @@ def percent(value: float | None, digits: int = 0) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     if current.get() != "en":
-        pattern = Locale.parse(current.get()).percent_formats[None].pattern
-        return numbers.format_percent(
-            value, pattern.replace("0", "0." + "0" * digits) if digits else pattern, current.get()
-        )
+        return decimal(value, digits, share=True)
     return f"{100 * value:.{digits}f}%"
 
 
@@ -47,6 +44,13 @@ def points(value: float | None, digits: int = 0) -> str:
         return NONE
     sign = "\N{MINUS SIGN}" if value < 0 else "+"
     return sign + number(abs(100 * value), digits)
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign: `+1.25`."""
+    if current.get() != "en":
+        return ("\N{MINUS SIGN}" if value < 0 else "+") + decimal(abs(value), digits)
+    return f"{value:+.{digits}f}"
 
 
 def seconds(value: float | None) -> str:

@@ -6,6 +6,7 @@ from itertools import chain
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring import bayes
 from dynabench.measuring.bags import bag
 from dynabench.measuring.found import Figure, Found, Table, columns
@@ -14,8 +15,8 @@ from dynabench.stats import clusters, shuffles
 from dynabench.stats.corrections import holm
 from dynabench.stats.rates import FEW, Rate, clustered
 
-TITLE = "Annotation artifacts"
-ABOUT = (
+TITLE = _("Annotation artifacts")
+ABOUT = _(
     "A naive Bayes classifier over words and pairs of words sees a part of the input alone: a hypothesis without its "
     "premise, a question without its passage. It is cross-validated, with other writers in its training set wherever "
     "there are ten or more. Its accuracy stands beside that of always giving the most frequent answer. p values come "
@@ -66,16 +67,19 @@ def views(sample: Sample, rows: Sequence[object]) -> list[View]:
     context = [words(getattr(row, "context", "")) for row in rows]
     parts = {name: [words(getattr(row, "texts", {}).get(name, "")) for row in rows] for name in sample.fields}
     several = len(parts) > 1 or (bool(sample.context) and any(context))
-    found = [
-        View(name, f"{label} alone" if several else f"Words of the {label.lower()}", parts[name], several)
-        for name, label in sample.fields.items()
-    ]
+    found = [View(name, _named(label, several), parts[name], several) for name, label in sample.fields.items()]
     if not several:
         return found
     if sample.context and any(context):
-        found.append(View("context", f"{sample.context} alone", context, True))
+        found.append(View("context", _("%(field)s alone", field=sample.context), context, True))
     together = [list(chain.from_iterable(held)) for held in zip(context, *parts.values(), strict=True)]
-    return [*found, View("bag_of_words", "All words, in no order", together, False)]
+    return [*found, View("bag_of_words", _("All words, in no order"), together, False)]
+
+
+def _named(label: str, several: bool) -> str:
+    if several:
+        return _("%(field)s alone", field=label)
+    return _("Words of the %(field)s", field=label.lower())
 
 
 def baseline(view: View, labels: Ints, writers: Ints, rng: np.random.Generator, times: int) -> Baseline:
@@ -104,24 +108,26 @@ def gives_away(each: Baseline, p: float) -> bool:
 def _told(sample: Sample, found: Sequence[Baseline], corrected: Sequence[float], majority: float) -> Found:
     rows = tuple(
         (each.view.label, each.accuracy.value, each.accuracy.low, each.accuracy.high, each.gain.value, each.gain.low,
-         each.gain.high, float(p), "yes" if gives_away(each, p) else "no", each.accuracy.n)
+         each.gain.high, float(p), _("yes") if gives_away(each, p) else _("no"), each.accuracy.n)
         for each, p in zip(found, corrected, strict=True)
     )  # fmt: skip
     header = columns(
-        ("sees", "Sees", "text"), ("accuracy", "Accuracy", "share"), ("low", "from", "share"), ("high", "to", "share"),
-        ("gain", "Above most frequent", "share"), ("gain_low", "from", "share"), ("gain_high", "to", "share"),
-        ("p", "p (Holm)", "p"), ("better", "Better", "text"), ("n", "n", "count"),
+        ("sees", _("Sees"), "text"), ("accuracy", _("Accuracy"), "share"),
+        ("low", _("from"), "share"), ("high", _("to"), "share"),
+        ("gain", _("Above most frequent"), "share"), ("gain_low", _("from"), "share"), ("gain_high", _("to"), "share"),
+        ("p", _("p (Holm)"), "p"), ("better", _("Better"), "text"), ("n", "n", "count"),
     )  # fmt: skip
     table = Table(
-        "baselines", "Accuracy of baselines", header, rows, (sample.people,) * len(rows), "intervals", majority
+        "baselines", _("Accuracy of baselines"), header, rows, (sample.people,) * len(rows), "intervals", majority
     )
     figures = [
-        Figure(f"gain_{each.view.name}", f"{each.view.label}: above most frequent", each.gain.value, each.gain.low,
+        Figure(f"gain_{each.view.name}", _("%(part)s: above most frequent", part=each.view.label),
+               each.gain.value, each.gain.low,
                each.gain.high, each.accuracy.n, "share")
         for each in found
     ]  # fmt: skip
-    figures.append(Figure("majority", "Most frequent answer", majority, n=found[0].accuracy.n, kind="share"))
-    note = "" if any(each.view.partial for each in found) else (
+    figures.append(Figure("majority", _("Most frequent answer"), majority, n=found[0].accuracy.n, kind="share"))
+    note = "" if any(each.view.partial for each in found) else _(
         "Models are given these words and no more: that words tell the answer is no artifact here, but says how far "
         "counting words goes."
     )  # fmt: skip
@@ -133,8 +139,15 @@ def _finding(found: Sequence[Baseline], corrected: Sequence[float], majority: fl
     partial = [each for each in better if each.view.partial]
     if partial or better:
         best = max(partial or better, key=lambda each: each.accuracy.value or 0)
-        share = f"{best.accuracy.value or 0:.0%} right, {majority:.0%} by always saying the same"
-        return f"{best.view.label} {'gives the answer away' if partial else 'go some way'}: {share}"
+        told = {"part": best.view.label, "most": Amount(majority, ".0%")}
+        right = Amount(best.accuracy.value or 0, ".0%")
+        if partial:
+            return _(
+                "%(part)s gives the answer away: %(right)s right, %(most)s by always saying the same",
+                right=right,
+                **told,
+            )
+        return _("%(part)s go some way: %(right)s right, %(most)s by always saying the same", right=right, **told)
     if any(each.view.partial for each in found):
-        return "No part of the input gives the answer away"
-    return "Counting words does not find the answer"
+        return _("No part of the input gives the answer away")
+    return _("Counting words does not find the answer")

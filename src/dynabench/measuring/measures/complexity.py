@@ -4,13 +4,14 @@ import re
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found
 from dynabench.measuring.sample import Sample, words
 from dynabench.stats.clusters import Estimate
 from dynabench.stats.rates import Rate
 
-TITLE = "Complexity"
-ABOUT = (
+TITLE = _("Complexity")
+ABOUT = _(
     "Words by sentence, letters by word, and the readability index that follows from both (ARI: about the American "
     "school grade; Smith and Senter 1967). Negations, and numbers; and how many of an example’s words stand in its "
     "context too, since models like to go by that. Written for languages with spaces between words; negations and "
@@ -34,22 +35,26 @@ def measure(sample: Sample) -> Found | None:
     readable = np.where(written, 4.71 * letters / np.maximum(lengths, 1) + 0.5 * lengths / sentences - 21.43, 0)
     n = int(written.sum())
     parts: list[tuple[str, str, Estimate | Rate, int, bool]] = [
-        ("readability", "Readability index (ARI)", sample.mean(readable, written), n, False),
-        ("sentence", "Words by sentence", sample.ratio(lengths, sentences, written), n, False),
-        ("word", "Letters by word", sample.ratio(letters, lengths), n, False),
-        ("negated", "Examples with a negation", sample.share([_negated(held) for held in sample.words]), n, True),
-        ("numbers", "Examples with a number", sample.share([_numbered(held) for held in sample.words]), n, True),
+        ("readability", _("Readability index (ARI)"), sample.mean(readable, written), n, False),
+        ("sentence", _("Words by sentence"), sample.ratio(lengths, sentences, written), n, False),
+        ("word", _("Letters by word"), sample.ratio(letters, lengths), n, False),
+        ("negated", _("Examples with a negation"), sample.share([_negated(held) for held in sample.words]), n, True),
+        ("numbers", _("Examples with a number"), sample.share([_numbered(held) for held in sample.words]), n, True),
     ]
     shared = [_shared(held, set(words(row.context))) for held, row in zip(sample.words, sample.rows, strict=True)]
     given = np.array([bool(row.context) for row in sample.rows], bool) & written
     if given.any():
-        label = "Words that are in the context too"
+        label = _("Words that are in the context too")
         parts.append(("shared", label, sample.ratio(shared, lengths, given), int(given.sum()), True))
     figures = tuple(
         Figure(name, label, of.value, of.low, of.high, count, "share" if share else "number")
         for name, label, of, count, share in parts
     )
-    said = f"{figures[1].value:.1f} words by sentence, {figures[3].value:.0%} with a negation"
+    said = _(
+        "%(words)s words by sentence, %(negated)s with a negation",
+        words=Amount(figures[1].value or 0, ".1f"),
+        negated=Amount(figures[3].value or 0, ".0%"),
+    )
     return Found(said, figures, (), sample.people)
 
 

@@ -5,24 +5,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dynabench.language import _, joined
 from dynabench.measuring.found import LEAST, Found, Table, columns
 from dynabench.measuring.sample import Group, Sample
 from dynabench.stats import clusters
 from dynabench.stats.corrections import holm
 from dynabench.stats.rates import clustered
 
-TITLE = "Starts, experts and arms"
-ABOUT = (
+TITLE = _("Starts, experts and arms")
+ABOUT = _(
     "Validated model error rate (vMER) by what people started from, by who they are, and by arm, over all examples "
     "in which a model was asked. Each is compared with the other examples of its breakdown: the difference is in "
     "points, with an interval clustered by writer and p values after Holm’s correction over all that are compared."
 )
-NAMES = {"start": "Starts", "source": "Who wrote it", "arm": "Arms"}
+NAMES = {"start": _("vMER: starts"), "source": _("vMER: who wrote it"), "arm": _("vMER: arms")}
 LEVEL = 0.05
 HEADER = columns(
-    ("condition", "Condition", "text"), ("vmer", "vMER", "share"), ("low", "from", "share"), ("high", "to", "share"),
-    ("difference", "Against the rest", "share"), ("difference_low", "from", "share"),
-    ("difference_high", "to", "share"), ("p", "p (Holm)", "p"), ("n", "n", "count"),
+    ("condition", _("Condition"), "text"), ("vmer", "vMER", "share"),
+    ("low", _("from"), "share"), ("high", _("to"), "share"),
+    ("difference", _("Against the rest"), "share"), ("difference_low", _("from"), "share"),
+    ("difference_high", _("to"), "share"), ("p", _("p (Holm)"), "p"), ("n", "n", "count"),
 )  # fmt: skip
 
 
@@ -45,7 +47,7 @@ class Compared:
         """A row of the table."""
         rate = clustered(self.group.validated, self.group.examples)
         gap = (self.gap.value, self.gap.low, self.gap.high)
-        return (self.group.name or "none", rate.value, rate.low, rate.high, *gap, self.p, rate.n)
+        return (self.group.name or _("none"), rate.value, rate.low, rate.high, *gap, self.p, rate.n)
 
 
 def measure(sample: Sample) -> Found | None:
@@ -58,18 +60,19 @@ def measure(sample: Sample) -> Found | None:
     for each, p in zip(known, holm([each.gap.p or 0.0 for each in known]).tolist() if known else (), strict=True):
         each.p = p
     clear = [
-        each.group.name or "none" for each in found if each.p is not None and each.p < LEVEL and each.people >= LEAST
+        each.group.name or _("none") for each in found if each.p is not None and each.p < LEVEL and each.people >= LEAST
     ]
-    said = f"Unlike the rest: {', '.join(clear)}" if clear else "No condition differs clearly from the rest"
+    said = _("No condition differs clearly from the rest")
+    if clear:
+        said = _("Unlike the rest: %(names)s", names=joined(", ", clear))
     tables = tuple(_table(name, [each for each in found if each.of == name]) for name in several)
     everybody = [each.group.person[each.group.examples > 0] for each in found]
     return Found(said, (), tables, len(np.unique(np.concatenate(everybody))))
 
 
 def _table(name: str, found: Sequence[Compared]) -> Table:
-    title = f"vMER: {NAMES[name].lower()}"
     return Table(
-        name, title, HEADER, tuple(each.row for each in found), tuple(each.people for each in found), "intervals"
+        name, NAMES[name], HEADER, tuple(each.row for each in found), tuple(each.people for each in found), "intervals"
     )
 
 

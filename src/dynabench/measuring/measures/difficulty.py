@@ -5,13 +5,14 @@ from itertools import combinations
 import numpy as np
 
 from dynabench.evaluate.metrics.krippendorff_alpha import KrippendorffAlpha
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Floats, Row, Sample
 from dynabench.stats.clusters import Estimate
 from dynabench.stats.rates import Rate
 
-TITLE = "Difficulty"
-ABOUT = (
+TITLE = _("Difficulty")
+ABOUT = _(
     "For people: how often the votes on an example agree, and Krippendorff’s alpha of them. For models: how sure they "
     "were of their own answer and of the author’s, and, where a round has several targets, how far these differ: "
     "models of other kinds or other seeds that disagree have found something hard. Intervals are clustered by writer."
@@ -24,7 +25,10 @@ def measure(sample: Sample) -> Found | None:
     if not figures and not table.rows:
         return None
     shares = [each for each in figures if each.kind == "share" and each.value is not None]
-    said = f"{shares[0].label}: {shares[0].value:.0%}" if shares else "How often each target was wrong"
+    said = _("How often each target was wrong")
+    if shares:
+        share = Amount(shares[0].value or 0, ".0%")
+        said = _("%(figure)s: %(share)s", figure=shares[0].label, share=share)
     return Found(said, tuple(figures), (table,) if table.rows else (), sample.people)
 
 
@@ -39,9 +43,9 @@ def _votes(sample: Sample) -> list[Figure]:
     padded = [[*votes, *[None] * (longest - len(votes))] for votes in ratings]
     kinds = {vote for votes in ratings for vote in votes}
     alpha = KrippendorffAlpha().compute(ratings=padded)["krippendorff_alpha"] if len(kinds) > 1 else None
-    figures = [_figure("agreement", "Examples whose votes all agree", alike, int(voted.sum()), "share")]
+    figures = [_figure("agreement", _("Examples whose votes all agree"), alike, int(voted.sum()), "share")]
     if alpha is not None:
-        figures.append(Figure("alpha", "Krippendorff’s alpha of votes", float(alpha), n=int(voted.sum())))
+        figures.append(Figure("alpha", _("Krippendorff’s alpha of votes"), float(alpha), n=int(voted.sum())))
     return figures
 
 
@@ -53,8 +57,8 @@ def _models(sample: Sample) -> list[Figure]:
     several = np.array([len(row.said) > 1 for row in sample.rows], bool)
     figures = []
     for name, label, values in (
-        ("claimed", "Models’ confidence in the author’s answer", claimed),
-        ("sure", "Models’ confidence in their own answer", sure),
+        ("claimed", _("Models’ confidence in the author’s answer"), claimed),
+        ("sure", _("Models’ confidence in their own answer"), sure),
     ):
         known = np.isfinite(values)
         if known.any():
@@ -62,12 +66,14 @@ def _models(sample: Sample) -> list[Figure]:
             figures.append(_figure(name, label, part, int(known.sum()), "share"))
     if several.any():
         apart = sample.mean([_apart(row) for row in sample.rows], several)
-        figures.append(_figure("apart", "Pairs of models that answer differently", apart, int(several.sum()), "share"))
+        figures.append(
+            _figure("apart", _("Pairs of models that answer differently"), apart, int(several.sum()), "share")
+        )
         spread = np.array([_spread(row) for row in sample.rows])
         known = np.isfinite(spread)
         if known.any():
             part = sample.mean(np.nan_to_num(spread), known)
-            label = "Spread of models’ confidence in the author’s answer"
+            label = _("Spread of models’ confidence in the author’s answer")
             figures.append(_figure("spread", label, part, int(known.sum()), "number"))
     return figures if asked.any() else []
 
@@ -105,8 +111,9 @@ def _by_model(sample: Sample) -> Table:
             part = sample.share([float(bool(each)) for each in wrong], known)
             rows.append((model, part.value, part.low, part.high, int(known.sum())))
     header = columns(
-        ("model", "Model", "text"), ("wrong", "Wrong", "share"), ("low", "from", "share"), ("high", "to", "share"),
+        ("model", _("Model"), "text"), ("wrong", _("Wrong"), "share"),
+        ("low", _("from"), "share"), ("high", _("to"), "share"),
         ("n", "n", "count"),
     )  # fmt: skip
-    title = "Examples on which each target was wrong"
+    title = _("Examples on which each target was wrong")
     return Table("targets", title, header, tuple(rows), (sample.people,) * len(rows), "intervals")

@@ -6,12 +6,13 @@ from math import exp, log
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found
 from dynabench.measuring.sample import Floats, Sample
 from dynabench.stats import clusters
 
-TITLE = "Diversity"
-ABOUT = (
+TITLE = _("Diversity")
+ABOUT = _(
     "Self-BLEU is the mean BLEU-4 of each text against all others as references: less is more diverse. Distinct-n is "
     "the share of different n-grams. Spread is the mean cosine distance of two texts’ sentence embeddings. All "
     "three change with the number of texts, and are taken over 200 drawn at random, or all where a round has fewer."
@@ -29,16 +30,22 @@ def measure(sample: Sample) -> Found | None:
         return None
     scores = self_bleu(texts)
     mean = clusters.ratio(np.bincount(writers, scores), np.bincount(writers))
-    figures = [Figure("self_bleu", "Self-BLEU", mean.value, mean.low, mean.high, len(texts))]
+    figures = [Figure("self_bleu", _("Self-BLEU"), mean.value, mean.low, mean.high, len(texts))]
     figures += [
-        Figure(f"distinct_{n}", f"Distinct-{n}", distinct(texts, n), n=len(texts), kind="share") for n in (1, 2, 3)
+        Figure(f"distinct_{n}", _("Distinct-%(n)s", n=n), distinct(texts, n), n=len(texts), kind="share")
+        for n in (1, 2, 3)
     ]
     if sample.embed is not None:
         vectors = sample.embed([sample.whole[row] for row in chosen])
-        figures.append(Figure("spread", "Spread of embeddings", spread(vectors), n=len(vectors)))
+        figures.append(Figure("spread", _("Spread of embeddings"), spread(vectors), n=len(vectors)))
     people = len(np.unique(writers))
-    note = "" if len(texts) == TEXTS else f"Over {len(texts)} texts: compare with rounds of as many."
-    return Found(f"Self-BLEU {mean.value:.2f}, distinct-2 {figures[2].value:.0%}", tuple(figures), (), people, note)
+    note = "" if len(texts) == TEXTS else _("Over %(n)s texts: compare with rounds of as many.", n=len(texts))
+    said = _(
+        "Self-BLEU %(bleu)s, distinct-2 %(distinct)s",
+        bleu=Amount(mean.value or 0, ".2f"),
+        distinct=Amount(figures[2].value or 0, ".0%"),
+    )
+    return Found(said, tuple(figures), (), people, note)
 
 
 def self_bleu(texts: Sequence[Sequence[str]]) -> Floats:

@@ -3,12 +3,13 @@
 from collections import Counter
 from math import log
 
+from dynabench.language import _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Sample
 from dynabench.stats.rates import clustered
 
-TITLE = "Label balance"
-ABOUT = (
+TITLE = _("Label balance")
+ABOUT = _(
     "The share of each answer, with intervals that are clustered by writer. Evenness is the entropy of the shares by "
     "that of equal ones: 1 where all answers are equally frequent, 0 where there is one alone."
 )
@@ -31,13 +32,18 @@ def measure(sample: Sample) -> Found | None:
         rows.append((label, share, rate.low, rate.high, counts[label]))
         people.append(sample.people)
     header = columns(
-        ("answer", "Answer", "text"), ("share", "Share", "share"), ("low", "from", "share"), ("high", "to", "share"),
+        ("answer", _("Answer"), "text"), ("share", _("Share"), "share"),
+        ("low", _("from"), "share"), ("high", _("to"), "share"),
         ("n", "n", "count"),
     )  # fmt: skip
-    table = Table("answers", "Share of each answer", header, tuple(rows), tuple(people), "intervals", 1 / len(shares))
-    figures = (
-        Figure("evenness", "Evenness of answers", even, n=n),
-        Figure("most_frequent", "Share of the most frequent answer", shares[most], n=n, kind="share"),
+    table = Table(
+        "answers", _("Share of each answer"), header, tuple(rows), tuple(people), "intervals", 1 / len(shares)
     )
-    said = "Answers are about equally frequent" if even > 0.98 else f"“{most}” is claimed most often"
+    figures = (
+        Figure("evenness", _("Evenness of answers"), even, n=n),
+        Figure("most_frequent", _("Share of the most frequent answer"), shares[most], n=n, kind="share"),
+    )
+    said = (
+        _("Answers are about equally frequent") if even > 0.98 else _("“%(answer)s” is claimed most often", answer=most)
+    )
     return Found(said, figures, (table,), sample.people)

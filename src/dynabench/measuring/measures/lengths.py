@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from dynabench.language import Amount, _, joined
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Sample, words
 from dynabench.stats.clusters import Estimate
 
-TITLE = "Lengths"
-ABOUT = (
+TITLE = _("Lengths")
+ABOUT = _(
     "Words of each field, with the mean by answer: where lengths differ by answer, length alone gives something away. "
     "Intervals are clustered by writer."
 )
@@ -23,26 +24,35 @@ def measure(sample: Sample) -> Found | None:
         lengths = np.array([len(words(row.texts.get(name, ""))) for row in sample.rows], float)
         mean = sample.mean(lengths)
         figures += [
-            _figure(f"mean_{name}", f"{label}: mean words", mean, len(lengths)),
-            Figure(f"median_{name}", f"{label}: median words", float(np.median(lengths)), n=len(lengths)),
-            Figure(f"tenth_{name}", f"{label}: longest tenth from", float(np.quantile(lengths, 0.9)), n=len(lengths)),
+            _figure(f"mean_{name}", _("%(field)s: mean words", field=label), mean, len(lengths)),
+            Figure(
+                f"median_{name}", _("%(field)s: median words", field=label), float(np.median(lengths)), n=len(lengths)
+            ),
+            Figure(
+                f"tenth_{name}",
+                _("%(field)s: longest tenth from", field=label),
+                float(np.quantile(lengths, 0.9)),
+                n=len(lengths),
+            ),
         ]
         for answer in sample.labels:
             chosen = np.array([row.label == answer for row in sample.rows])
             if chosen.any():
                 part = sample.mean(lengths, chosen)
-                who = f"{label}: {answer}" if len(sample.fields) > 1 else answer
+                who = joined(": ", (label, answer)) if len(sample.fields) > 1 else answer
                 by_label.append((who, part.value, part.low, part.high, int(chosen.sum())))
                 people.append(len(np.unique(sample.writers[chosen])))
     header = columns(
-        ("answer", "Answer", "text"), ("mean", "Mean words", "number"), ("low", "from", "number"),
-        ("high", "to", "number"), ("n", "n", "count"),
+        ("answer", _("Answer"), "text"), ("mean", _("Mean words"), "number"), ("low", _("from"), "number"),
+        ("high", _("to"), "number"), ("n", "n", "count"),
     )  # fmt: skip
     tables = [_histogram(sample)]
     if by_label:
-        title = "Mean words by answer"
+        title = _("Mean words by answer")
         tables.append(Table("by_answer", title, header, tuple(by_label), tuple(people), "intervals"))
-    said = f"An example has {figures[0].value:.1f} words on average" if len(sample.fields) == 1 else "Lengths by field"
+    said = _("Lengths by field")
+    if len(sample.fields) == 1:
+        said = _("An example has %(words)s words on average", words=Amount(figures[0].value or 0, ".1f"))
     return Found(said, tuple(figures), tuple(tables), sample.people)
 
 
@@ -52,14 +62,18 @@ def _figure(name: str, label: str, of: Estimate, n: int) -> Figure:
 
 def _histogram(sample: Sample) -> Table:
     lengths = np.array([len(held) for held in sample.words])
-    counts, _ = np.histogram(lengths, EDGES)
+    counts = np.histogram(lengths, EDGES)[0]
     rows, people = [], []
     for place in range(len(counts)):
         low, high = EDGES[place], EDGES[place + 1] - 1
         here = (lengths >= low) & (lengths <= high)
         if here.any():
-            name = f"{low} or more" if place == len(counts) - 1 else f"{low} to {high}"
+            name = (
+                _("%(low)s or more", low=low)
+                if place == len(counts) - 1
+                else _("%(low)s to %(high)s", low=low, high=high)
+            )
             rows.append((name, float(here.mean()), int(here.sum())))
             people.append(len(np.unique(sample.writers[here])))
-    header = columns(("words", "Words", "text"), ("share", "Examples", "share"), ("n", "n", "count"))
-    return Table("histogram", "Words of an example", header, tuple(rows), tuple(people), "bars")
+    header = columns(("words", _("Words"), "text"), ("share", _("Examples"), "share"), ("n", "n", "count"))
+    return Table("histogram", _("Words of an example"), header, tuple(rows), tuple(people), "bars")

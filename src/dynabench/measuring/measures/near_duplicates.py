@@ -3,12 +3,13 @@
 import numpy as np
 
 from dynabench.evaluate.texts.near_duplicates import groups
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Sample
 from dynabench.stats import minhash
 
-TITLE = "Near-duplicates"
-ABOUT = (
+TITLE = _("Near-duplicates")
+ABOUT = _(
     "Examples whose text has a Jaccard similarity of 0.8 or more with another’s, over groups of four characters "
     "without signs. All pairs are compared exactly. Intervals are clustered by writer."
 )
@@ -33,24 +34,24 @@ def measure(sample: Sample) -> Found | None:
             sizes.append((len(here), people))
     figures = []
     for name, label, values in (
-        ("alike", "Examples with a near-duplicate", alike),
-        ("by_others", "The same, by another writer", by_others),
-        ("again", "Near-duplicates of earlier rounds", again),
+        ("alike", _("Examples with a near-duplicate"), alike),
+        ("by_others", _("The same, by another writer"), by_others),
+        ("again", _("Near-duplicates of earlier rounds"), again),
     ):
         if name != "again" or sample.earlier:
             part = sample.share(values)
             figures.append(Figure(name, label, part.value, part.low, part.high, n, "share"))
-    header = columns(("size", "Examples alike", "count"), ("groups", "Groups", "count"))
+    header = columns(("size", _("Examples alike"), "count"), ("groups", _("Groups"), "count"))
     counted = sorted({size for size, _ in sizes})
     counts = tuple((size, sum(one == size for one, _ in sizes)) for size in counted)
     tables = (
-        (Table("groups", "Groups of near-duplicates", header, counts, (sample.people,) * len(counts)),)
+        (Table("groups", _("Groups of near-duplicates"), header, counts, (sample.people,) * len(counts)),)
         if counts
         else ()
     )
     said = (
-        f"{int(alike.sum()):,} of {n:,} examples have a near-duplicate"
+        _("%(some)s of %(n)s examples have a near-duplicate", some=Amount(int(alike.sum())), n=Amount(n))
         if alike.any()
-        else ("No example is nearly the same as another")
+        else _("No example is nearly the same as another")
     )
     return Found(said, tuple(figures), tables, sample.people)

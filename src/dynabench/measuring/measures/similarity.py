@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dynabench.language import _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Floats, Row, Sample, words
 from dynabench.stats import shuffles
 
-TITLE = "Against earlier rounds"
-ABOUT = (
+TITLE = _("Against earlier rounds")
+ABOUT = _(
     "The Jensen–Shannon divergence of word frequencies, in bits: 0 for the same words equally often, 1 for no word "
     "in common. Two halves of one round differ too, so it stands beside what examples dealt to the two rounds at "
     "random would give, with the p value of 99 such deals. New words are those of this round that none of the other’s "
@@ -34,22 +35,23 @@ def measure(sample: Sample) -> Found | None:
         theirs = [each.rows[at] for at in rng.permutation(len(each.rows))[:size]]
         seen, chance, p = diverging(mine, theirs, rng)
         fresh, of = _fresh(mine, theirs)
-        rows.append((f"Round {each.number}", seen, chance, p, fresh, _answers(mine, theirs), of))
+        rows.append((_("Round %(n)s", n=each.number), seen, chance, p, fresh, _answers(mine, theirs), of))
         people.append(min(len({row.writer for row in some}) for some in (mine, theirs)))
     header = columns(
-        ("round", "Round", "text"), ("divergence", "Divergence, bits", "number"), ("chance", "By chance", "number"),
-        ("p", "p", "p"), ("new_words", "New words", "share"), ("answers", "Difference of answers", "share"),
-        ("n", "Examples each", "count"),
+        ("round", _("Round"), "text"), ("divergence", _("Divergence, bits"), "number"),
+        ("chance", _("By chance"), "number"),
+        ("p", "p", "p"), ("new_words", _("New words"), "share"), ("answers", _("Difference of answers"), "share"),
+        ("n", _("Examples each"), "count"),
     )  # fmt: skip
     last = rows[-1]
     figures = (
-        Figure("divergence", f"Divergence from {last[0].lower()}", last[1], n=last[6]),
-        Figure("new_words", f"New words since {last[0].lower()}", last[4], n=last[6], kind="share"),
+        Figure("divergence", _("Divergence from round %(n)s", n=compared[-1].number), last[1], n=last[6]),
+        Figure("new_words", _("New words since round %(n)s", n=compared[-1].number), last[4], n=last[6], kind="share"),
     )
-    other = f"The words are other ones than in {last[0].lower()}" if last[3] < LEVEL else (
-        f"The words are not clearly other ones than in {last[0].lower()}"
-    )  # fmt: skip
-    table = Table("rounds", "This round beside earlier ones", header, tuple(rows), tuple(people))
+    other = _("The words are not clearly other ones than in round %(n)s", n=compared[-1].number)
+    if last[3] < LEVEL:
+        other = _("The words are other ones than in round %(n)s", n=compared[-1].number)
+    table = Table("rounds", _("This round beside earlier ones"), header, tuple(rows), tuple(people))
     return Found(other, figures, (table,), min(people))
 
 

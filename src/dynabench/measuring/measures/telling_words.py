@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring.bags import bag
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Floats, Ints, Sample, words
 from dynabench.stats import shuffles
 
-TITLE = "Words that give the answer away"
-ABOUT = (
+TITLE = _("Words that give the answer away")
+ABOUT = _(
     "Words of what people wrote that stand with one answer more often than chance allows, by pointwise mutual "
     "information (PMI, with 100 added to every count, which keeps rare words down). The p value is that of the "
     "largest deviation among all words and answers when answers are shuffled among the examples of each writer "
@@ -82,13 +83,15 @@ def pmi(counts: Floats) -> Floats:
 
 def _told(sample: Sample, rows: Sequence[tuple[Any, ...]], people: Sequence[int], words: int, of: int, n: int) -> Found:
     header = columns(
-        ("word", "Word", "text"), ("answer", "Gives away", "text"), ("pmi", "PMI, bits", "number"),
-        ("with", "Examples with both", "count"), ("examples", "Examples with the word", "count"), ("p", "p", "p"),
+        ("word", _("Word"), "text"), ("answer", _("Gives away"), "text"), ("pmi", _("PMI, bits"), "number"),
+        ("with", _("Examples with both"), "count"), ("examples", _("Examples with the word"), "count"), ("p", "p", "p"),
     )  # fmt: skip
-    table = Table("words", "Words that give an answer away", header, tuple(rows), tuple(people))
+    table = Table("words", _("Words that give an answer away"), header, tuple(rows), tuple(people))
     figures = (
-        Figure("telling", "Words that give an answer away", float(words), n=of, kind="count"),
-        Figure("tested", "Words tested", float(of), n=n, kind="count"),
+        Figure("telling", _("Words that give an answer away"), float(words), n=of, kind="count"),
+        Figure("tested", _("Words tested"), float(of), n=n, kind="count"),
     )
-    said = f"{words} of {of:,} words give an answer away" if words else "No word gives an answer away"
+    said = _("No word gives an answer away")
+    if words:
+        said = _("%(words)s of %(of)s words give an answer away", words=words, of=Amount(of))
     return Found(said, figures, (table,) if rows else (), sample.people)

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from dynabench.language import _
 from dynabench.measuring.found import Figure, Found
 from dynabench.measuring.sample import Sample
 from dynabench.stats.clusters import difference
 
-TITLE = "Trick words"
-ABOUT = (
+TITLE = _("Trick words")
+ABOUT = _(
     "Of the words that authors marked as the trick, the share that is among as many words that the first target’s "
     "attribution weighs most; beside it what words drawn at random would share. Where a task asks for an explanation "
     "in words alone, the words of the example that it repeats count as marked. Intervals are clustered by writer."
@@ -27,14 +28,14 @@ def measure(sample: Sample) -> Found | None:
     gap = difference(by_writer[0], by_writer[2], by_writer[1], by_writer[2])
     both, alone = sample.ratio(shared, marked, known), sample.ratio(chance, marked, known)
     figures = (
-        Figure("above_chance", "Above chance", gap.value, gap.low, gap.high, n, "share"),
-        Figure("shared", "Marked words that the model looked at", both.value, both.low, both.high, n, "share"),
-        Figure("chance", "By chance", alone.value, alone.low, alone.high, n, "share"),
+        Figure("above_chance", _("Above chance"), gap.value, gap.low, gap.high, n, "share"),
+        Figure("shared", _("Marked words that the model looked at"), both.value, both.low, both.high, n, "share"),
+        Figure("chance", _("By chance"), alone.value, alone.low, alone.high, n, "share"),
     )
     if gap.low is not None and gap.low > 0:
-        said = "The words that tricked the model, people say, are words it looked at"
+        said = _("The words that tricked the model, people say, are words it looked at")
     elif gap.high is not None and gap.high < 0:
-        said = "The words that people blame are those that the model looked at least"
+        said = _("The words that people blame are those that the model looked at least")
     else:
-        said = "The words that people blame and those that the model looked at agree no more than by chance"
+        said = _("The words that people blame and those that the model looked at agree no more than by chance")
     return Found(said, figures, (), people)

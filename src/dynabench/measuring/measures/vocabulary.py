@@ -4,11 +4,12 @@ from collections import Counter
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Sample
 
-TITLE = "Vocabulary"
-ABOUT = (
+TITLE = _("Vocabulary")
+ABOUT = _(
     "Different words of what people wrote, and how their number grows with examples in random order (a mean of ten "
     "orders). The exponent is that of Heaps’ law over the second half: near 0 nothing new comes, near 1 every word "
     "is new. Different words in 50 is the mean over stretches of 50 words, whatever the round’s size."
@@ -27,17 +28,21 @@ def measure(sample: Sample) -> Found | None:
     exponent = float(np.log(last[1] / half[1]) / np.log(last[2] / half[2])) if last[2] > half[2] else None
     once = sum(count == 1 for count in counts.values()) / len(counts)
     figures = (
-        Figure("growth", "Exponent of growth", exponent, n=len(sample.rows)),
-        Figure("different", "Different words", float(len(counts)), n=total, kind="count"),
-        Figure("words", "Words", float(total), n=len(sample.rows), kind="count"),
-        Figure("once", "Of these used once", once, n=len(counts), kind="share"),
+        Figure("growth", _("Exponent of growth"), exponent, n=len(sample.rows)),
+        Figure("different", _("Different words"), float(len(counts)), n=total, kind="count"),
+        Figure("words", _("Words"), float(total), n=len(sample.rows), kind="count"),
+        Figure("once", _("Of these used once"), once, n=len(counts), kind="share"),
         _stretches(sample),
     )
     header = columns(
-        ("examples", "Examples", "count"), ("different", "Different words", "count"), ("words", "Words", "count")
+        ("examples", _("Examples"), "count"),
+        ("different", _("Different words"), "count"),
+        ("words", _("Words"), "count"),
     )
-    table = Table("growth", "Growth of the vocabulary", header, tuple(growth), (sample.people,) * len(growth), "lines")
-    said = f"{len(counts):,} different words in {total:,}"
+    table = Table(
+        "growth", _("Growth of the vocabulary"), header, tuple(growth), (sample.people,) * len(growth), "lines"
+    )
+    said = _("%(kinds)s different words in %(words)s", kinds=Amount(len(counts)), words=Amount(total))
     return Found(said, figures, (table,), sample.people)
 
 
@@ -46,7 +51,7 @@ def grown(sample: Sample) -> list[tuple[int, int, int]]:
     rng, n = sample.rng(), len(sample.rows)
     places = sorted({max(round(n * part / POINTS), 1) for part in range(1, POINTS + 1)})
     kinds, sizes = np.zeros(len(places)), np.zeros(len(places))
-    for _ in range(ORDERS):
+    for _order in range(ORDERS):
         seen: set[str] = set()
         size, at = 0, 0
         for number, row in enumerate(rng.permutation(n), start=1):
@@ -68,4 +73,4 @@ def _stretches(sample: Sample) -> Figure:
         for at in range(0, len(held) - STRETCH + 1, STRETCH)
     ]
     value = float(np.mean(shares)) if shares else None
-    return Figure("in_fifty", "Different words in 50", value, n=len(shares), kind="share")
+    return Figure("in_fifty", _("Different words in 50"), value, n=len(shares), kind="share")

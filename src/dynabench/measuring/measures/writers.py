@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from dynabench.language import Amount, _
 from dynabench.measuring.found import Figure, Found, Table, columns
 from dynabench.measuring.sample import Floats, Sample
 
-TITLE = "Writers"
-ABOUT = (
+TITLE = _("Writers")
+ABOUT = _(
     "How evenly examples spread over their writers. The effective number is how many equally busy writers would be as "
     "diverse (the inverse of Simpson’s index); Gini is 0 where all wrote equally much and near 1 where one wrote "
     "all."
@@ -21,13 +22,17 @@ def measure(sample: Sample) -> Found | None:
     tenth = max(round(len(counts) / 10), 1)
     n = len(sample.rows)
     figures = (
-        Figure("effective", "Effective number of writers", effective(counts), n=n),
-        Figure("writers", "Writers", float(len(counts)), n=n, kind="count"),
-        Figure("gini", "Gini", gini(counts), n=len(counts)),
-        Figure("top_writer", "Share of the busiest writer", top(counts, 1), n=n, kind="share"),
-        Figure("top_tenth", "Share of the busiest tenth", top(counts, tenth), n=n, kind="share"),
+        Figure("effective", _("Effective number of writers"), effective(counts), n=n),
+        Figure("writers", _("Writers"), float(len(counts)), n=n, kind="count"),
+        Figure("gini", _("Gini"), gini(counts), n=len(counts)),
+        Figure("top_writer", _("Share of the busiest writer"), top(counts, 1), n=n, kind="share"),
+        Figure("top_tenth", _("Share of the busiest tenth"), top(counts, tenth), n=n, kind="share"),
     )
-    said = f"{len(counts):,} writers, as diverse as {effective(counts):.1f} equally busy ones"
+    said = _(
+        "%(n)s writers, as diverse as %(effective)s equally busy ones",
+        n=Amount(len(counts)),
+        effective=Amount(effective(counts), ".1f"),
+    )
     return Found(said, figures, (_curve(counts),), len(counts))
 
 
@@ -52,7 +57,7 @@ def _curve(counts: Floats) -> Table:
     places = sorted({max(round(share * len(counts)), 1) for share in np.linspace(0.1, 1, 10)})
     rows = tuple((place / len(counts), float(counts[:place].sum() / counts.sum()), place) for place in places)
     header = columns(
-        ("writers", "Of the writers, busiest first", "share"), ("examples", "Of the examples", "share"),
-        ("n", "Writers", "count"),
+        ("writers", _("Of the writers, busiest first"), "share"), ("examples", _("Of the examples"), "share"),
+        ("n", _("Writers"), "count"),
     )  # fmt: skip
-    return Table("curve", "Share of the busiest writers", header, rows, tuple(row[2] for row in rows), "lines")
+    return Table("curve", _("Share of the busiest writers"), header, rows, tuple(row[2] for row in rows), "lines")
