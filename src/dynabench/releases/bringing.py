@@ -48,6 +48,7 @@ def _write(path: Path, told: Manifest, source: str, document: dict[str, Any], fo
         writer.add(archive.CONTEXTS, archives.lines(_contexts(folder, layout)), counted=True)
         writer.add(archive.SEEDS, [], counted=True)
         writer.add(archive.EXAMPLES, archives.lines(_examples(folder, layout)), counted=True)
+        writer.add(archive.DATASETS, [], counted=True)
         writer.finish(told.task, TaskConfig.parse(source).name)
 
 
