@@ -56,7 +56,7 @@ class Guest:
 
     def hear(self, text: str) -> None:
         """Note what the console says. A preview that a newer one replaces is aborted, which htmx calls an error."""
-        if text not in ABORTED:
+        if not text.startswith(ABORTED):
             self.said.append(f"{self.page.url}: {text}")
 
     def come_in(self, name: str, kept: dict[str, Any] | None = None) -> None:
