@@ -103,14 +103,8 @@ def run(
         _inform(adversary, site, signed_in=bool(token))
         about = {"task": task, "round": site.round, "program": adversary.name, "version": adversary.version, "url": url}
         noted = Journal.open(journal or Path(f"{task}-{with_}.jsonl"), about)
-        plan = running.Plan(
-            contexts=contexts,
-            budget=Budget(queries, seconds, cost),
-            cost=cost,
-            only_fooling=only_fooling,
-            dry=dry_run,
-            texts=files.read(texts, site.inputs, site.contexts, site.answers) if texts else (),
-        )
+        given = files.read(texts, site.inputs, site.contexts, site.answers) if texts else ()
+        plan = running.Plan(contexts, Budget(queries, seconds, cost), cost, only_fooling, dry_run, given)
         with bar(f"{adversary.name} on {task}", as_json) as tell:
             steps = _watched(running.run(site, adversary, noted, plan, _local(model)), noted, plan, tell)
     answer = about | _told(noted, steps, dry_run)
