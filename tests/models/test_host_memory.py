@@ -92,8 +92,8 @@ async def replace_the_longest_unused(repository, engine):
     for name in NAMES * 2:
         assert await ask(engine, name) == "positive"
         assert name in loaded(repository)
-        assert len(loaded(repository)) <= 2  # one, where what the process gave back is not yet counted as free
-        assert repository.held <= repository.room.limit + SHARED  # loading again may take a little more
+        # not how many: the system may take pages of files back meanwhile, or give back late what was freed
+        assert max(memory.kept(), repository.held) <= repository.room.limit + SHARED
     assert change(engine, "loaded") == change(engine, "unloaded") + len(loaded(repository))
 
 

@@ -32,7 +32,7 @@ class Room:
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self.sizes: dict[Key, int] = {}
-        self._own = memory.used()
+        self._own = memory.kept()
 
     def held(self, loaded: Iterable[Key]) -> int:
         """Bytes of the host itself and of these models."""
