@@ -1,5 +1,6 @@
 """From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
 
+import re
 from typing import Any
 
 import yaml
@@ -13,6 +14,7 @@ from dynabench.tasks.section import printable
 MAX_CHARACTERS = 100_000
 _DEPTH = 20
 _WHERE = N_(" (line %(line)s)")
+LINE = re.compile(r" \(line (\d+)\)(?=\.?$)")
 NO_MAPPING = _("A config is a mapping that starts with id and name.")
 Path = tuple[str | int, ...]
 
@@ -58,9 +60,9 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
 
 
 def lineless(message: str) -> str:
-    """A message of `explain` without the line that ends it."""
+    """A message of `explain` without the line that ends it; texts with a line in their midst stay translatable."""
     if not isinstance(message, Phrase):
-        return message
+        return LINE.sub("", message)
     end = message.values.get("part1")
     return str(message.values["part0"]) if isinstance(end, Phrase) and end.message == _WHERE else message
 
