@@ -16,7 +16,9 @@ class Recall(DefaultedScore):
     """The share of the examples of a class that are predicted to be of it."""
 
     card = Card(
-        description=N_("Of the examples of a class, the share that was predicted to be of it (also: sensitivity)."),
+        description=N_(
+            "Of the examples of a class, the share that was predicted to be of it (also called sensitivity)."
+        ),
         formula=r"R = \frac{TP}{TP + FN}",
         inputs=INPUTS,
         options={**OPTIONS, "zero_division": "value of a class that has no examples: 0 (also 'warn') or 1"},
