@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.language import _
-from dynabench.tasks import assisting, conditions, training
+from dynabench.tasks import assisting, conditions, harms, training
 from dynabench.tasks.fields import Chat, Choice, Drawing, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
@@ -67,6 +67,7 @@ def check(config: "TaskConfig") -> None:
         _goals(config),
         _chats(config),
         training.problems(config),
+        harms.problems(config),
         assisting.problems(config),
         _drawings(config),
     ):
