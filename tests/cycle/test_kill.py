@@ -19,7 +19,7 @@ from dynabench.scoring.tables import Evaluation, Score
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 TURNS = 2
 KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""

@@ -15,7 +15,7 @@ from tests.conftest import register
 from .conftest import begun, said
 from .test_conversations import choose, sides
 
-pytestmark = pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
 
 
 TONES = {"pirate": "You are a pirate. Speak like one.", "plain": "Answer in one short sentence."}
