@@ -14,7 +14,9 @@ from tests.media.test_story import get
 ALBUM = """
 id: album
 name: Album
-context: {name: place, type: group, fields: [{name: view, type: image}, {name: name, type: text}]}
+context:
+  - {name: place, type: group, fields: [{name: view, type: image}, {name: name, type: text}]}
+  - {name: elsewhere, type: image, required: false}
 input:
   - name: shots
     type: group
@@ -23,8 +25,11 @@ input:
       - {name: photo, type: image, max_pixels: 250000}
       - {name: heard, type: audio, required: false}
       - {name: caption, type: text}
+      - {name: where, type: image_region, of: photo, required: false}
+      - {name: like, type: image_region, of: elsewhere, shape: point, required: false}
 answer: {name: label, type: choice, options: [red, blue]}
 """
+PICKED = [f"shots.{row}.photo" for row in (0, 1, 2, "__row__")]
 
 
 @pytest.fixture
@@ -102,6 +107,7 @@ def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, bro
     eva.join("eva")
     page = eva.get("/tasks/album/create").text
     assert 'enctype="multipart/form-data"' in page
+    assert set(re.findall(r'<region-picker[^>]* of="([^"]+)"', page)) == {*PICKED, "elsewhere"}
     hidden = dict(re.findall(r'name="(context_id|handout|key)"[^>]*value="([^"]*)"', page))
     form = {**hidden, "answer.label": "red", "input.shots.0.caption": "one", "input.shots.2.caption": "three"}
     sent = {
@@ -113,6 +119,16 @@ def test_a_form_without_scripts_sends_the_files_of_its_rows(album, round_of, bro
     assert told.status_code == 422
     assert "This is no PNG" in told.text
     sent["input.shots.2.photo.file"] = ("b.png", files.picture(colour=(6, 6, 6)))
+    places = {"input.shots.2.where.0": (2, 3, 30, 4), "input.shots.0.where.0": (1, 0, 5, 6)}
+    for place, numbers in places.items():
+        form |= {f"{place}.{part}": str(n) for part, n in zip(("x", "y", "width", "height"), numbers, strict=True)}
+    told = eva.client.post("/tasks/album/create", files=sent, **post)
+    assert told.status_code == 422
+    assert "outside of the picture" in told.text
+    form["input.shots.2.where.0.width"] = "3"
     told = eva.client.post("/tasks/album/create", files=sent, **post)
     assert told.status_code == 200, told.text
     assert "Recorded" in told.text
+    [made] = album.get("/api/v1/tasks/album/examples").json()["items"]
+    first, second = made["input"]["shots"]
+    assert (first["where"][0]["width"], second["where"]) == (5, [{"x": 2, "y": 3, "width": 3, "height": 4}])

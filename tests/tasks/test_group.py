@@ -141,3 +141,49 @@ def test_spans_within_may_be_of_the_text_beside_them_or_of_the_context():
     config["ask"][0]["fields"][2]["of"] = "pgae"
     with pytest.raises(ValidationError, match="Did you mean “page”"):
         TaskConfig.model_validate(config)
+
+
+PHOTO = {"name": "photo", "type": "image", "required": False}
+WHERE = {"name": "where", "type": "image_region", "of": "photo", "labels": ["sky", "sea"], "required": False}
+VIEW = {"name": "view", "type": "image"}
+
+
+def shots(*fields):
+    return {
+        "id": "shots", "name": "Shots", "context": [VIEW],
+        "input": {"name": "shots", "type": "group", "repeat": 2, "fields": list(fields)},
+        "answer": {"name": "label", "type": "choice", "options": ["a", "b"]},
+    }  # fmt: skip
+
+
+def test_regions_within_are_of_the_picture_beside_them_or_of_one_in_the_context():
+    config = TaskConfig.model_validate(shots(PHOTO, WHERE, {**WHERE, "name": "above", "of": "view"}))
+    view, photo = ({"media": letter * 64, "width": size, "height": size} for letter, size in (("a", 8), ("b", 4)))
+    box = {"x": 3, "y": 0, "width": 3, "height": 2, "label": "sea"}
+    with pytest.raises(Invalid) as refused:
+        config.clean_input(
+            {"shots": [{"photo": photo, "where": [box]}, {"photo": photo, "above": [box]}]}, {"view": view}
+        )
+    assert set(refused.value.fields) == {"input.shots.0.where"}
+    made = config.clean_input({"shots": [{"photo": view, "where": [box], "above": [box]}]}, {"view": view})
+    assert made["shots"][0]["where"] == made["shots"][0]["above"] == [box]
+    jsonschema.validate(made["shots"], config.input[0].json_schema())
+    form = {f"input.shots.1.where.0.{part}": [str(value)] for part, value in box.items()}
+    blank = {"input.shots.0.where.0.label": ["sky"]}
+    read = config.input[0].read_form({**form, **blank, "input.shots.1.photo": ["b" * 64]}, "input.shots")
+    assert [(row["photo"]["media"], row["where"]) for row in read] == [("b" * 64, [box])]
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ([WHERE, PHOTO], ("input", 0, "fields", 0, "of")),
+        ([{"name": "photo", "type": "text"}, WHERE], ("input", 0, "fields", 1, "of")),
+        ([PHOTO, {**WHERE, "of": "veiw"}], ("input", 0, "fields", 1, "of")),
+        ([PHOTO, {**WHERE, "of": "label"}], ("input", 0, "fields", 1, "of")),
+    ],
+)
+def test_regions_of_no_picture_before_them_are_refused_with_the_place(fields, path):
+    with pytest.raises(ValidationError) as refused:
+        TaskConfig.model_validate(shots(*fields))
+    assert [each["loc"] for each in refused.value.errors()] == [path]

@@ -14,6 +14,7 @@ from dynabench.tasks.assisting import Assistant
 from dynabench.tasks.conditions import Facts
 from dynabench.tasks.fields import AnyField, Chat, Choice, Drawing, Field, Image, MediaField, Text, Values, innermost
 from dynabench.tasks.fields.hidden import Hidden
+from dynabench.tasks.harms import Harms
 from dynabench.tasks.rules import AnyRule, Differs
 from dynabench.tasks.rules.answered import require_answers
 from dynabench.tasks.section import Line, Markdown, Section, Setting
@@ -69,6 +70,7 @@ class TaskConfig(Section):
     metrics: Metrics = Setting(default_factory=Metrics)
     submissions: Submissions = Setting(default_factory=Submissions)
     training: Training | None = Setting(None, description="People submit training sets instead of models.")
+    harms: Harms | None = Setting(None, description="Which answers say what harm a model did, and how bad it is.")
     data: Data = Setting(default_factory=Data)
     near_duplicates: NearDuplicates = Setting(default_factory=NearDuplicates)
     assistant: Assistant = Setting(default_factory=Assistant)

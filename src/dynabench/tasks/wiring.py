@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dynabench.language import _
-from dynabench.tasks import assisting, conditions, training
+from dynabench.tasks import assisting, conditions, harms, training
 from dynabench.tasks.fields import Chat, Choice, Drawing, Edit, Field, Group, Image, ImageRegion, Text, together
 from dynabench.tasks.section import did_you_mean, refuse
 
@@ -67,6 +67,7 @@ def check(config: "TaskConfig") -> None:
         _goals(config),
         _chats(config),
         training.problems(config),
+        harms.problems(config),
         assisting.problems(config),
         _drawings(config),
     ):
@@ -162,12 +163,24 @@ def _pictures(config: "TaskConfig") -> Iterator[tuple[str, str]]:
     context = [field.name for field in config.context if isinstance(field, Image)]
     given = context + [field.name for field in config.input if isinstance(field, Image)]
     for path, field in _all(config):
-        if isinstance(field, ImageRegion) and field.of not in given:
-            yield f"{path}.of", _("There is no such image field in context or input.") + did_you_mean(field.of, given)
+        for place, region in _regions(path, field):
+            if region.of not in given:
+                told = _("There is no such image field in context or input.")
+                yield f"{place}.of", told + did_you_mean(region.of, given)
         for name in field.choose_from if isinstance(field, Image) else ():
             if name not in context or path.startswith("context"):
                 told = _("There is no such image field in the context.") + did_you_mean(name, context)
                 yield f"{path}.choose_from", told
+
+
+def _regions(path: str, field: Field) -> Iterator[tuple[str, ImageRegion]]:
+    """A field of regions, or those within a group but for those of its own pictures."""
+    if isinstance(field, ImageRegion):
+        yield path, field
+    if isinstance(field, Group):
+        for index, inner in enumerate(field.fields):
+            if isinstance(inner, ImageRegion) and inner.of not in field.own:
+                yield f"{path}.fields.{index}", inner
 
 
 def _conditions(config: "TaskConfig") -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.security import RowId
-from dynabench.validation import bulk_api, media_api, moderation_api, places, service
+from dynabench.validation import bulk_api, harm_pages, media_api, moderation_api, places, service
 from dynabench.validation.schemas import (
     BallotIn,
     ItemOut,
@@ -90,3 +90,4 @@ def _statistics(session: Session, task: str, number: int, sources: list[Source] 
 router.include_router(moderation_api.router)
 router.include_router(bulk_api.router)
 router.include_router(media_api.router)
+router.include_router(harm_pages.api)

@@ -16,12 +16,13 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
 from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
-from dynabench.validation import places, service
+from dynabench.validation import harm_pages, places, service
 from dynabench.validation.service import Ballot, Outcome
 from dynabench.web import render
 
 ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False)
+router.include_router(harm_pages.pages)
 
 Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 

@@ -8,9 +8,10 @@ from pydantic import BeforeValidator, SerializeAsAny, WithJsonSchema, model_vali
 
 from dynabench.language import _
 from dynabench.tasks.fields import together
-from dynabench.tasks.fields.base import PLACE, Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.base import NOTHING, PLACE, Field, FieldError, JsonSchema, Reference, Values
+from dynabench.tasks.fields.image import Image
 from dynabench.tasks.fields.image_region import ImageRegion
-from dynabench.tasks.section import Setting, refuse
+from dynabench.tasks.section import Setting, did_you_mean, refuse
 
 PREPARED = 3
 """Rows that a form offers from the start, where scripts do not add them as they are wanted."""
@@ -28,13 +29,12 @@ Inner = Annotated[SerializeAsAny[Field], BeforeValidator(_build), WithJsonSchema
 class Group(Field):
     """An object with a value for each of `fields`, or with `repeat` a list of up to so many such objects.
 
-    A condition (`when`) within it is about the fields that stand before it in the same object.
+    A condition (`when`) within it is about the fields that stand before it in the same object; regions are of a picture
+    before them there, or of one in context or input.
     """
 
     type: Literal["group"] = "group"
-    fields: list[Inner] = Setting(
-        min_length=1, max_length=20, description="The fields within; no groups and no regions of pictures."
-    )
+    fields: list[Inner] = Setting(min_length=1, max_length=20, description="The fields within; no groups.")
     repeat: int = Setting(0, ge=0, le=50, description="Most objects of a list; 0 for one object and no list.")
     at_least: int = Setting(1, ge=1, le=50, description="With repeat: fewest objects of a list.")
 
@@ -50,8 +50,9 @@ class Group(Field):
                 problems[f"fields.{index}.name"] = _("The name “%(name)s” is taken by another field.", name=field.name)
             if isinstance(field, Group):
                 problems[f"fields.{index}.type"] = _("A group holds no groups.")
-            if isinstance(field, ImageRegion):
-                problems[f"fields.{index}.type"] = _("A group holds no regions of pictures. Put them beside the group.")
+            if isinstance(field, ImageRegion) and field.of in self.own and not isinstance(before.get(field.of), Image):
+                told = _("There is no such image field in the group before it.")
+                problems[f"fields.{index}.of"] = told + did_you_mean(field.of, _images(before))
             if getattr(field, "goal", "") == "assigned":
                 problems[f"fields.{index}.goal"] = _("Only an answer can be a goal.")
             if reasons := [why for condition in field.when if (why := together.never(condition, before))]:
@@ -64,16 +65,25 @@ class Group(Field):
 
     def references(self) -> Sequence[Reference]:
         """Those of the fields within, but for the ones that stand beside them."""
-        own = {field.name for field in self.fields}
         return [
             each._replace(key=f"fields.{index}.{each.key}")
             for index, field in enumerate(self.fields)
             for each in field.references()
-            if each.name not in own
+            if each.name not in self.own
         ]
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The names of the fields within."""
+        return frozenset(field.name for field in self.fields)
+
+    def beside(self, around: Values, row: Values = NOTHING) -> Values:
+        """The values that the fields of an object may refer to: those of the object, and `around` under other names."""
+        return {name: value for name, value in around.items() if name not in self.own} | dict(row)
 
     def check(self, raw: object, beside: Values) -> Any:
         """The object, or the list; messages tell where in it something is wrong."""
+        beside = self.beside(beside)
         if not self.repeat:
             return self._object(raw, beside)
         if not isinstance(raw, list):
@@ -201,6 +211,10 @@ def blank(raw: object) -> bool:
     if isinstance(raw, Mapping):
         return all(blank(part) for part in raw.values())
     return raw is None or (isinstance(raw, list) and all(blank(part) for part in raw))
+
+
+def _images(named: Mapping[str, Field]) -> list[str]:
+    return [name for name, field in named.items() if isinstance(field, Image)]
 
 
 def _same(field: Field, first: Any, second: Any) -> bool:

@@ -64,7 +64,7 @@ class MediaUpload extends HTMLElement {
     if (this.choices) this.choose(data);
     else this.preview(data, name);
     this.tell(_("Stored: %(name)s", { name }));
-    const field = this.getAttribute("name").split(".").at(-1);
+    const field = this.getAttribute("name").split(".").slice(1).join(".");
     this.dispatchEvent(new CustomEvent("media-stored", { bubbles: true, detail: { ...data, field } }));
   }
 

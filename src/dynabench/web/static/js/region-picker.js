@@ -25,11 +25,21 @@ class RegionPicker extends HTMLElement {
     this.stage.onpointerdown = (event) => this.down(event);
     this.stored = (event) => event.detail.field === this.getAttribute("of") && this.show(event.detail);
     document.addEventListener("media-stored", this.stored);
+    this.chosen = (event) => this.choose(event.target);
+    document.addEventListener("change", this.chosen);
+    this.img.addEventListener("load", () => this.draw());
     this.draw();
   }
 
   disconnectedCallback() {
     document.removeEventListener("media-stored", this.stored);
+    document.removeEventListener("change", this.chosen);
+  }
+
+  /** A picture that was chosen among several. */
+  choose(radio) {
+    const img = radio.type === "radio" && radio.name.split(".").slice(1).join(".") === this.getAttribute("of") && radio.closest("label")?.querySelector("img");
+    if (img?.naturalWidth) this.show({ address: img.src, width: img.naturalWidth, height: img.naturalHeight });
   }
 
   /** Another picture: what was marked on the last one does not hold. */
@@ -40,7 +50,7 @@ class RegionPicker extends HTMLElement {
     this.draw();
   }
 
-  get size() { return [Number(this.img.getAttribute("width")) || 1, Number(this.img.getAttribute("height")) || 1]; }
+  get size() { return ["width", "height"].map((side) => Number(this.img.getAttribute(side)) || this.img[side === "width" ? "naturalWidth" : "naturalHeight"] || 1); }
 
   part(row, name) { return row.querySelector(`[data-part="${name}"]`); }
 

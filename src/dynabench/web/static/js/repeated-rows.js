@@ -11,7 +11,7 @@ const CONTROLS = "input, select, textarea";
 function filled(row) {
   return [...row.querySelectorAll(CONTROLS)].some((control) => {
     if (control.type === "hidden") return control.matches("[data-digest]") && control.value !== "";
-    if (control.type === "range") return false;
+    if (control.type === "range" || control.matches("select[data-part]")) return false;
     if (control.type === "radio" || control.type === "checkbox") return control.checked;
     return !["", "[]"].includes(control.value.trim());
   });

@@ -1,0 +1,111 @@
+"""The board of harms: as a page, as JSON, as CSV; and for owners and moderators the examples behind a number."""
+
+import csv
+import io
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from dynabench import errors
+from dynabench.accounts.auth import Viewer
+from dynabench.accounts.tables import Person
+from dynabench.collection import content_warning, overview, search
+from dynabench.language import _
+from dynabench.rounds import people, seats, views
+from dynabench.validation import harms
+from dynabench.validation.harm_schemas import HarmOut, HarmsOut
+from dynabench.web import render
+
+api = APIRouter()
+pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
+
+Number = Annotated[int | None, Query(alias="round", ge=1, le=2**31 - 1)]
+Text = Annotated[str, Query(max_length=200)]
+SHOWN = 50
+HEADER = ("model", "version", "by", "value", "label", "count", "attempts", "share", "low", "high")
+
+
+@api.get("/tasks/{task}/harms")
+async def read_harms(request: Request, task: str, viewer: Viewer, number: Number = None) -> HarmsOut:
+    """Which harms people had a task's models do: shares of attempts, by category and severity, with intervals."""
+    return await _told(request, task, number)
+
+
+@pages.get("/tasks/{task}/harms", name="harms")
+async def show(
+    request: Request,
+    task: str,
+    viewer: Viewer,
+    number: Number = None,
+    model: Text = "",
+    version: Text = "",
+    category: Text = "",
+    severity: Text = "",
+) -> Response:
+    """The board; with a model, those of its harmful examples that are of a category or severity."""
+    if warning := await content_warning.warn(request, task):
+        return warning
+    asked = {"model": model, "version": version, "category": category, "severity": severity}
+
+    def read(session: Session) -> dict[str, Any]:
+        found = harms.found(session, task, number)
+        started = overview.started(session, task)
+        current = next((each for each in started if each.state == "open"), started[0] if started else None)
+        return {
+            "config": found.config,
+            "round": views.round_out(session, current) if current else None,
+            "numbers": [each.number for each in started],
+            "told": harms.told(found),
+            "behind": _behind(session, viewer, task, found, asked) if model else None,
+        }
+
+    values = await request.app.state.db.aread(read)
+    return render(request, "validation/harms.html", task=task, number=number, asked=asked, **values)
+
+
+@pages.get("/tasks/{task}/harms.csv", name="harms_csv")
+async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
+    """The board as a table: for each model one line, and one for each category and severity."""
+    told = await _told(request, task, number)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for each in told.models:
+        known = (each.model, each.version)
+        writer.writerow([*known, "all", *_cells(each.harmful, each.attempts)])
+        for by, lines in (("category", each.categories), ("severity", each.severities)):
+            writer.writerows([*known, by, *_cells(line, each.attempts)] for line in lines)
+    named = {"Content-Disposition": f'attachment; filename="{task}-harms.csv"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
+
+
+def _cells(line: HarmOut, attempts: int) -> list[object]:
+    rate = line.rate
+    label = f"'{line.label}" if line.label.startswith(("=", "+", "-", "@")) else line.label
+    return [line.value, label, line.count, attempts, rate.value, rate.low, rate.high]
+
+
+async def _told(request: Request, task: str, number: int | None) -> HarmsOut:
+    return harms.told(await request.app.state.db.aread(harms.found, task, number))
+
+
+def _behind(
+    session: Session, viewer: Person | None, task: str, found: harms.Found, asked: dict[str, str]
+) -> list[search.Seen]:
+    """The newest examples behind a number, but for what a release withholds; for owners and moderators."""
+    if viewer is None:
+        raise errors.Forbidden(_("Only the task's owners and moderators may do this."))
+    people.require_moderator(session, viewer, task)
+    categories, severities = harms.lines(found.config)
+    wanted = {}
+    for name, kinds in (("category", categories), ("severity", severities)):
+        if asked[name]:
+            kind = next((each for each in kinds if each.value == asked[name]), None)
+            if kind is None:
+                raise errors.NotFound(_("There is no such option."))
+            wanted[name] = kind
+    counted = found.models.get((asked["model"], asked["version"]))
+    some = harms.chosen(counted.harms, **wanted) if counted else []
+    return search.public(session, [each.example for each in some[:SHOWN]])
