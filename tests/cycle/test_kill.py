@@ -16,6 +16,7 @@ from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import measure
 from dynabench.scoring.tables import Evaluation, Score
+from tests.conftest import KINDS
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 
@@ -23,6 +24,12 @@ pytestmark = pytest.mark.timeout(1200)
 TURNS = 2
 KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """On SQLite in the suite, on both databases with `make crash`: each takes minutes."""
+    kinds = KINDS if metafunc.config.getoption("crashes") >= 50 else ["sqlite"]
+    metafunc.parametrize("database_kind", kinds, indirect=True)
 
 
 def settled(database: Database) -> bool:
@@ -105,21 +112,24 @@ def outcome(database: Database) -> dict[str, Any]:
     return database.read(look)
 
 
-@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(database, settings, tmp_path):
+def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(
+    database, database_kind, settings, tmp_path, request
+):
     world.begin(database, settings)
+    database.close()
+    server = request.getfixturevalue("server") if database_kind == "postgres" else None
     found, reports = [], []
     for name, rng in (("calm", None), ("storm", random.Random(8))):
-        mine = world.copied(settings, tmp_path / name)
-        db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
-        try:
-            played(db, mine, worker, rng)
-            found.append(outcome(db))
-            reports.append([world.turn(db, mine, id).report for id in (1, 2)])
-        finally:
-            if worker.process is not None and worker.process.poll() is None:
-                worker.end()
-            db.close()
+        with world.copied(settings, tmp_path / name, server) as mine:
+            db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
+            try:
+                played(db, mine, worker, rng)
+                found.append(outcome(db))
+                reports.append([world.turn(db, mine, id).report for id in range(1, TURNS + 1)])
+            finally:
+                if worker.process is not None and worker.process.poll() is None:
+                    worker.end()
+                db.close()
     calm, storm = found
     assert storm == calm
     assert len(calm["releases"]) == TURNS
