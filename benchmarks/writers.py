@@ -1,7 +1,7 @@
 """`python -m benchmarks.writers`: a small language model as adversary, in each way to ask it, against shipped targets.
 
-It runs beside, as a server of the chat protocol that takes JSON schemas and always writes the likeliest token. The table
-goes into docs/explanation/attacks.md.
+It runs beside, as a server of the chat protocol that takes JSON schemas and always writes the likeliest token. The
+table goes into docs/explanation/attacks.md.
 """
 
 import argparse

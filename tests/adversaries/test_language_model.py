@@ -84,7 +84,10 @@ def written(text):
 
 def test_it_asks_for_examples_and_tells_what_they_took(chat):
     model, asked = chat(
-        "I cannot do that.", f"Here: {written('He sits.')} Well?", f"```json\n{written('He does not sit.')}\n```", tries=3
+        "I cannot do that.",
+        f"Here: {written('He sits.')} Well?",
+        f"```json\n{written('He does not sit.')}\n```",
+        tries=3,
     )
     sits, not_sits = model.propose(CONTEXT, Negation(), Budget())
     assert (sits.inputs, sits.fooled) == ({"premise": "A man eats.", "hypothesis": "He sits."}, False)

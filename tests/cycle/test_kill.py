@@ -16,7 +16,6 @@ from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import measure
 from dynabench.scoring.tables import Evaluation, Score
-from tests.conftest import KINDS
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
 
@@ -26,10 +25,11 @@ KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """On SQLite in the suite, on both databases with `make crash`: each takes minutes."""
-    kinds = KINDS if metafunc.config.getoption("crashes") >= 50 else ["sqlite"]
-    metafunc.parametrize("database_kind", kinds, indirect=True)
+@pytest.fixture
+def afforded(database_kind: str, pytestconfig: pytest.Config) -> None:
+    """On SQLite in the suite, on PostgreSQL as well with `make crash`: each takes minutes."""
+    if database_kind == "postgres" and pytestconfig.getoption("crashes") < 50:
+        pytest.skip("`make crash` plays it on PostgreSQL.")
 
 
 def settled(database: Database) -> bool:
@@ -113,7 +113,7 @@ def outcome(database: Database) -> dict[str, Any]:
 
 
 def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(
-    database, database_kind, settings, tmp_path, request
+    afforded, database, database_kind, settings, tmp_path, request
 ):
     world.begin(database, settings)
     database.close()

@@ -6,8 +6,9 @@ what the target answered and asks again, `paraphrase` has a text that the target
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
@@ -41,8 +42,8 @@ class LanguageModel:
 
     `tries` are requests for one context. `token` names the environment variable `DYNABENCH_TOKEN_<token>`. `about` says
     what the task is, where no platform does; `fields` are the inputs that are written, `answer` is the answer's field.
-    `similarity` is the cosine that a paraphrase keeps at least. `tally` counts `requests`, and of these the answers that
-    were `unreadable`, `repeated` or, of paraphrases, `unlike`.
+    `similarity` is the cosine that a paraphrase keeps at least. `tally` counts `requests`, and of these the answers
+    that were `unreadable`, `repeated` or, of paraphrases, `unlike`.
     """
 
     url: str
@@ -68,6 +69,7 @@ class LanguageModel:
         if self.strategy not in get_args(Strategy):
             raise Invalid({"strategy": f"Choose one of {', '.join(get_args(Strategy))}."})
         self._chat = _chat(self)
+        self._known: set[str] = set()
 
     @property
     def version(self) -> str:
@@ -94,7 +96,9 @@ class LanguageModel:
         if answer is None or not fields or (self.strategy == "paraphrase" and not context.inputs):
             return
         messages: list[Json] = [{"role": "user", "content": self._asked(context, fields, answer)}]
-        known = {_key(each.inputs, fields) for each in (context, *self.successes)}
+        shown = [{name: each.inputs.get(name) for name in fields} for each in (context, *self.successes)]
+        copied = [dict.fromkeys(fields, value) for value in context.values.values()]
+        self._known |= {_key(each) for each in (*shown, *copied)}
         cost = 0.0
         try:
             for number in range(self.tries):
@@ -105,7 +109,7 @@ class LanguageModel:
                 facts: dict[str, Any] = {"strategy": self.strategy, "model": self.model, "try": number + 1}
                 if written is not None:
                     messages = [*messages[:1], {"role": "assistant", "content": text}, ANOTHER]
-                if not self._fits(written, context, known, facts):
+                if not self._fits(written, context, facts):
                     continue
                 inputs = {**context.values, **written}
                 (said,) = metered.ask([inputs])
@@ -116,18 +120,17 @@ class LanguageModel:
         except Spent:
             return
 
-    def _fits(
-        self, written: Json | None, context: Context, known: set[str], facts: dict[str, Any]
-    ) -> TypeGuard[dict[str, str]]:
+    def _fits(self, written: Json | None, context: Context, facts: dict[str, Any]) -> TypeGuard[dict[str, str]]:
         """Whether a text is an example, a new one, and where it says one in other words near enough; counts it."""
         self.tally["requests"] += 1
         if written is None:
             self.tally["unreadable"] += 1
             return False
-        if (key := _key(written, written)) in known:
+        whole = _key({**context.values, **written})
+        if whole in self._known or _key(written) in self._known:
             self.tally["repeated"] += 1
             return False
-        known.add(key)
+        self._known.add(whole)
         if self.strategy != "paraphrase":
             return True
         near = min(cosines(str(context.inputs.get(name, "")), [text])[0] for name, text in written.items())
@@ -209,9 +212,9 @@ def _words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _key(inputs: Json, fields: Iterable[str]) -> str:
-    """What is the same for the same text, however it is spaced and written large."""
-    return json.dumps({name: " ".join(str(inputs.get(name, "")).casefold().split()) for name in sorted(fields)})
+def _key(inputs: Json) -> str:
+    """What is the same for the same words, however they are pointed, spaced and written large."""
+    return json.dumps({name: re.findall(r"\w+", str(inputs[name]).casefold()) for name in sorted(inputs)})
 
 
 def errs(output: Output, answer: Json) -> bool:

@@ -1,7 +1,7 @@
 """A chat API around a small language model: real generation, one token at a time, with what larger servers offer.
 
-Streaming, token usage, log-probabilities, and JSON schemas of one enumeration or of lines of text. Built with transformers
-on one core, for tests and timing, with one generation under way at a time.
+Streaming, token usage, log-probabilities, and JSON schemas of one enumeration or of lines of text. Built with
+transformers on one core, for tests and timing, with one generation under way at a time.
 """
 
 import json
