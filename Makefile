@@ -8,11 +8,19 @@ PORT ?= 8000
 # one beside others takes its time. Tests that watch the clock have the machine to themselves.
 WHOLE := tests/jobs tests/supervisor tests/browser
 ALONE := tests/api/test_models_gone.py
+define tests
+	$(BIN)/python scripts/programs.py
+	failed=0; \
+	$(BIN)/python -m pytest -m $(1) -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
+	$(BIN)/python -m pytest -m $(1) -n 2 --dist loadfile --no-loadscope-reorder --timeout 900 $(WHOLE) || failed=1; \
+	$(2) || failed=1; \
+	exit $$failed
+endef
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench docs screenshots languages lock migration coverage crash chaos replay fuzz simulate soak clean
+.PHONY: help install run test test-slow check bench docs screenshots languages lock migration coverage crash chaos replay fuzz simulate soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,17 +30,16 @@ install: $(VENV)/.test ## Make the whole environment with all extras in .venv; s
 run: $(VENV)/.run ## Install what is needed and serve the demo rounds at http://127.0.0.1:8000
 	$(BIN)/dynabench serve --demo --port $(PORT)
 
-test: $(VENV)/.test ## Run all tests, on SQLite and PostgreSQL and in a real browser
-	$(BIN)/python scripts/programs.py
+test: $(VENV)/.test ## Run the tests, on SQLite and PostgreSQL and in a real browser
 ifdef ARGS
+	$(BIN)/python scripts/programs.py
 	$(BIN)/python -m pytest $(ARGS)
 else
-	failed=0; \
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --timeout 900 $(WHOLE) || failed=1; \
-	$(BIN)/python -m pytest $(ALONE) || failed=1; \
-	exit $$failed
+	$(call tests,"not slow",$(BIN)/python -m pytest $(ALONE))
 endif
+
+test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, clusters, kills, fuzzing, packaging
+	$(call tests,slow,true)
 
 check: $(VENV)/.test ## Lint, types, import rules, templates
 	$(BIN)/ruff format --check .

@@ -28,6 +28,8 @@ from dynabench.app import create_app
 from dynabench.settings import Settings
 from tests.api.serving import Site, an_example, site
 
+pytestmark = pytest.mark.slow
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

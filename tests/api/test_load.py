@@ -19,6 +19,8 @@ from dynabench.rounds.tables import Context
 from dynabench.validation.rebuild import rebuild
 from tests.api.serving import Site, model_host
 
+pytestmark = pytest.mark.slow
+
 PEOPLE, TURNS = 20, 6
 
 

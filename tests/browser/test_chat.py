@@ -19,7 +19,7 @@ from tests.browser.wire import Wire
 from tests.collection.against import opened
 from tests.collection.chat.conftest import NORTH, SOUTH
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.collection.against import opened
 from tests.collection.drawing.conftest import MODELS, TASK
 from tests.models.served.painter import Painter, Studio, folder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 WORDS = "Two cooks drop a bowl of red soup on a white floor"
 
 

@@ -13,7 +13,7 @@ from dynabench.tasks.shipped import builtin
 from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 MODELS = Path(__file__).parents[2] / "src/dynabench/models/builtin"
 HERE = "/tasks/sentiment"
 THINGS = (

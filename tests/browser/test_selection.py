@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from dynabench.tasks.shipped import selections
 from tests.browser.test_looks import looks_well
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 [SHIPPED] = selections()
 HERE = "/tasks/data-selection"
 POOL = list(SHIPPED.rows("pool"))

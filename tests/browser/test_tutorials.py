@@ -10,7 +10,7 @@ from tests.browser.people import Guest, arrived
 from tests.browser.test_looks import looks_well
 from tests.browser.test_owner import owner
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 TUTORIALS = Path(__file__).parent.parent.parent / "docs/tutorial"
 STEP = re.compile(r"^(\d+)\. (.*(?:\n +.*)*)", re.MULTILINE)

@@ -29,6 +29,7 @@ from tests.models.conftest import served
 from tests.models.waiting import until_ready
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.models,
     pytest.mark.timeout(180),
     pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True),  # what a model said is written alike on both

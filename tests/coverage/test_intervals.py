@@ -15,6 +15,8 @@ import pytest
 
 from dynabench.evaluate import load
 
+pytestmark = pytest.mark.slow
+
 N = 500
 SNLI = Path(__file__).parents[3] / "shared" / "data" / "snli_dev_test"
 Sample = dict[str, Any]

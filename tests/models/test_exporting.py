@@ -17,6 +17,8 @@ from dynabench.models.training import questions, recipes, rows
 from .conftest import export
 from .texts import HARD
 
+pytestmark = pytest.mark.slow
+
 MODELS = ("sentiment-minilm", "nli-minilm", "qa-minilm")
 EQUAL = {"sentiment-minilm": 0.9, "qa-minilm": 0.75}
 """Shares of answers that int8 leaves as they are, at least."""

@@ -13,7 +13,7 @@ from dynabench.tasks import TaskConfig, builtin
 
 from .texts import HARD
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.slow, pytest.mark.models]
 TOLERANCE = 1e-2
 
 PASSAGE = (

@@ -10,6 +10,8 @@ from dynabench.errors import Invalid
 from dynabench.models import catalog, spec
 from dynabench.models.training import extractor, questions, recipes, run
 
+pytestmark = pytest.mark.slow
+
 COLOURS = ["red", "green", "blue", "black", "white", "brown", "yellow", "grey"]
 THINGS = ["door", "boat", "lamp", "coat", "wall", "chair", "roof", "gate"]
 

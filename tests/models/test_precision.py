@@ -19,7 +19,7 @@ from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.settings import get_settings
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.slow, pytest.mark.models]
 LOADERS = {"nli": AdapterModel, "sentiment": AdapterModel, "hate": AdapterModel, "qa": ExtractorModel}
 NEAR = {"fp32": 1e-4, "bf16": 0.05}
 

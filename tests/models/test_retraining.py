@@ -23,6 +23,8 @@ from dynabench.models.training.rows import Row
 from dynabench.tasks import builtin
 from tests.models.mixes import mix, rows
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 METHODS = ("ngram", "head", "lora")
 

@@ -7,6 +7,8 @@ from dynabench.models.attribution import faithfulness
 from dynabench.models.protocol import Attribution, WordWeight
 from dynabench.models.training import recipes, rows
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = 40
 
 

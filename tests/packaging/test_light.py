@@ -10,7 +10,7 @@ from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"torch", "transformers", "fastapi", "sqlalchemy", "pandas", "scikit-learn", "datasets", "pyarrow"}
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from benchmarks.running import free_port, wait_for
 from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def tracked(*endings):

@@ -27,6 +27,8 @@ from dynabench.validation import places
 from dynabench.validation.tables import Reservation, Validation
 from tests.validation.world import World
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = 5
 LABELS = st.sampled_from(["correct", "correct", "incorrect", "flagged"])
 person = st.integers(0, PEOPLE - 1)

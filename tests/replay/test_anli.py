@@ -18,6 +18,8 @@ from tests.collection import conftest as world
 from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller
 
+pytestmark = pytest.mark.slow
+
 client, admin = world.client, world.admin
 host = world.host
 

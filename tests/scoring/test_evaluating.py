@@ -214,6 +214,7 @@ def test_a_dataset_whose_file_changed_is_not_scored(place, worker, settings, dat
     assert (here.ended(1).state, here.evaluation(1).code) == ("failed", "dataset_changed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 def test_workers_that_die_score_each_shard_once(place, worker, database, settings):
     here = place()

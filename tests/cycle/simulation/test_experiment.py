@@ -21,7 +21,7 @@ from dynabench.cycle.simulation.plan import ARMS, Plan
 from dynabench.cycle.simulation.splitting import split
 from dynabench.errors import Conflict, Invalid
 
-pytestmark = pytest.mark.models
+pytestmark = [pytest.mark.slow, pytest.mark.models]
 
 KILLED = """
 import os, signal, sys

@@ -19,6 +19,7 @@ from tests.models.conftest import served
 
 ray = pytest.importorskip("ray", reason="Ray is an extra")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),

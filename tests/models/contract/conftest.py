@@ -65,7 +65,12 @@ def at_home() -> Iterator[None]:
     get_settings.cache_clear()
 
 
-@pytest.fixture(scope="module", params=makers(), ids=lambda maker: maker.name)
+def _param(maker: Maker) -> Any:
+    """A model that needs a server or a graph of its own is slow to make."""
+    return pytest.param(maker, id=maker.name, marks=[pytest.mark.slow] if maker.given else [])
+
+
+@pytest.fixture(scope="module", params=map(_param, makers()))
 def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
     """Each model's folder in turn."""
     scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)

@@ -13,6 +13,8 @@ from dynabench.scoring.asking import Asked, Limits, Stopped
 from dynabench.settings import get_settings
 from tests.models.transformers import made
 
+pytestmark = pytest.mark.slow
+
 WORDS = "a film of many words " * 20
 
 

@@ -16,6 +16,8 @@ from tests.jobs.conftest import Worker, until
 from tests.models.served.chat_server import NAME
 from tests.scoring.conftest import by_hand, owner_of, place, statements
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["by_hand", "owner_of", "place"]
 ROWS, LIMIT = 8, 5
 LABELS = ["positive", "neutral", "negative"]

@@ -9,6 +9,8 @@ from dynabench.scoring.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("ray", reason="Ray is an extra")
 __all__ = ["owner_of", "place"]
 

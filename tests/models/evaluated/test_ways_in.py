@@ -23,6 +23,8 @@ from tests.models.transformers import made
 from tests.models.transformers.test_hub import COMMIT, Hub
 from tests.scoring.conftest import statements
 
+pytestmark = pytest.mark.slow
+
 runtime.quiet()
 PASSWORD = "correct horse battery"
 NAME = "some/reviews"

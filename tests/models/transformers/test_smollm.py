@@ -8,6 +8,8 @@ import pytest
 from dynabench.models import catalog, runtime
 from tests.models.transformers import made
 
+pytestmark = pytest.mark.slow
+
 PROMPT = "Answer with one word: what is the capital of {country}?"
 
 
