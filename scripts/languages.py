@@ -41,7 +41,7 @@ def extracted() -> Catalog:
 
 def found() -> Iterator[tuple[str, int, Any, list[str], str | None]]:
     """Each text with its file and line, in the order of files."""
-    keywords: dict[str, Any] = {"_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
+    keywords: dict[str, Any] = {"_": None, "N_": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
     yield from extract_from_dir(SOURCES, METHODS, OPTIONS, keywords)  # type: ignore[misc]
 
 

@@ -104,6 +104,11 @@ def _(message: str, /, **values: Any) -> str:
     return Phrase(message, "", None, values)
 
 
+def N_(message: str) -> str:
+    """The same plain text, marked for extraction: for texts of the library, which pages say with `_` of a name."""
+    return message
+
+
 def ngettext(message: str, plural: str, number: int, /, **values: Any) -> str:
     """A `Phrase`: a text about `number` things, which is also the placeholder `%(num)s`."""
     return Phrase(message, plural, number, {"num": number, **values})

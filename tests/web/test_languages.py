@@ -12,10 +12,11 @@ from markupsafe import Markup
 from pydantic import BaseModel
 
 from dynabench import language, refusals
+from dynabench.cards import library
 from dynabench.errors import Invalid
 from dynabench.language import _, ngettext
 from dynabench.models import check_words
-from dynabench.tasks import TaskConfig
+from dynabench.tasks import TaskConfig, older
 from dynabench.web import filters
 from dynabench.web.environment import environment
 from scripts import languages
@@ -196,3 +197,21 @@ def test_a_sentence_of_a_library_is_found_again_with_its_plural():
     with language.speaking("es"):
         assert language.said(found) == "El texto debe tener como máximo 1 carácter"
     assert refusals.phrased("Something else") == "Something else"
+
+
+def test_a_module_is_described_in_the_readers_language_and_in_english_by_the_library():
+    entry = library.entry("metric", "recall")
+    with language.speaking("es"):
+        assert entry.line.startswith("De los ejemplos de una clase, la proporción")
+        assert entry.line.endswith("sensibilidad)")
+        assert entry.has(["proporción", "share"])
+    assert type(entry.card.description) is str
+    assert entry.line == entry.card.description.rstrip(".")
+
+
+def test_what_becomes_of_an_older_config_is_told_in_the_readers_language():
+    made = older.read("input:\n- name: said\n  type: string\nstrange: 1\n", "words")
+    with language.speaking("es"):
+        told = {note.key: language.said(note.text) for note in made.notes}
+    assert told["input.0.type"] == "string pasa a ser text: 20.000 caracteres como máximo"
+    assert told["strange"].startswith("Aquí nadie conoce esta clave.")

@@ -15,7 +15,7 @@ from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.faces.options import Option, options
 from dynabench.evaluate.loading import checked, trusting
 from dynabench.evaluate.module import Kind, Module
-from dynabench.language import _
+from dynabench.language import _, said
 
 log = structlog.get_logger("dynabench.web")
 KINDS: tuple[Kind, ...] = ("metric", "measurement", "comparison")
@@ -52,9 +52,14 @@ class Entry:
         return _("This deployment lacks %(lacking)s", lacking=lacking) if lacking else ""
 
     @property
+    def description(self) -> str:
+        """What it measures, in the reader's language; what installed packages bring stays as they wrote it."""
+        return said(_(self.card.description))
+
+    @property
     def line(self) -> str:
         """The first sentence of its description."""
-        return re.split(r"(?<=[.:])\s", self.card.description, maxsplit=1)[0].rstrip(".:")
+        return re.split(r"(?<=[.:])\s", self.description, maxsplit=1)[0].rstrip(".:")
 
     @cached_property
     def options(self) -> dict[str, Option]:
@@ -82,9 +87,10 @@ class Entry:
         return True
 
     def has(self, words: Iterable[str]) -> bool:
-        """Whether all words occur in its name, title or card."""
+        """Whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
-        text = " ".join([self.name, self.kind, card.description, *card.tasks, *(each.name for each in card.outputs)])
+        outputs = (each.name for each in card.outputs)
+        text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
 

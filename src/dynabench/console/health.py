@@ -19,7 +19,7 @@ from dynabench.collection.statistics import PEOPLE
 from dynabench.console import frame, queries
 from dynabench.console.access import Moderating
 from dynabench.db import now
-from dynabench.language import _
+from dynabench.language import N_, _
 from dynabench.rounds import arms, service
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
@@ -134,22 +134,28 @@ def alerts(request: Request, task: str, config: Any, of: Round | None, any_conte
 
     said = []
     if config.context and not any_context:
-        said.append(Alert(_("There are no contexts, so nobody can write anything."), at("manage_contexts"), "Add some"))
+        said.append(
+            Alert(_("There are no contexts, so nobody can write anything."), at("manage_contexts"), N_("Add some"))
+        )
     if of is None or of.state != "open":
-        said.append(Alert(_("No round is open: nothing is collected."), at("manage_rounds"), "Open one"))
+        said.append(Alert(_("No round is open: nothing is collected."), at("manage_rounds"), N_("Open one")))
     if of is None or found is None:
         return said
     if of.state == "open" and not any(each.examples for each in found.days[-2:]):
         said.append(
-            Alert(_("Nobody has written anything since yesterday."), address(request, task, "people"), "Invite")
+            Alert(_("Nobody has written anything since yesterday."), address(request, task, "people"), N_("Invite"))
         )
     if found.waiting > max(20.0, 3 * WEEK * found.usual):
-        said.append(Alert(_("Examples wait longer than three weeks' worth of writing."), at("validate"), "Check some"))
+        said.append(
+            Alert(_("Examples wait longer than three weeks' worth of writing."), at("validate"), N_("Check some"))
+        )
     if found.rate.high is not None and found.rate.n >= 30 and found.rate.high < 0.05:
-        said.append(Alert(_("Hardly anything fools the models any more."), at("manage_rounds"), "Look at the targets"))
+        said.append(
+            Alert(_("Hardly anything fools the models any more."), at("manage_rounds"), N_("Look at the targets"))
+        )
     if found.disagreement.low is not None and found.disagreement.low > 0.3:
         said.append(
-            Alert(_("Validators disagree often: the instructions may be unclear."), at("manage_config"), "Edit")
+            Alert(_("Validators disagree often: the instructions may be unclear."), at("manage_config"), N_("Edit"))
         )
     return said
 

@@ -7,10 +7,22 @@ from starlette.responses import Response
 
 from dynabench.console import frame
 from dynabench.console.access import Owning
+from dynabench.language import N_
 from dynabench.notices import events, hook_pages, webhooks
 from dynabench.notices.webhooks import Holder
 
 router = APIRouter()
+ABOUT = {
+    "dataset.ready": N_("A version of a dataset was read and stands; models are being evaluated on it."),
+    "evaluation.ended": N_("A public or anonymous model was evaluated on a dataset, or could not be."),
+    "snapshot.taken": N_("Somebody froze the public board."),
+    "round.opened": N_("A round is open for examples."),
+    "round.closed": N_("A round takes no more examples."),
+    "round.released": N_("A round is released: its files never change."),
+    "announcement.made": N_("An owner announced something to those who take part."),
+    "archive.ready": N_("An archive of the task is ready to be fetched by its owners, for a week."),
+}
+"""What `events.TASK_EVENTS` say, for their owners to choose from."""
 
 
 async def holding(request: Request, owner: Owning, task: str) -> None:
@@ -21,7 +33,7 @@ async def holding(request: Request, owner: Owning, task: str) -> None:
 async def _listed(request: Request, holder: Holder, status: int = 200, **values: Any) -> Response:
     known: dict[str, Any] = {"hook_errors": {}, "hook_done": "", "hook_typed": {"url": "", "events": ()}}
     known |= {"hooks": await request.app.state.db.aread(webhooks.listed, holder), "most": webhooks.MOST_OF_A_TASK}
-    known["wanted"] = {name: kind.__doc__ or "" for name, kind in events.TASK_EVENTS.items()}
+    known["wanted"] = {name: ABOUT[name] for name in events.TASK_EVENTS}
     task = str(holder.task)
     return await frame.page(request, task, "console/webhooks.html", "webhooks", status=status, **(known | values))
 

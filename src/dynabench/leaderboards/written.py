@@ -40,7 +40,8 @@ def cell(of: Cell | None, metric: Measure) -> str:
 def axis(metric: Measure) -> str:
     """A measure's name with its unit, and which way is better where that is less."""
     unit = f" ({metric.unit})" if metric.unit else ""
-    return f"{metric.title}{unit}{said(_(', less is better')) if metric.better == 'lower' else ''}"
+    name = f"{said(metric.title)}{unit}"
+    return said(_("%(name)s, less is better", name=name)) if metric.better == "lower" else name
 
 
 def chance(p: float | None) -> str:

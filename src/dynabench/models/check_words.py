@@ -51,6 +51,18 @@ LACKS_FIELDS = _("%(name)s needs the fields %(lacking)s, which the task lacks; i
 NO_ANSWER = _("%(name)s answers %(answer)s, which is no answer of the task; answers are %(known)s.")
 OTHER_LABELS = _("%(name)s returns %(labels)s; the task's options are %(options)s.")
 OTHER_FORM = _("%(name)s returns %(returned)s; the task's answer %(answer)s is %(wanted)s.")
+NOT_DRAWING = _("%(name)s does not draw: this task needs models of kind openai-images.")
+NOT_CONVERSING = _(
+    "%(name)s does not converse: a chat needs language models of kind openai or transformers with returns: text."
+)
+NOT_ASKED_TO_DRAW = _("%(name)s draws pictures, which nobody asks for in this task.")
+OTHER_PICTURE = _("%(name)s answers %(answer)s; what is drawn in this task is %(drawn)s.")
+READS_PICTURE = _("What is drawn cannot be read before.")
+WRONG_STRIP = _("%(method)s gave a wrong strip: %(wrong)s")
+NO_INPUT = _("%(name)s is no input.")
+OTHER_WORD = _("%(word)s at %(start)s is not what %(name)s says there, or stands there twice.")
+WRONG_WEIGHT = _("the weight of %(word)s is %(weight)s; it must lie between -1 and 1.")
+UNWEIGHED = _("%(names)s: no words were weighed.")
 WRONG_THINGS = _("%(count)s things are wrong in %(file)s")
 ALL_ROWS = _("all %(count)s rows have an answer")
 ROWS = _("%(count)s rows")
@@ -78,7 +90,8 @@ REMEDIES = {
 WITH_VALUES = (
     FILES, DESCRIBED, LACKING, NEEDED, UNSAID, FITTING, LOADED_GROWN, LOADED, BROKEN, SAME, ANSWERED, EQUAL, MOVED,
     WIDE, SPEED_RESIDENT, SPEED, LIMIT, STRIPS, SILENT, UNENDED, LACKS_FIELDS, NO_ANSWER, OTHER_LABELS, OTHER_FORM,
-    WRONG_THINGS, ALL_ROWS, ROWS, SECONDS_LONG, MEMORY, CRASHED, ENDED, ENTERED, REFUSED,
+    NOT_DRAWING, NOT_CONVERSING, NOT_ASKED_TO_DRAW, OTHER_PICTURE, WRONG_STRIP, NO_INPUT, OTHER_WORD, WRONG_WEIGHT,
+    UNWEIGHED, WRONG_THINGS, ALL_ROWS, ROWS, SECONDS_LONG, MEMORY, CRASHED, ENDED, ENTERED, REFUSED,
 )  # fmt: skip
 LONGEST = 4_000
 """Characters of a message that are looked through; longer ones are logs and stay as they are."""

@@ -9,7 +9,7 @@ from dynabench.tasks.fields import Choice, Field, Spans, Text
 def as_target(config: TaskConfig, card: Card) -> dict[str, str]:
     """What keeps the model from being asked live, by the line of `model.yaml` that says so; empty if it fits."""
     if config.drawing is not None and card.returns != "pictures":
-        return {"returns": f"{card.name} does not draw: this task needs models of kind openai-images."}
+        return {"returns": check_words.NOT_DRAWING % {"name": card.name}}
     return problems(config, card)
 
 
@@ -20,8 +20,7 @@ def problems(config: TaskConfig, card: Card) -> dict[str, str]:
     """
     if config.chat is not None:
         fits = card.returns == "text" and card.kind in kinds.kinds() and kinds.kind(card.kind).converses
-        told = f"{card.name} does not converse: a chat needs language models of kind openai or transformers"
-        return {} if fits else {"returns": f"{told} with returns: text."}
+        return {} if fits else {"returns": check_words.NOT_CONVERSING % {"name": card.name}}
     found: dict[str, str] = {}
     given = list(config.model_inputs({}, {}))
     if lacking := [name for name in card.inputs if name not in given]:
@@ -45,10 +44,11 @@ def unsaid(config: TaskConfig, card: Card) -> list[str]:
 def _drawn(config: TaskConfig, card: Card) -> dict[str, str]:
     name = config.drawing.name if config.drawing else ""
     if not name:
-        return {"returns": f"{card.name} draws pictures, which nobody asks for in this task."}
+        return {"returns": check_words.NOT_ASKED_TO_DRAW % {"name": card.name}}
     if card.answer != name:
-        return {"answer": f"{card.name} answers {card.answer!r}; what is drawn in this task is {name!r}."}
-    return {"inputs": "What is drawn cannot be read before."} if name in card.inputs else {}
+        names = {"name": card.name, "answer": repr(card.answer), "drawn": repr(name)}
+        return {"answer": check_words.OTHER_PICTURE % names}
+    return {"inputs": check_words.READS_PICTURE} if name in card.inputs else {}
 
 
 def _of_another_form(field: Field, card: Card) -> dict[str, str]:

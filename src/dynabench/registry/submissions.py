@@ -10,7 +10,7 @@ from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
 from dynabench.db import now
 from dynabench.language import _
-from dynabench.models import catalog, fit
+from dynabench.models import catalog, check_words, fit
 from dynabench.models.protocol import Card
 from dynabench.registry import quotas, submission_cards, submission_files, submission_queries, submission_sources
 from dynabench.registry.tables import ModelListing, Submission
@@ -116,7 +116,7 @@ def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> S
     """
     rounds.require_owner(session, actor, task_id)
     if wrong := fit.problems(rounds.newest_config(session, task_id), card):
-        raise errors.Invalid(wrong)
+        raise errors.Invalid({key: check_words.in_words(told) for key, told in wrong.items()})
     if session.scalar(submission_queries.twin(task_id, card.name, card.version)) is not None:
         raise errors.Conflict(
             _("%(name)s %(version)s is entered for this task already.", name=card.name, version=card.version)

@@ -2,7 +2,6 @@
 
 import difflib
 import random
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -13,9 +12,8 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.language import _
 from dynabench.rounds import effects, queries, service
-from dynabench.tasks import TaskConfig
+from dynabench.tasks import TaskConfig, reading
 
-_LINE = re.compile(r" \(line (\d+)\)(?=\.?$)")
 AROUND = 3  # unchanged lines that are shown around a change
 
 
@@ -37,8 +35,8 @@ def problems(fields: dict[str, str]) -> list[Problem]:
     """The messages of `TaskConfig.parse` in the order of their lines."""
     found = []
     for path, message in fields.items():
-        line = _LINE.search(message)
-        found.append(Problem(path, _LINE.sub("", message), int(line[1]) if line else None))
+        line = reading.LINE.search(message)
+        found.append(Problem(path, reading.lineless(message), int(line[1]) if line else None))
     return sorted(found, key=lambda each: (each.line or 0, each.path))
 
 

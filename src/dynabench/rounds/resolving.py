@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dynabench import errors
-from dynabench.language import _
-from dynabench.models import fit
+from dynabench.language import _, joined
+from dynabench.models import check_words, fit
 from dynabench.models.protocol import Card
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.rules import JudgedByModel
@@ -44,7 +44,7 @@ def targets(config: TaskConfig, names: Sequence[str], cards: Sequence[Card]) -> 
     chosen = [known[name] for name in names]
     for card in chosen:
         if told := fit.as_target(config, card):
-            raise errors.Invalid({"targets": " ".join(told.values())})
+            raise errors.Invalid({"targets": joined(" ", map(check_words.in_words, told.values()))})
     return chosen
 
 

@@ -6,6 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dynabench.language import _
+
 Replicates = NDArray[np.float64]
 """(B,) values of one score over samples of the dataset's rows."""
 REPLICATES = 1000
@@ -31,22 +33,22 @@ class Measure:
 KNOWN = {
     measure.name: measure
     for measure in (
-        Measure("accuracy", "Accuracy"),
+        Measure("accuracy", _("Accuracy")),
         Measure("f1", "F1"),
-        Measure("exact_match", "Exact match"),
-        Measure("fairness", "Fairness"),
-        Measure("robustness", "Robustness"),
-        Measure("fairness_score", "Score on fairness twins"),
-        Measure("robustness_score", "Score on robustness twins"),
-        Measure("calibration_error", "Calibration error", "lower"),
-        Measure("throughput", "Throughput", unit="examples/s", scale=1.0, cost=True),
-        Measure("memory", "Memory", "lower", "GiB", 1.0, cost=True),
-        Measure("latency_p50", "Median latency", "lower", "ms", 1.0, cost=True),
-        Measure("latency_p95", "Latency, 95th percentile", "lower", "ms", 1.0, cost=True),
-        Measure("size", "Size", "lower", "MiB", 1.0, cost=True),
-        Measure("others", "Machine's load by others while measured", "lower", cost=True),
-        Measure("price", "Price of 1,000 examples", "lower", "", 1.0, cost=True),
-        Measure("spent", "Price of all its answers", "lower", "", 1.0, cost=True),
+        Measure("exact_match", _("Exact match")),
+        Measure("fairness", _("Fairness")),
+        Measure("robustness", _("Robustness")),
+        Measure("fairness_score", _("Score on fairness twins")),
+        Measure("robustness_score", _("Score on robustness twins")),
+        Measure("calibration_error", _("Calibration error"), "lower"),
+        Measure("throughput", _("Throughput"), unit="examples/s", scale=1.0, cost=True),
+        Measure("memory", _("Memory"), "lower", "GiB", 1.0, cost=True),
+        Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True),
+        Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True),
+        Measure("size", _("Size"), "lower", "MiB", 1.0, cost=True),
+        Measure("others", _("Machine's load by others while measured"), "lower", cost=True),
+        Measure("price", _("Price of 1,000 examples"), "lower", "", 1.0, cost=True),
+        Measure("spent", _("Price of all its answers"), "lower", "", 1.0, cost=True),
     )
 }
 

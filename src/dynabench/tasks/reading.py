@@ -1,5 +1,6 @@
 """From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
 
+import re
 from typing import Any
 
 import yaml
@@ -7,11 +8,14 @@ from pydantic import ValidationError
 
 from dynabench import refusals
 from dynabench.errors import Invalid
-from dynabench.language import _
+from dynabench.language import N_, Phrase, _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
 _DEPTH = 20
+_WHERE = N_(" (line %(line)s)")
+LINE = re.compile(r" \(line (\d+)\)(?=\.?$)")
+NO_MAPPING = _("A config is a mapping that starts with id and name.")
 Path = tuple[str | int, ...]
 
 
@@ -40,7 +44,7 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        where = _(" (line %(line)s)", line=error.problem_mark.line + 1) if error.problem_mark else ""
+        where = _(_WHERE, line=error.problem_mark.line + 1) if error.problem_mark else ""
         raise _invalid(
             _("This is not YAML: %(value)s%(where)s.", value=error.problem or error.context, where=where)
         ) from None
@@ -49,10 +53,18 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     except (ValueError, RecursionError, OverflowError, TypeError):
         raise _invalid(_("This YAML has values or nesting that no config needs.")) from None
     if node is None or not isinstance(values, dict):
-        raise _invalid(_("A config is a mapping that starts with id and name."))
+        raise _invalid(NO_MAPPING)
     lines: dict[Path, int] = {}
     _mark(node, (), lines)
     return values, lines
+
+
+def lineless(message: str) -> str:
+    """A message of `explain` without the line that ends it; texts with a line in their midst stay translatable."""
+    if not isinstance(message, Phrase):
+        return LINE.sub("", message)
+    end = message.values.get("part1")
+    return str(message.values["part0"]) if isinstance(end, Phrase) and end.message == _WHERE else message
 
 
 def _bounded(root: yaml.Node) -> None:
@@ -105,7 +117,7 @@ def explain(error: ValidationError, lines: dict[Path, int]) -> Invalid:
         message = refusals.told(problem, _MESSAGES)
         line = _line(path, lines)
         name = ".".join(str(part) for part in path) or "config"
-        fields.setdefault(name, message + _(" (line %(line)s)", line=line) if line else message)
+        fields.setdefault(name, message + _(_WHERE, line=line) if line else message)
     return Invalid(fields)
 
 

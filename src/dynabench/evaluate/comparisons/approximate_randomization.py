@@ -6,13 +6,14 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.systems.differences import Difference, Drawing, Pair, randomised
 from dynabench.evaluate.systems.scored import Scored, ScoredBy
 from dynabench.evaluate.systems.significance import INPUTS, OPTIONS, OUTPUTS, ScoreTest
+from dynabench.language import N_
 
 
 class ApproximateRandomization(ScoreTest):
     """Whether two systems differ by any metric, when their predictions change places."""
 
     card = Card(
-        description=(
+        description=N_(
             "Whether two systems differ by any metric. If they were the same, their predictions for an example could "
             "change places without anybody noticing: so they do, for each example by the throw of a coin, and p is the "
             "share of throws in which the scores differ at least as much as seen. Where at most 65,536 outcomes are "

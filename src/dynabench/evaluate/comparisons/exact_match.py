@@ -6,13 +6,14 @@ from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.module import Comparison
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class ExactMatch(Comparison):
     """How often two systems say the same."""
 
     card = Card(
-        description="The share of examples for which two systems predict exactly the same.",
+        description=N_("The share of examples for which two systems predict exactly the same."),
         formula=r"\frac{1}{n} \sum_i [\hat y_{1,i} = \hat y_{2,i}]",
         inputs={
             "predictions1": "of the first system: whole numbers or texts",

@@ -10,13 +10,14 @@ from dynabench.evaluate.labels import Ints, same
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.systems.significance import SignificanceTest
+from dynabench.language import N_
 
 
 class McNemar(SignificanceTest):
     """Whether two systems are right equally often."""
 
     card = Card(
-        description=(
+        description=N_(
             "Whether two systems are right equally often, from the examples for which just one of them is right: "
             "b of them only the first system's, c only the second's."
         ),

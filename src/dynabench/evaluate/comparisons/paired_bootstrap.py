@@ -6,13 +6,14 @@ from dynabench.evaluate.card import Card, Example
 from dynabench.evaluate.systems.differences import Difference, Drawing, Pair
 from dynabench.evaluate.systems.scored import Scored, ScoredBy
 from dynabench.evaluate.systems.significance import INPUTS, OPTIONS, OUTPUTS, ScoreTest
+from dynabench.language import N_
 
 
 class PairedBootstrap(ScoreTest):
     """How much better one system is than another by any metric, when examples are drawn anew."""
 
     card = Card(
-        description=(
+        description=N_(
             "The difference between two systems' scores by any metric, with its interval and p value. Examples are "
             "drawn again with replacement, the same ones for both systems, so that what is hard for both cancels."
         ),

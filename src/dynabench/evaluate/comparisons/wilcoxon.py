@@ -11,6 +11,7 @@ from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.labels import Ints
 from dynabench.evaluate.states import Rows
 from dynabench.evaluate.systems.significance import SignificanceTest
+from dynabench.language import N_
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 ZEROS = ("wilcox", "pratt", "zsplit")
@@ -22,7 +23,7 @@ class Wilcoxon(SignificanceTest):
     """Whether one system's numbers tend to be larger than another's."""
 
     card = Card(
-        description=(
+        description=N_(
             "Whether the differences between two systems' numbers (scores of each example, for instance) lie evenly "
             "around 0. Their sizes are ranked; the ranks of positive and of negative differences are summed."
         ),

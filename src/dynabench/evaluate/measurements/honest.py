@@ -16,6 +16,7 @@ from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.hurtful import Lexicon
+from dynabench.language import N_
 
 LANGUAGES = ("en", "it", "fr", "es", "pt", "ro")
 Total = tuple[Floats, tuple[Label, ...]]
@@ -71,7 +72,7 @@ class Honest(Measurement):
     """How often a language model completes sentences about people with hurtful words."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of completions of identity templates ('The woman dreams of being a ...') that hold a word of a "
             "lexicon of hurtful words; over all templates, and for each group of people that they name."
         ),

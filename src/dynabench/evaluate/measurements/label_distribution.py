@@ -11,13 +11,14 @@ from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states.tallies import Counted, Tally
+from dynabench.language import N_
 
 
 class LabelDistribution(Measurement):
     """How often each label occurs, and how lopsided that is."""
 
     card = Card(
-        description="The share of each label in a data set, and the skewness of the labels as numbers.",
+        description=N_("The share of each label in a data set, and the skewness of the labels as numbers."),
         formula=r"f_k = \frac{n_k}{n}, \qquad g_1 = \frac{m_3}{m_2^{3/2}}, \quad "
         r"m_j = \frac{1}{n} \sum_i (y_i - \bar y)^j",
         inputs={"data": "label of each example: whole numbers or texts"},

@@ -7,13 +7,14 @@ from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks import perplexities
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class Perplexity(perplexities.PerplexityOfTexts, Measurement):
     """How surprising the texts of a data set are."""
 
     card = Card(
-        description=(
+        description=N_(
             "How surprising texts of a data set are to a language model: the number of equally likely tokens among "
             "which it would be as uncertain about the next one. High values find odd, broken or foreign texts."
         ),

@@ -13,6 +13,7 @@ from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks.checkpoints import wanted
 from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import blocks
+from dynabench.language import N_
 
 AGGREGATIONS = (None, "maximum", "average")
 KNOWN = {
@@ -93,7 +94,7 @@ class Regard(Measurement):
     """How texts speak of a group of people, as a classifier sees it, alone or beside another group."""
 
     card = Card(
-        description=(
+        description=N_(
             "The polarity of what is said of people: a classifier of regard (positive, neutral, negative, other) reads "
             "texts about one group; with the config 'compare', also texts about another, and the difference is told."
         ),

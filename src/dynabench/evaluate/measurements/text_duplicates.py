@@ -10,13 +10,14 @@ from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.states.listed import Listed
 from dynabench.evaluate.texts.near_duplicates import groups
+from dynabench.language import N_
 
 
 class TextDuplicates(Measurement):
     """The share of texts that repeat an earlier one."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of texts that repeat another one, apart from white space at both ends; and with `near` of those "
             "that are nearly the same as another one."
         ),

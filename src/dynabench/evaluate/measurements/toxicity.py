@@ -10,6 +10,7 @@ from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.networks.checkpoints import OfCheckpoint, wanted
 from dynabench.evaluate.networks.classifiers import probabilities
 from dynabench.evaluate.states import Rows
+from dynabench.language import N_
 
 AGGREGATIONS = ("all", "maximum", "ratio")
 KNOWN = {
@@ -22,7 +23,7 @@ class Toxicity(OfCheckpoint, Measurement):
     """How hateful texts are, as a classifier sees them."""
 
     card = Card(
-        description="How likely each text is hateful, or of another unwanted label, as a classifier says.",
+        description=N_("How likely each text is hateful, or of another unwanted label, as a classifier says."),
         formula=r"s_i = p(\text{toxic} \mid x_i), \quad \max_i s_i, \quad \frac{1}{n} \sum_i [s_i \ge \theta]",
         inputs={"predictions": "texts, for example what a language model wrote"},
         options={

@@ -11,6 +11,7 @@ from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.states.listed import Listed
 from dynabench.evaluate.texts.words import Tokenizer
+from dynabench.language import N_
 
 LONG = re.compile(r"(?u)\b\w\w+\b")  # what counts as a word in Hugging Face `evaluate`, by way of scikit-learn
 
@@ -19,7 +20,7 @@ class WordCount(Measurement):
     """The number of words and of different words."""
 
     card = Card(
-        description="How many words there are in all texts together, and how many different ones.",
+        description=N_("How many words there are in all texts together, and how many different ones."),
         formula=r"\sum_w n_w, \qquad |\{w : n_w > 0\}|",
         inputs={"data": "texts"},
         options={

@@ -10,13 +10,14 @@ from dynabench.evaluate.module import Measurement
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.words import Tokenizer, is_word, tokens
+from dynabench.language import N_
 
 
 class WordLength(Measurement):
     """The mean number of words of texts, and the mean length of words."""
 
     card = Card(
-        description="How many tokens a text has on average, and how many characters a word has.",
+        description=N_("How many tokens a text has on average, and how many characters a word has."),
         formula=r"\frac{1}{n} \sum_i |\mathrm{tokens}(x_i)|, \qquad "
         r"\frac{\sum_i \sum_{w \in \mathrm{words}(x_i)} |w|}{\sum_i |\mathrm{words}(x_i)|}",
         inputs={"data": "texts"},

@@ -10,13 +10,14 @@ from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class Accuracy(Metric):
     """The share of examples whose prediction is right."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of examples whose prediction equals the reference; with several classes at once, in all of them."
         ),
         formula=r"\frac{1}{\sum_i w_i} \sum_i w_i [\hat y_i = y_i]",

@@ -11,6 +11,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.checkpoints import callable_of, loaded, named
 from dynabench.evaluate.networks.embeddings import Embedded, by_function, by_transformers
 from dynabench.evaluate.networks.greedy_matching import Matches, matched
+from dynabench.language import N_
 
 CHUNK = 16  # batches whose embeddings are in memory at once
 LANGUAGES = {
@@ -46,7 +47,7 @@ class BertScore(Metric):
     """How similar the words of two texts are in their contexts."""
 
     card = Card(
-        description=(
+        description=N_(
             "Each token of the prediction is matched with the most similar token of the reference, by the cosine of "
             "their contextual embeddings; the mean similarity is precision. Matching the reference's tokens gives "
             "recall, and F1 is their harmonic mean. Of several references the best one counts."

@@ -8,6 +8,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks.perplexities import MODEL, bits_of, chosen_of
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 COINS = {"heads": [-0.6931471805599453] * 5, "grün": [-1.3862943611198906] * 2}
 
@@ -16,7 +17,7 @@ class BitsPerByte(Metric):
     """How many bits a language model needs for a byte of text."""
 
     card = Card(
-        description=(
+        description=N_(
             "How many bits a language model needs for each byte (in UTF-8) of the texts: what its predictions would "
             "compress them to. Unlike perplexity it compares models whose tokens differ."
         ),

@@ -11,13 +11,14 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.bleus import bleu_state, brevity, geometric_mean, parts
 from dynabench.evaluate.texts.tokenizers import Tokenizer
+from dynabench.language import N_
 
 
 class Bleu(Metric):
     """How many n-grams of the predictions are in their references, with a penalty for short predictions."""
 
     card = Card(
-        description=(
+        description=N_(
             "The geometric mean of the shares of the predictions' n-grams (of 1 to 4 tokens) that are found in their "
             "references, over the whole corpus, times a penalty where the predictions are shorter than the references."
         ),

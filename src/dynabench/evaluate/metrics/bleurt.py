@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.networks.checkpoints import wanted
 from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 KNOWN = {"the bird sings": {"the bird sang": 0.8}, "a green hull": {"an old song": -0.4}}
 
@@ -14,7 +15,7 @@ class Bleurt(LearntOfPairs):
     """Scores of a model that was trained on human ratings of texts against references."""
 
     card = Card(
-        description=(
+        description=N_(
             "A regression model reads reference and prediction together and says how well the prediction conveys the "
             "reference; it was trained on synthetic pairs and then on human ratings."
         ),

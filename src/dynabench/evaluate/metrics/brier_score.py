@@ -10,13 +10,14 @@ from dynabench.evaluate.labels import Label, coded
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class BrierScore(Metric):
     """The mean squared distance between probabilities and what happened."""
 
     card = Card(
-        description=(
+        description=N_(
             "The mean squared difference between the predicted probability of an outcome and what happened (1 or 0). "
             "It rewards both ranking and calibration, and is best for a forecaster who says what they believe."
         ),

@@ -2,13 +2,14 @@
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.texts.edits import ErrorRate, character_errors
+from dynabench.language import N_
 
 
 class Cer(ErrorRate):
     """Character errors for each character of the references."""
 
     card = Card(
-        description=(
+        description=N_(
             "Substituted, deleted and inserted characters for each character of the references, all texts together; "
             "spaces between words count, those at the ends do not."
         ),

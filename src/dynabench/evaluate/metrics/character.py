@@ -11,6 +11,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Rows, Sums
+from dynabench.language import N_
 
 AGGREGATES = ("mean", "sum", "median")
 
@@ -19,7 +20,7 @@ class Character(Metric):
     """Character edits after moving phrases to their place."""
 
     card = Card(
-        description=(
+        description=N_(
             "Translation edit rate on characters: phrases of the prediction move to where the reference has them as "
             "long as that helps, each move costs the mean length of its words, then characters are edited; divided "
             "by the prediction's length, at most 1."

@@ -8,13 +8,14 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.charcut import cost
+from dynabench.language import N_
 
 
 class CharcutMt(Metric):
     """Characters that differ or moved, after finding long common pieces."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of characters that two texts do not have in common: the longest common pieces are matched "
             "first, pieces of fewer than three characters count only at both beginnings or ends, and what moved "
             "counts once, unless it moved far."

@@ -7,6 +7,7 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.chrfs import chrf, chrf_state
+from dynabench.language import N_
 
 INPUTS = {
     "predictions": "translation to score, a text for each example",
@@ -47,7 +48,7 @@ class Chrf(Metric):
     """The F score of n-grams of characters, and of words if asked for."""
 
     card = Card(
-        description="The F score of the n-grams of characters (of 1 to 6) that predictions share with references.",
+        description=N_("The F score of the n-grams of characters (of 1 to 6) that predictions share with references."),
         formula=(
             r"100 (1 + \beta^2) \frac{P R}{\beta^2 P + R}, \quad P, R: \text{ mean precision and recall over orders of "
             r"n-grams, of counts summed over the corpus}"

@@ -7,6 +7,7 @@ from dynabench.evaluate.card import Example
 from dynabench.evaluate.metrics.chrf import CATS, Chrf
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.chrfs import chrf_state
+from dynabench.language import N_
 
 
 class ChrfPlusPlus(Chrf):
@@ -14,7 +15,7 @@ class ChrfPlusPlus(Chrf):
 
     card = replace(
         Chrf.card,
-        description=(
+        description=N_(
             "The F score of the n-grams of characters (of 1 to 6) and of words (of 1 and 2) that predictions share "
             "with references; agrees better with people than chrF, which counts no words."
         ),

@@ -12,6 +12,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.programs.passing import KS, checked, estimates, named
 from dynabench.evaluate.programs.sandbox import Limits, outcomes
 from dynabench.evaluate.states import Rows
+from dynabench.language import N_
 
 REFUSED = (
     "code_eval runs the programs that it is given, which nobody may have read. They run in processes of their own with "
@@ -24,7 +25,7 @@ class CodeEval(Metric):
     """How likely one of k generated programs passes the tests."""
 
     card = Card(
-        description=(
+        description=N_(
             "Runs generated Python programs, each followed by its problem's tests, and estimates how likely at least "
             "one of k programs passes (pass@k). Each runs in a process of its own with limits of time, memory, files "
             "and processes, and without network where bubblewrap works."

@@ -11,13 +11,14 @@ from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion
+from dynabench.language import N_
 
 
 class CohenKappa(Metric):
     """Agreement of two raters beyond chance."""
 
     card = Card(
-        description=(
+        description=N_(
             "How far two raters (or a model and a person) agree beyond what they would by chance, given how often each "
             "of them uses each class: 1 is full agreement, 0 that of chance. With weights, classes that lie near each "
             "other on a scale count as half agreed."

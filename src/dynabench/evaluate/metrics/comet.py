@@ -7,6 +7,7 @@ from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.networks.checkpoints import callable_of, wanted
 from dynabench.evaluate.networks.regressors import Learnt, scores
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 KNOWN = {
     "Der Vogel singt.": {"The bird sings.": {"A bird is singing.": 0.9}},
@@ -18,7 +19,7 @@ class Comet(Learnt):
     """Scores of a model that was trained on human ratings of translations."""
 
     card = Card(
-        description=(
+        description=N_(
             "A regression model reads the source, the translation and a reference translation, in whatever language "
             "each is, and says how good the translation is; it was trained on human ratings."
         ),

@@ -10,13 +10,14 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.latex import canonical
+from dynabench.language import N_
 
 
 class CompetitionMath(Metric):
     """The share of mathematical answers that are written like the right one, but for what LaTeX leaves free."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of answers to competition problems that equal the right one after both are written alike: "
             "without spaces, units, dollar and percent signs, with fractions and roots in their long form."
         ),

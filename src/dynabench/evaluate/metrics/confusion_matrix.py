@@ -11,6 +11,7 @@ from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion
+from dynabench.language import N_
 
 SUMS: dict[str | None, tuple[int, ...]] = {"true": (-1,), "pred": (-2,), "all": (-1, -2)}
 
@@ -19,7 +20,7 @@ class ConfusionMatrix(Metric):
     """How often each class is taken for each other."""
 
     card = Card(
-        description=(
+        description=N_(
             "How many examples of each class (rows) were predicted to be of each class (columns): the right ones "
             "stand on the diagonal."
         ),

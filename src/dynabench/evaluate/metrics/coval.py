@@ -7,6 +7,7 @@ from dynabench.evaluate.classes.coreference import Corpus, sentence
 from dynabench.evaluate.columns import Floats, Tokens
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 MEASURES = {
     "mentions": "mentions found",
@@ -30,7 +31,7 @@ class Coval(Metric):
     """How well a system's coreference chains agree with those of a key."""
 
     card = Card(
-        description=(
+        description=N_(
             "How well a system finds which mentions in a text are of the same thing: mention detection, MUC, B-cubed, "
             "CEAF-e, LEA, and the CoNLL score, the mean F1 of MUC, B-cubed and CEAF-e in percent."
         ),

@@ -9,6 +9,7 @@ from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Rows
 from dynabench.evaluate.texts.answers import Asked, Predicted, PredictedLists, RightAnswers, matched, normalised
+from dynabench.language import N_
 
 OVERLAP = 0.5  # Jaccard similarity from which a predicted clause counts as found
 LOOSE = str.maketrans({**dict.fromkeys(".,;:", ""), "/": " "})
@@ -18,7 +19,7 @@ class Cuad(Metric):
     """Clauses found in contracts, and how precise the search is at a high recall."""
 
     card = Card(
-        description=(
+        description=N_(
             "For questions with any number of right clauses and of predicted ones: exact match, F1 of clauses (one "
             "is found where its words overlap by half), the area under the curve of the questions' precision and "
             "recall, and precision at 80 and 90 percent recall."

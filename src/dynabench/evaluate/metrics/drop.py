@@ -10,13 +10,14 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.several import Parts, RightSeveral, Several, compared
+from dynabench.language import N_
 
 
 class Drop(Metric):
     """F1 and exact match of answers of one or several parts, with numbers."""
 
     card = Card(
-        description=(
+        description=N_(
             "Of answers that may be words, several things or a number: the mean F1 of their parts' words, each part "
             "paired with the one that suits it best, and the share that is the same. A part with numbers scores 0 "
             "where none of these was said. Of several right answers the best counts."

@@ -12,13 +12,14 @@ from dynabench.evaluate.labels import same
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class ExactMatch(Metric):
     """The share of texts that equal their reference."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of predicted texts that equal the reference, after taking out what is to be ignored: first "
             "the regular expressions, then case, punctuation and digits."
         ),

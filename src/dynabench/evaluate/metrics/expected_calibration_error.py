@@ -4,6 +4,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.calibration import INPUTS, OPTIONS, Bins, CalibrationError
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 def mean_gap(bins: Bins) -> Floats:
@@ -15,7 +16,7 @@ class ExpectedCalibrationError(CalibrationError):
     """The mean distance between confidence and accuracy."""
 
     card = Card(
-        description=(
+        description=N_(
             "Of answers that are given with a confidence of 0.8, four of five should be right. Puts the examples into "
             "bins by confidence and takes the mean distance between each bin's mean confidence and its share of right "
             "answers. Of rows of probabilities, the confidence is the highest and the answer its class."

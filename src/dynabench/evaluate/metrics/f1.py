@@ -4,6 +4,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import INPUTS, OPTIONS, ClassScore, Counts
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 def f1(counts: Counts, default: float = 0.0) -> Floats:
@@ -15,7 +16,7 @@ class F1(ClassScore):
     """The harmonic mean of precision and recall."""
 
     card = Card(
-        description=(
+        description=N_(
             "The harmonic mean of precision (how many of the predicted examples of a class are right) and recall "
             "(how many of a class's examples were found), of one class or averaged over classes."
         ),

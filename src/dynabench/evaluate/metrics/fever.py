@@ -10,13 +10,14 @@ from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class Fever(Metric):
     """Whether claims are judged rightly, and for the right reasons."""
 
     card = Card(
-        description=(
+        description=N_(
             "For claims that are supported, refuted or not decidable from a corpus: how often the label is right, "
             "how often it is right and one whole set of evidence was found (the FEVER score), and precision, recall "
             "and F1 of all evidence found."

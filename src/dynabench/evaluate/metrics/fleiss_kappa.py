@@ -9,13 +9,14 @@ from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 class FleissKappa(Metric):
     """Agreement of several raters beyond chance."""
 
     card = Card(
-        description=(
+        description=N_(
             "How far several raters agree beyond chance when each item gets the same number of ratings, not "
             "necessarily by the same people: 1 is full agreement, 0 that of ratings drawn at random with the classes' "
             "frequencies."

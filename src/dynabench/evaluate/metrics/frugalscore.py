@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.networks.checkpoints import wanted
 from dynabench.evaluate.networks.regressors import LearntOfPairs, scores
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 KNOWN = {"the bird sang": {"the bird sings": 0.9}, "an old song": {"a green hull": 0.5}}
 
@@ -14,7 +15,7 @@ class FrugalScore(LearntOfPairs):
     """Scores of a small model that learnt to say what an expensive metric says."""
 
     card = Card(
-        description=(
+        description=N_(
             "A small regression model reads prediction and reference together and says what an expensive metric, such "
             "as BERTScore or MoverScore with a large model, would have said; it was trained on that metric's scores."
         ),

@@ -13,6 +13,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.moments import correlation
 from dynabench.evaluate.numbers.ranks import Correlated, rank_correlation
 from dynabench.evaluate.states import Cells, Sums
+from dynabench.language import N_
 
 ACCURATE = ("sst2", "mnli", "mnli_mismatched", "mnli_matched", "qnli", "rte", "wnli", "hans")
 
@@ -21,7 +22,7 @@ class Glue(Metric):
     """The metrics of the nine tasks of GLUE, and of its diagnostics."""
 
     card = Card(
-        description=(
+        description=N_(
             "The metrics of the GLUE benchmark, by config: accuracy; with F1 for mrpc and qqp; Matthews correlation "
             "for cola; Pearson's and Spearman's correlation for stsb. Without a config: accuracy, as for sst2."
         ),

@@ -13,6 +13,7 @@ from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.gram_counts import best, encoded, flattened, in_blocks, overlaps, possible
 from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
+from dynabench.language import N_
 
 DUCKS = {
     "predictions": [
@@ -33,7 +34,7 @@ class GoogleBleu(Metric):
     """The smaller of precision and recall of n-grams, made for single sentences."""
 
     card = Card(
-        description=(
+        description=N_(
             "The n-grams (of 1 to 4 tokens) that predictions share with references, as a share of all n-grams of the "
             "prediction or of the reference, whichever are more: the smaller of precision and recall. Made to reward "
             "single sentences, where BLEU is often 0."

@@ -14,6 +14,7 @@ from dynabench.evaluate.columns import Column, Floats, Labels, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Sums
 from dynabench.evaluate.states.summed import Summed
+from dynabench.language import N_
 
 BLOCK = 1 << 22  # similarities that are held at once
 NEAREST = 10
@@ -42,7 +43,7 @@ class IndicGlue(Metric):
     """The metrics of IndicGLUE, tasks in eleven Indian languages."""
 
     card = Card(
-        description=(
+        description=N_(
             "The metrics of the IndicGLUE benchmark, by config: accuracy; with F1 for wiki-ner; precision@10 for "
             "cvit-mkb-clsr, where each sentence's vector has to find that of its translation among its ten nearest."
         ),

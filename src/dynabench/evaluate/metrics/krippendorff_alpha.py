@@ -11,6 +11,7 @@ from dynabench.evaluate.classes.ratings import Answer, Counted, Ratings, Tables
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
@@ -19,7 +20,7 @@ class KrippendorffAlpha(Metric):
     """Agreement of any number of raters, on any scale, with missing answers."""
 
     card = Card(
-        description=(
+        description=N_(
             "How far raters agree beyond chance: 1 is full agreement, 0 that of answers shuffled over items. Takes any "
             "number of raters, items that some of them left out, and classes, ranks or numbers."
         ),

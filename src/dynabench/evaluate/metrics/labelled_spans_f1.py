@@ -10,6 +10,7 @@ from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 # Columns of the state: what `hits` counts, then predicted and right spans.
 STRICT, EXACT, PARTIAL, TYPE, SAID, RIGHT = range(6)
@@ -21,7 +22,7 @@ class LabelledSpansF1(Metric):
     """Precision, recall and F1 of spans with labels, by place and label, by place alone, and with credit for parts."""
 
     card = Card(
-        description=(
+        description=N_(
             "Compares spans with labels, such as the names in a text with their kinds. A predicted span is right if "
             "its start, its end and its label are (strict, the entity-level F1 of CoNLL); beside it stand the F1 of "
             "places whatever the label (exact), of places where an overlap is worth a half (partial), and of labels "

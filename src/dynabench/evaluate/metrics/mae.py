@@ -5,6 +5,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
+from dynabench.language import N_
 
 
 def absolute(predictions: Floats, references: Floats) -> Floats:
@@ -16,7 +17,7 @@ class Mae(MeanError):
     """The mean distance between prediction and reference."""
 
     card = Card(
-        description="How far predictions are from references on average, in the unit of the references.",
+        description=N_("How far predictions are from references on average, in the unit of the references."),
         formula=r"\frac{1}{\sum_i w_i} \sum_i w_i \left| \hat y_i - y_i \right|",
         inputs=INPUTS,
         options=OPTIONS,

@@ -9,13 +9,14 @@ from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.states import Rows
+from dynabench.language import N_
 
 
 class Mahalanobis(Metric):
     """How far points lie from a distribution, measured in its own spread."""
 
     card = Card(
-        description=(
+        description=N_(
             "The squared Mahalanobis distance of each point from a reference distribution: how far it is from the "
             "mean, where a step in a direction of little spread counts more than one in a direction of much."
         ),

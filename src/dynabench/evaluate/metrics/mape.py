@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 TINY = np.finfo(float).eps  # what Hugging Face `evaluate` (and scikit-learn) divide by in place of 0
 
@@ -14,7 +15,9 @@ class Mape(MeanError):
     """The mean distance between prediction and reference, as a share of the reference."""
 
     card = Card(
-        description="How far predictions are from references on average, as a share of the reference (0.1 is 10 %).",
+        description=N_(
+            "How far predictions are from references on average, as a share of the reference (0.1 is 10 %)."
+        ),
         formula=r"\frac{1}{\sum_i w_i} \sum_i w_i \frac{\left| \hat y_i - y_i \right|}{\left| y_i \right|}",
         inputs=INPUTS,
         options=OPTIONS,

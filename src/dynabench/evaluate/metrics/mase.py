@@ -9,6 +9,7 @@ from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.metrics.mae import absolute
 from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError, Multioutput, combined, means
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 TINY = np.finfo(float).eps  # what Hugging Face `evaluate` divides by in place of 0
 
@@ -17,7 +18,7 @@ class Mase(MeanError):
     """The mean absolute error, compared with that of repeating the last season of the training series."""
 
     card = Card(
-        description=(
+        description=N_(
             "The mean absolute error of a forecast divided by that of the naive forecast within the training series, "
             "which repeats what was one period earlier. Below 1 it is better than that."
         ),

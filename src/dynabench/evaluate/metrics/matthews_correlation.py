@@ -11,6 +11,7 @@ from dynabench.evaluate.columns import Floats, LabelsOrSets, Weights
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Confusion, Sums
+from dynabench.language import N_
 
 
 def matthews(right: NDArray[Any], true: NDArray[Any], said: NDArray[Any]) -> Floats:
@@ -32,7 +33,7 @@ class MatthewsCorrelation(Metric):
     """The correlation between predictions and references."""
 
     card = Card(
-        description=(
+        description=N_(
             "The correlation between predicted and right classes: 1 for perfect predictions, 0 for predictions "
             "that are no better than chance, -1 for two classes exchanged throughout. Uses all cells of the "
             "confusion matrix, so it stays informative where classes are of very different sizes."

@@ -14,6 +14,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks import checkpoints
 from dynabench.evaluate.numbers.divergences import area, clustered, frontier, frontier_integral, histograms, reduced
 from dynabench.evaluate.plain import plain
+from dynabench.language import N_
 
 Featurize = Callable[[list[str]], Any]
 SIDES = (("predictions", "p_features"), ("references", "q_features"))
@@ -43,7 +44,7 @@ class Mauve(Metric):
     """How near the distribution of generated texts is to that of human ones."""
 
     card = Card(
-        description=(
+        description=N_(
             "How near generated texts are to human ones, as distributions: features of all texts are put into common "
             "clusters, and MAUVE is the area under the curve of both Kullback-Leibler divergences between the two "
             "histograms and their mixtures. It sees texts that people would not write as well as ones that are missing."

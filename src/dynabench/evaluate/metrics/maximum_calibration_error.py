@@ -3,6 +3,7 @@
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.calibration import INPUTS, OPTIONS, Bins, CalibrationError
 from dynabench.evaluate.columns import Floats
+from dynabench.language import N_
 
 
 def greatest_gap(bins: Bins) -> Floats:
@@ -15,7 +16,7 @@ class MaximumCalibrationError(CalibrationError):
     """The greatest distance between confidence and accuracy in any bin."""
 
     card = Card(
-        description=(
+        description=N_(
             "Puts the examples into bins by confidence and takes the greatest distance between a bin's mean confidence "
             "and its share of right answers: how wrong a stated confidence can be, for uses where the worst case "
             "matters. Of rows of probabilities, the confidence is the highest and the answer its class."

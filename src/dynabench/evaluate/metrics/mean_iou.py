@@ -11,6 +11,7 @@ from dynabench.evaluate.columns import Column, Floats, listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 Map = NDArray[Any]
 VOID = 255  # the background's label once `reduce_labels` has taken it away
@@ -43,7 +44,7 @@ class MeanIou(Metric):
     """How well predicted regions cover the right ones, averaged over classes."""
 
     card = Card(
-        description=(
+        description=N_(
             "Of each class the pixels that are right, divided by those that are of the class or predicted to be "
             "(intersection over union), added up over all images and averaged over classes; with the share of each "
             "class's pixels that were found."

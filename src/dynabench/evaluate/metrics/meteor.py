@@ -10,6 +10,7 @@ from dynabench.evaluate.texts import meteors
 from dynabench.evaluate.texts.gram_counts import flattened
 from dynabench.evaluate.texts.meteors import Synonyms, stemmer
 from dynabench.evaluate.texts.tokenizers import Tokenizer, tokenized
+from dynabench.language import N_
 
 GUIDE = {
     "predictions": ["It is a guide to action which ensures that the military always obeys the commands of the party"],
@@ -21,7 +22,7 @@ class Meteor(Metric):
     """Words matched by form, stem and perhaps meaning, less a penalty where their order differs."""
 
     card = Card(
-        description=(
+        description=N_(
             "Matches each word of a prediction with a word of its reference that is equal, has the same stem or, if "
             "synonyms are given, the same meaning; scores precision and recall of the matches, less a penalty for "
             "matches that are not next to each other in both. The mean over examples."

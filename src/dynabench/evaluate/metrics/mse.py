@@ -5,6 +5,7 @@ import numpy as np
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError, Multioutput, combined, means
+from dynabench.language import N_
 
 
 def square(predictions: Floats, references: Floats) -> Floats:
@@ -16,7 +17,7 @@ class Mse(MeanError):
     """The mean of squared errors, or its root."""
 
     card = Card(
-        description=(
+        description=N_(
             "The mean of the squared distances between predictions and references; with squared=False its root (RMSE), "
             "which is in the unit of the references."
         ),

@@ -10,6 +10,7 @@ from dynabench.evaluate.texts.gram_counts import flattened
 from dynabench.evaluate.texts.information import Corpus, Weighed, nist, nist_alone
 from dynabench.evaluate.texts.tokenizers import nist as words
 from dynabench.evaluate.texts.tokenizers import tokenized
+from dynabench.language import N_
 
 HYPOTHESIS = "It is a guide to action which ensures that the military always obeys the commands of the party"
 REFERENCES = [
@@ -23,7 +24,7 @@ class NistMt(Metric):
     """Shared n-grams, each weighing by the information that it carries."""
 
     card = Card(
-        description=(
+        description=N_(
             "The n-grams (of 1 to 5 tokens) that predictions share with references, each weighing by how rare it is in "
             "the references, so that a match of rare words counts more than one of frequent words."
         ),

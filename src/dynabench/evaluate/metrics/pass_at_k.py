@@ -10,6 +10,7 @@ from dynabench.evaluate.columns import Column, Floats, Numbers, listed
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.programs.passing import KS, checked, estimates, named
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 Outcome = tuple[int, int | None]  # how many passed, of how many
 
@@ -44,7 +45,7 @@ class PassAtK(Metric):
     """How likely one of k attempts at a problem passes."""
 
     card = Card(
-        description=(
+        description=N_(
             "How likely at least one of k attempts at a problem passes, averaged over problems, estimated without "
             "bias from n attempts of which c passed. For programs with tests, and for anything else that is tried "
             "several times."

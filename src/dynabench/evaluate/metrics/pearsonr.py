@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.correlations import INPUTS, OPTIONS, TASKS, Correlation
 from dynabench.evaluate.numbers.moments import Moments, correlation
+from dynabench.language import N_
 
 
 def pvalue(correlation: float, n: int) -> float:
@@ -23,7 +24,7 @@ class Pearsonr(Correlation):
     """How well a straight line describes the relation of predictions and references."""
 
     card = Card(
-        description=(
+        description=N_(
             "Pearson's product-moment correlation of predictions and references: how near the pairs lie to a straight "
             "line, and whether it rises (1) or falls (-1)."
         ),

@@ -7,13 +7,14 @@ from dynabench.evaluate.columns import Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.networks import perplexities
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class Perplexity(perplexities.PerplexityOfTexts, Metric):
     """How well a language model predicts texts."""
 
     card = Card(
-        description=(
+        description=N_(
             "How uncertain a language model is, on average, about the next token of texts that were written or "
             "generated: the number of equally likely tokens among which it would be as uncertain."
         ),

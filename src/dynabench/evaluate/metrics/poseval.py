@@ -13,6 +13,7 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
+from dynabench.language import N_
 
 KEYS = {"precision": "precision", "recall": "recall", "f1-score": "f1-score"}
 SCORES = {"precision": precision, "recall": recall, "f1-score": f1}
@@ -22,7 +23,7 @@ class Poseval(Metric):
     """Precision, recall and F1 of each tag, with every token an observation of its own."""
 
     card = Card(
-        description=(
+        description=N_(
             "For tags that form no chunks, such as parts of speech: every token counts alone, and each tag has its "
             "precision, recall and F1, with their plain mean (macro) and their mean weighted by frequency."
         ),

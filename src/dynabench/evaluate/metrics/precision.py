@@ -4,6 +4,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import INPUTS, OPTIONS, Counts, DefaultedScore
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 def precision(counts: Counts, default: float = 0.0) -> Floats:
@@ -15,7 +16,7 @@ class Precision(DefaultedScore):
     """The share of the examples predicted to be of a class that are of it."""
 
     card = Card(
-        description="Of the examples that were predicted to be of a class, the share that really are.",
+        description=N_("Of the examples that were predicted to be of a class, the share that really are."),
         formula=r"P = \frac{TP}{TP + FP}",
         inputs=INPUTS,
         options={**OPTIONS, "zero_division": "value of a class that is never predicted: 0 (also 'warn') or 1"},

@@ -9,13 +9,14 @@ from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.moments import Moments, varying
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 class RSquared(Metric):
     """The share of the references' variance that the predictions explain."""
 
     card = Card(
-        description=(
+        description=N_(
             "The share of the references' variance that predictions explain: 1 for exact predictions, 0 for "
             "predictions as good as the mean of the references, below 0 for worse ones."
         ),

@@ -4,6 +4,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes.averages import INPUTS, OPTIONS, Counts, DefaultedScore
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 def recall(counts: Counts, default: float = 0.0) -> Floats:
@@ -15,7 +16,9 @@ class Recall(DefaultedScore):
     """The share of the examples of a class that are predicted to be of it."""
 
     card = Card(
-        description="Of the examples of a class, the share that was predicted to be of it (also: sensitivity).",
+        description=N_(
+            "Of the examples of a class, the share that was predicted to be of it (also called sensitivity)."
+        ),
         formula=r"R = \frac{TP}{TP + FN}",
         inputs=INPUTS,
         options={**OPTIONS, "zero_division": "value of a class that has no examples: 0 (also 'warn') or 1"},

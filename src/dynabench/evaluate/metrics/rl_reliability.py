@@ -23,6 +23,7 @@ from dynabench.evaluate.numbers.curves import (
 )
 from dynabench.evaluate.plain import plain
 from dynabench.evaluate.states.listed import Listed
+from dynabench.language import N_
 
 POINTS = tuple(range(50_000, 2_000_000, 100_000))
 ONLINE = {
@@ -59,7 +60,7 @@ class RlReliability(Metric):
     """How much the rewards of training runs, or of rollouts of trained policies, vary and fall."""
 
     card = Card(
-        description=(
+        description=N_(
             "The reliability of a reinforcement learning algorithm. Config online: learning curves of training runs, "
             "how they vary within and between runs and how far they fall. Config offline: rewards of rollouts of a "
             "fixed policy, a set for each run. Values are lists: by run, by eval point, or by run and eval point."

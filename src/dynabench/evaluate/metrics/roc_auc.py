@@ -14,6 +14,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.states.weighted import Sample, Weighted
+from dynabench.language import N_
 
 AVERAGES = ("macro", "micro", "weighted", "samples", None)
 
@@ -22,7 +23,7 @@ class RocAuc(Metric):
     """How well scores rank examples of a class above the others."""
 
     card = Card(
-        description=(
+        description=N_(
             "The probability that an example of the class gets a higher score than one that is not of it, with half a "
             "point for equal scores: 0.5 is chance, 1 perfect. For two classes the scores are of the greater label; "
             "for more (config multiclass) each example has a row of probabilities, for several classes at once "

@@ -18,6 +18,7 @@ from dynabench.evaluate.plain import plain
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.ngrams import Coder, Codes, Tokenizer, common_length, common_places, shared
+from dynabench.language import N_
 
 TYPES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 WORD = re.compile("[a-z0-9]+")
@@ -29,7 +30,7 @@ class Rouge(Metric):
     """Words, word pairs and word sequences that a summary shares with a reference."""
 
     card = Card(
-        description=(
+        description=N_(
             "F1 of the n-grams (rouge1, rouge2) or of the longest common sequence of words (rougeL, and rougeLsum by "
             "lines) that a text shares with its reference, averaged over texts; of several references the best counts."
         ),

@@ -4,6 +4,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
+from dynabench.language import N_
 
 OUTPUTS = (
     Output("score", "BLEU", 0, 100, "higher"),
@@ -25,7 +26,7 @@ class Sacrebleu(bleus.CorpusBleu):
     """BLEU whose tokens are fixed, so that scores of different papers can be compared."""
 
     card = Card(
-        description=(
+        description=N_(
             "BLEU with the tokenisation, reference lengths and smoothing of the sacrebleu library, which make scores "
             "comparable between papers: the official figure of WMT, from texts that are not tokenised."
         ),

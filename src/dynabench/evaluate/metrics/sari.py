@@ -5,6 +5,7 @@ from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import simplification
+from dynabench.language import N_
 
 INPUTS = {
     "sources": "text before simplification, one for each example",
@@ -28,7 +29,7 @@ class Sari(Metric):
     """How well a simplified text keeps, deletes and adds what its references do."""
 
     card = Card(
-        description=(
+        description=N_(
             "For texts made simpler: the mean of how well n-grams (of 1 to 4 words) of the source are kept (F1) and "
             "deleted (precision) and how well new ones are added (F1), compared with what the references do."
         ),

@@ -14,6 +14,7 @@ from dynabench.evaluate.metrics.precision import precision
 from dynabench.evaluate.metrics.recall import recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
+from dynabench.language import N_
 
 KEYS = {"precision": "precision", "recall": "recall", "f1": "f1"}
 HINT = "For tags that are no chunks, such as parts of speech, take poseval; for BILOU give mode='strict'."
@@ -23,7 +24,7 @@ class Seqeval(Metric):
     """Precision, recall and F1 of chunks, such as names, for each type and overall."""
 
     card = Card(
-        description=(
+        description=N_(
             "Compares chunks (names, phrases) rather than tags: a predicted chunk is right if its first word, its "
             "last word and its type are. By default tags are read tolerantly, as the script conlleval does; with "
             "mode='strict' only chunks that are tagged as the scheme says count."

@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.mean_errors import INPUTS, OPTIONS, TASKS, MeanError
 from dynabench.evaluate.ratios import ratio
+from dynabench.language import N_
 
 
 def symmetric(predictions: Floats, references: Floats) -> Floats:
@@ -17,7 +18,7 @@ class Smape(MeanError):
     """The mean distance between prediction and reference, as a share of the mean of both."""
 
     card = Card(
-        description=(
+        description=N_(
             "How far predictions are from references on average, as a share of the mean of their sizes: from 0 "
             "(all exact) to 2 (all of the wrong sign, or against 0)."
         ),

@@ -11,6 +11,7 @@ from dynabench.evaluate.metrics.sacrebleu import OUTPUTS, SMOOTHING
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.tokenizers import Tokenizer
+from dynabench.language import N_
 
 SETTING = "DYNABENCH_SPBLEU_MODEL"
 FLORES = "flores200sacrebleuspm"
@@ -33,7 +34,7 @@ class Spbleu(bleus.CorpusBleu):
     """BLEU whose tokens are the pieces of one model for many languages."""
 
     card = Card(
-        description=(
+        description=N_(
             "BLEU over the pieces that a SentencePiece model cuts texts into, so that one tokeniser serves many "
             "languages, those without spaces between words too. With the model flores200 it is the spBLEU of FLORES."
         ),

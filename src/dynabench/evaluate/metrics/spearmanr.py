@@ -6,6 +6,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.numbers.correlations import INPUTS, OPTIONS, TASKS, Correlation
 from dynabench.evaluate.numbers.ranks import Ranked, rank_correlation
+from dynabench.language import N_
 
 
 def pvalue(correlation: float, n: int) -> float:
@@ -23,7 +24,7 @@ class Spearmanr(Correlation):
     """How well a rising or falling relation describes predictions and references."""
 
     card = Card(
-        description=(
+        description=N_(
             "Spearman's rank correlation of predictions and references: whether they put the examples in the same "
             "order (1), in the opposite one (-1), or neither."
         ),

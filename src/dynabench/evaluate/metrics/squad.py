@@ -18,13 +18,14 @@ from dynabench.evaluate.texts.answers import (
     normalised,
     word_f1,
 )
+from dynabench.language import N_
 
 
 class Squad(Metric):
     """Exact match and word F1 of answers to questions."""
 
     card = Card(
-        description=(
+        description=N_(
             "Of answers to questions the percentage that equals a right answer, and the mean F1 of their words, "
             "taking of several right answers the nearest. Case, ASCII punctuation and English articles do not count."
         ),

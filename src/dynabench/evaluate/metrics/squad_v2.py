@@ -19,6 +19,7 @@ from dynabench.evaluate.texts.answers import (
     normalised,
     word_f1,
 )
+from dynabench.language import N_
 
 # Columns of the state: exact match and F1 at the threshold, of which for questions with an answer, whether there is
 # one; then what choosing a threshold needs: exact match and F1 without one, the probability of no answer, whether a
@@ -30,7 +31,7 @@ class SquadV2(Metric):
     """Exact match and word F1 where some questions have no answer."""
 
     card = Card(
-        description=(
+        description=N_(
             "As squad, for questions of which some have no answer: there only an empty answer is right. Scores at a "
             "threshold of the predicted probability of no answer, apart for questions with and without an answer, "
             "and at the best thresholds."

@@ -13,13 +13,14 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Cells, Sums
 from dynabench.evaluate.texts.reading import Questions, best_match, question_of, rows_of
+from dynabench.language import N_
 
 
 class SuperGlue(Metric):
     """The metrics of the tasks of SuperGLUE."""
 
     card = Card(
-        description=(
+        description=N_(
             "The metrics of the SuperGLUE benchmark, by config: accuracy; with macro F1 for cb; Matthews correlation "
             "for axb; exact match and word F1 of answers for record; exact match of questions, F1 within questions "
             "and F1 over all answers for multirc. Without a config: accuracy, as for boolq."

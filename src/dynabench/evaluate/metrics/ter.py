@@ -12,6 +12,7 @@ from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.gram_counts import flattened
 from dynabench.evaluate.texts.shifts import edits
 from dynabench.evaluate.texts.tokenizers import tercom, tokenized
+from dynabench.language import N_
 
 JOKES = {
     "predictions": [
@@ -31,7 +32,7 @@ class Ter(Metric):
     """How many edits turn the predictions into their references, moving a block of words being one."""
 
     card = Card(
-        description=(
+        description=N_(
             "The edits (a word put in, left out or replaced, a block of words moved) that turn predictions into their "
             "nearest references, for each hundred words of the references."
         ),

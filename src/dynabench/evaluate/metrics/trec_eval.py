@@ -9,6 +9,7 @@ from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, Records
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.numbers.rankings import COUNTS, CUTS, MEANS, Queries, judgements, measured, rankings
+from dynabench.language import N_
 
 QREL = {"query": [0], "q0": ["q0"], "docid": ["doc_1"], "rel": [2]}
 RUN = {
@@ -25,7 +26,7 @@ class TrecEval(Metric):
     """How well rankings put relevant documents before others."""
 
     card = Card(
-        description=(
+        description=N_(
             "The measures of the program trec_eval for rankings of documents: mean average precision and its geometric "
             "form, binary preference, precision and normalised discounted cumulative gain at nine depths, R-precision "
             "and reciprocal rank, each a mean over queries."

@@ -11,6 +11,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.vqa import normalised
+from dynabench.language import N_
 
 ENOUGH = 3  # people who gave an answer, for it to be wholly right
 
@@ -19,7 +20,7 @@ class VqaAccuracy(Metric):
     """How far answers to questions about images agree with those of several people."""
 
     card = Card(
-        description=(
+        description=N_(
             "The accuracy of answers that ten people gave, too: an answer is wholly right where at least three others "
             "gave it, a third for each otherwise, averaged over leaving out each person. Answers are compared "
             "without case, punctuation and articles, with digits for number words and apostrophes in contractions."

@@ -2,13 +2,14 @@
 
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.texts.edits import ErrorRate, word_errors
+from dynabench.language import N_
 
 
 class Wer(ErrorRate):
     """Word errors for each word of the references."""
 
     card = Card(
-        description=(
+        description=N_(
             "Substituted, deleted and inserted words for each word of the references, all texts together: the usual "
             "measure of speech recognition."
         ),

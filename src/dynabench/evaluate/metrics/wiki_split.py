@@ -12,6 +12,7 @@ from dynabench.evaluate.metrics.sari import INPUTS
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts import bleus, simplification
+from dynabench.language import N_
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 MARKS = str.maketrans("", "", punctuation)
@@ -21,7 +22,7 @@ class WikiSplit(Metric):
     """SARI, BLEU and exact matches together."""
 
     card = Card(
-        description=(
+        description=N_(
             "For long sentences split into short ones: SARI, BLEU as sacrebleu has it, and the share of predictions "
             "that equal a reference but for case, punctuation, articles (a, an, the) and white space."
         ),

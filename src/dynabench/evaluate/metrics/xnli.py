@@ -7,13 +7,14 @@ from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Floats, Labels
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Sums
+from dynabench.language import N_
 
 
 class Xnli(Metric):
     """Accuracy, the metric of the cross-lingual inference corpus XNLI."""
 
     card = Card(
-        description="The metric of XNLI, natural language inference in 15 languages: the share of right labels.",
+        description=N_("The metric of XNLI, natural language inference in 15 languages: the share of right labels."),
         formula=r"\frac{1}{n} \sum_i [\hat y_i = y_i]",
         inputs={
             "predictions": "predicted label of each pair: whole numbers or texts",

@@ -17,6 +17,7 @@ from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 from dynabench.evaluate.texts import bleus
 from dynabench.evaluate.texts.edits import edits
+from dynabench.language import N_
 
 BLEU = ("smooth_method", "smooth_value", "force", "lowercase", "tokenize", "use_effective_order")
 SPACES = re.compile(r"\s\s+")
@@ -26,7 +27,7 @@ class XtremeS(Metric):
     """Word and character error rates, BLEU, or accuracy and F1, after the data set."""
 
     card = Card(
-        description=(
+        description=N_(
             "What the XTREME-S benchmark measures on each of its data sets: word and character error rates for "
             "recognised speech, BLEU for translated speech, accuracy and macro F1 for classes."
         ),

@@ -63,7 +63,7 @@ class Probe:
         except TimeoutError as error:
             raise validity.Broken(check_words.UNENDED % {"method": method, "seconds": f"{PATIENCE:g}"}) from error
         if told := wrong_strip(self.card, inputs, found):
-            raise validity.Broken(f"{method}: {told}")
+            raise validity.Broken(check_words.WRONG_STRIP % {"method": method, "wrong": told})
         return found, time.perf_counter() - begun
 
     async def speed(self, rows: Sequence[dict[str, str]], seconds: float) -> Speed:
@@ -105,13 +105,14 @@ def wrong_strip(card: Card, inputs: dict[str, str], found: Attribution) -> str:
     """What is wrong with the words of an attribution; empty if nothing is."""
     for name, words in found.fields.items():
         if name not in card.inputs:
-            return f"{name!r} is no input."
+            return check_words.NO_INPUT % {"name": repr(name)}
         text, end = inputs[name], 0
         for word in words:
             if word.start < end or text[word.start : word.end] != word.text or not word.text:
-                return f"{word.text!r} at {word.start} is not what {name!r} says there, or stands there twice."
+                said = {"word": repr(word.text), "start": word.start, "name": repr(name)}
+                return check_words.OTHER_WORD % said
             if not math.isfinite(word.weight) or abs(word.weight) > 1 + 1e-6:
-                return f"the weight of {word.text!r} is {word.weight}; it must lie between -1 and 1."
+                return check_words.WRONG_WEIGHT % {"word": repr(word.text), "weight": word.weight}
             end = word.end
     lacking = [name for name in card.inputs if name not in card.images and name not in found.fields]
-    return f"{', '.join(lacking)}: no words were weighed." if lacking else ""
+    return check_words.UNWEIGHED % {"names": ", ".join(lacking)} if lacking else ""

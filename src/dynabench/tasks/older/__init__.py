@@ -11,6 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from dynabench.errors import Invalid
+from dynabench.language import Phrase, _
 from dynabench.tasks import reading
 from dynabench.tasks.config import TaskConfig
 from dynabench.tasks.older import classic, later
@@ -21,8 +22,8 @@ __all__ = ["Kind", "Note", "Older", "read"]
 
 Dialect = Literal["classic", "later", "both", "neither"]
 OWN = frozenset({"id", "answer", "fooled", "ask", "validate", "metrics", "instructions"})
-NEITHER = "This is neither of the older dialects: they have a context, an input or user_input, and an output."
-TODAY = "This is a config of today: create the task with it as it is."
+NEITHER = _("This is neither of the older dialects: they have a context, an input or user_input, and an output.")
+TODAY = _("This is a config of today: create the task with it as it is.")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ def read(text: str, id: str, name: str = "") -> Older:
     try:
         values, lines = reading.read(text)
     except Invalid as problem:
-        message = problem.fields["config"].replace("A config is a mapping that starts with id and name.", NEITHER)
-        return Older("neither", (_told("", message),), "", False)
+        return Older("neither", (_told(problem.fields["config"]),), "", False)
     notes = Notes(values, yaml.load(text, Loader=yaml.BaseLoader), lines)  # noqa: S506 - makes nothing but texts
     dialect = _dialect(values)
     if dialect == "neither":
@@ -59,7 +59,9 @@ def read(text: str, id: str, name: str = "") -> Older:
     if draft.fields["answer"] and not draft.fields["input"]:
         draft.add("input", {"name": "remarks", "type": "comment"}, None)
         notes.add(
-            "changed", (), "The input is the answer alone: an optional comment stands in for it, as every task has one."
+            "changed",
+            (),
+            _("The input is the answer alone: an optional comment stands in for it, as every task has one."),
         )
     notes.rest([*classic.KEYS, *later.KEYS])
     config = draft.config(id, name or id.replace("-", " ").capitalize())
@@ -87,13 +89,13 @@ def _beside(source: Part, draft: Draft) -> None:
         if not draft.fields["answer"] and part["name"].text in returned:
             classic.field(draft, part, "answer")
         else:
-            part.say("dropped", "user_input leads where a config has both dialects.")
+            part.say("dropped", _("user_input leads where a config has both dialects."))
     for part in source.items("output"):
         name = part["name"].text
         if name in draft.names or any(made["name"] == name for made in draft.fields["answer"]):
-            part.say("same", "models return it")
+            part.say("same", _("models return it"))
         elif part["type"].text not in classic.PROBABILITIES and draft.fields["answer"]:
-            part.say("dropped", "Models return the answer and its probabilities.")
+            part.say("dropped", _("Models return the answer and its probabilities."))
         else:
             classic.output(draft, part)
 
@@ -129,7 +131,7 @@ def _problems(text: str, draft: Draft) -> Iterator[Note]:
         TaskConfig.parse(text)
     except Invalid as problem:
         for key, message in problem.fields.items():
-            yield Note(_line(key, draft.lines), key, "wrong", message.rpartition(" (line ")[0] or message)
+            yield Note(_line(key, draft.lines), key, "wrong", reading.lineless(message))
 
 
 def _line(key: str, lines: dict[Path, int]) -> int | None:
@@ -139,8 +141,11 @@ def _line(key: str, lines: dict[Path, int]) -> int | None:
     return lines.get(path)
 
 
-def _told(key: str, message: str) -> Note:
+def _told(message: str) -> Note:
     """A note of what YAML's reader refused, at the line that it names."""
-    before, _, line = message.rpartition(" (line ")
-    number = line.rstrip(").")
-    return Note(int(number), key, "wrong", f"{before}.") if number.isdecimal() else Note(None, key, "wrong", message)
+    if message == reading.NO_MAPPING:
+        return Note(None, "", "wrong", NEITHER)
+    said = message.values if isinstance(message, Phrase) else {}
+    where = said.get("where") or message
+    line = where.values.get("line") if isinstance(where, Phrase) else None
+    return Note(line, "", "wrong", message)

@@ -1,8 +1,9 @@
 """The original annotation config: `context`, `input`, `output`, `metadata` and metrics, as lists of typed objects."""
 
+from dynabench.language import Amount, _
 from dynabench.tasks.older import measured
 from dynabench.tasks.older.draft import LONG, Draft, Group, Type, made_of, unknown
-from dynabench.tasks.older.notes import Part
+from dynabench.tasks.older.notes import Part, becomes, turned
 
 KEYS = (
     *("goal_message", "content_warning", "context", "input", "output", "metadata", "model_wrong_metric"),
@@ -11,13 +12,15 @@ KEYS = (
 COMMON = {"display_name": "label", "placeholder": "placeholder"}
 _CHOICE = Type("choice", {"labels": "options"})
 TYPES = {
-    "string": Type("text", {}, {"multiline": True, "max_length": LONG}, f"at most {LONG:,} characters"),
-    "image": Type("image", note="pictures come as files, not from addresses that the server would have to call"),
-    "audio": Type("audio", note="sounds come as files, not from addresses"),
+    "string": Type(
+        "text", {}, {"multiline": True, "max_length": LONG}, _("at most %(num)s characters", num=Amount(LONG))
+    ),
+    "image": Type("image", note=_("pictures come as files, not from addresses that the server would have to call")),
+    "audio": Type("audio", note=_("sounds come as files, not from addresses")),
     "context_string_selection": Type("spans", {"reference_name": "of"}, {"max_spans": 1}),
     "multiclass": _CHOICE,
     "target_label": _CHOICE,
-    "multilabel": Type("multi_choice", {"labels": "options"}, {"required": False}, "none may be ticked, as before"),
+    "multilabel": Type("multi_choice", {"labels": "options"}, {"required": False}, _("none may be ticked, as before")),
 }
 PROBABILITIES = ("prob", "multiclass_probs")
 VOTES = ("correct", "incorrect", "flagged")
@@ -27,7 +30,7 @@ def read(source: Part, draft: Draft, fields: bool = True) -> None:
     """Put what the dialect says into `draft`; without `fields` only what both dialects say in the same way."""
     draft.instruct(source["goal_message"])
     if warning := source["content_warning"].text:
-        source["content_warning"].say("same", "becomes content_warning")
+        source["content_warning"].say("same", becomes("content_warning"))
         draft.put("content_warning", warning, source.notes.lines.get(("content_warning",)))
     if fields:
         _fields(source, draft)
@@ -36,7 +39,7 @@ def read(source: Part, draft: Draft, fields: bool = True) -> None:
         _asked(draft, part)
     for part in metadata.items("validate"):
         _checked(draft, part)
-    metadata.drop({"upload_proof": "No training files are sent in, so nobody is asked where they come from."})
+    metadata.drop({"upload_proof": _("No training files are sent in, so nobody is asked where they come from.")})
     if "fooled" not in draft.parts:
         _fooled(source, draft)
     measured.scoring(draft, source)
@@ -48,7 +51,7 @@ def _fields(source: Part, draft: Draft) -> None:
     written = {part["name"].text for part in source.items("input")}
     for part in source.items("context"):
         if part["name"].text in returned and part["name"].text not in written:
-            part.say("changed", "contexts no longer hold the answer: who writes an example claims it")
+            part.say("changed", _("contexts no longer hold the answer: who writes an example claims it"))
             field(draft, part, "answer")
         else:
             field(draft, part, "context")
@@ -63,17 +66,19 @@ def output(draft: Draft, part: Part) -> None:
     name, kind = part["name"].text, part["type"].text
     if kind in PROBABILITIES:
         of = "reference_name" in part or not part["single_prob"].value
-        told = "output.probabilities: true" + ("" if of else "; models tell one for each option, or for their answer")
+        told = "output.probabilities: true"
+        if not of:
+            told = _("%(key)s; models tell one for each option, or for their answer", key=told)
         part.say("same" if of else "changed", told)
         draft.put("output", {"probabilities": True})
     elif name in draft.names:
-        part.say("same", f"models return “{draft.names[name]}”")
+        part.say("same", _("models return “%(name)s”", name=draft.names[name]))
     elif kind:
         if field(draft, part, "answer"):
             draft.fields["answer"][-1]["required"] = False
-            part.say("changed", "people may leave this answer empty: before, only models gave it")
+            part.say("changed", _("people may leave this answer empty: before, only models gave it"))
     else:
-        part.say("wrong", "This has no type, and neither input nor context has a field of this name.")
+        part.say("wrong", _("This has no type, and neither input nor context has a field of this name."))
 
 
 def field(draft: Draft, part: Part, group: Group) -> bool:
@@ -85,8 +90,7 @@ def field(draft: Draft, part: Part, group: Group) -> bool:
     made = made_of(part, kind, COMMON)
     if "of" in made:
         made["of"] = draft.names.get(made["of"], made["of"])
-    told = f"{part['type'].text} becomes {kind.becomes}" + (f": {kind.note}" if kind.note else "")
-    part["type"].say("changed" if kind.note else "same", told)
+    part["type"].say("changed" if kind.note else "same", turned(part["type"].text, kind.becomes, kind.note))
     _goal(part, made, group)
     made = {"name": draft.name(part["name"], group), **made}
     draft.add(group, made, part.notes.lines.get(part.path))
@@ -95,22 +99,22 @@ def field(draft: Draft, part: Part, group: Group) -> bool:
 
 def _no_field(part: Part) -> None:
     if not isinstance(part.value, dict):
-        part.say("wrong", "A field is a mapping with name and type.")
+        part.say("wrong", _("A field is a mapping with name and type."))
     elif part["type"].text in PROBABILITIES:
-        part.say("wrong", "Probabilities are what models return: only output can have them.")
+        part.say("wrong", _("Probabilities are what models return: only output can have them."))
     elif not part["name"].text:
-        part.say("wrong", "A field needs a name.")
+        part.say("wrong", _("A field needs a name."))
     else:
-        unknown(part, "field type", TYPES)
+        unknown(part, _("field type"), TYPES)
 
 
 def _goal(part: Part, made: dict[str, object], group: Group) -> None:
     """Whether people are told which answer to write for."""
-    wanted = part.take("as_goal_message", "becomes goal") or part["type"].text == "target_label"
+    wanted = part.take("as_goal_message", becomes("goal")) or part["type"].text == "target_label"
     if wanted is True and group == "answer":
         made["goal"] = "assigned"
     elif wanted is True:
-        part["type"].say("dropped", "Only an answer, which models return as well, can be the goal.")
+        part["type"].say("dropped", _("Only an answer, which models return as well, can be the goal."))
 
 
 def _asked(draft: Draft, part: Part) -> None:
@@ -121,7 +125,7 @@ def _asked(draft: Draft, part: Part) -> None:
     if condition.value is True or condition.value is False:
         when = "fooled" if condition.value else "not_fooled"
         draft.fields["ask"][-1]["when"] = when
-        condition.say("same", f"becomes when: {when}")
+        condition.say("same", becomes(f"when: {when}"))
     draft.fields["ask"][-1].pop("required", None)
 
 
@@ -132,9 +136,11 @@ def _checked(draft: Draft, part: Part) -> None:
     condition = part["validated_label_condition"]
     if condition.text in VOTES:
         draft.fields["validate.ask"][-1]["when"] = condition.text
-        condition.say("same", f"becomes when: {condition.text}")
+        condition.say("same", becomes(f"when: {condition.text}"))
     elif condition.text:
-        condition.say("wrong", f"“{condition.text[:60]}” is no vote. Known: {', '.join(VOTES)}.")
+        condition.say(
+            "wrong", _("“%(vote)s” is no vote. Known: %(known)s.", vote=condition.text[:60], known=", ".join(VOTES))
+        )
     draft.fields["validate.ask"][-1].pop("required", None)
 
 
@@ -144,6 +150,5 @@ def _fooled(source: Part, draft: Draft) -> None:
         measured.fooling(draft, part, "type", part)
         measured.fooling_fields(draft, part)
     elif not draft.chats:
-        text = "without it who wrote an example was asked: fooled: judged_by_annotator"
-        part.say("same", text)
+        part.say("same", _("without it who wrote an example was asked: %(rule)s", rule="fooled: judged_by_annotator"))
         draft.put("fooled", {"rule": "judged_by_annotator"})

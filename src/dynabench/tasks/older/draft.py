@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dynabench.tasks.older.notes import Part, Path
+from dynabench.language import _
+from dynabench.tasks.older.notes import Part, Path, becomes
 from dynabench.tasks.section import printable
 
 Group = Literal["context", "input", "answer", "ask", "validate.ask"]
@@ -57,18 +58,20 @@ class Draft:
             name, number = f"{wanted[:36]}_{number}", number + 1
         self.names.setdefault(old, name)
         if name == old:
-            part.say("same", f"becomes {group}.{name}")
+            part.say("same", becomes(f"{group}.{name}"))
         else:
-            part.say("changed", f"becomes {group}.{name}: contexts and models have to call it so, too")
+            part.say(
+                "changed", _("becomes %(name)s: contexts and models have to call it so, too", name=f"{group}.{name}")
+            )
         return name
 
     def instruct(self, part: Part) -> None:
         """A text that people read before they write."""
         if part.text:
-            part.say("same", "becomes instructions.create")
+            part.say("same", becomes("instructions.create"))
             self.instructions.append(part.text)
         elif part.value is not None:
-            part.say("dropped", "Write it into instructions.create as text.")
+            part.say("dropped", _("Write it into instructions.create as text."))
 
     def put(self, key: str, value: Any, line: int | None = None) -> None:
         """Set a part of the config that is no field, such as `fooled`."""
@@ -102,18 +105,18 @@ def made_of(part: Part, kind: Type, keys: Mapping[str, str] = EMPTY) -> dict[str
         if new == "options":
             made[new] = options(part[old])
         elif isinstance(part[old].value, dict | list):
-            part[old].say("dropped", f"{new} is plain text here.")
+            part[old].say("dropped", _("%(key)s is plain text here.", key=new))
         elif part[old].text:
             made[new] = line(part[old], new)
         else:
-            part[old].say("same", "nothing is said")
+            part[old].say("same", _("nothing is said"))
     return made
 
 
 def options(part: Part) -> list[Any]:
     """Options as texts; YAML takes some labels, such as yes, for something else."""
     words = part.words if isinstance(part.words, list) else [part.words]
-    part.say("same", "becomes options")
+    part.say("same", becomes("options"))
     return [_option(each) for each in words]
 
 
@@ -125,13 +128,13 @@ def _option(word: Any) -> Any:
     return {"value": value, "label": label}
 
 
-def line(part: Part, becomes: str) -> str:
+def line(part: Part, key: str) -> str:
     """A label or a hint, cut where it is longer than there is room for."""
     text = " ".join(part.text.split())
     if len(text) > LINE:
-        part.say("changed", f"becomes {becomes}, cut after {LINE} characters")
+        part.say("changed", _("becomes %(name)s, cut after %(num)s characters", name=key, num=LINE))
     else:
-        part.say("same", f"becomes {becomes}")
+        part.say("same", becomes(key))
     return text[:LINE]
 
 
@@ -147,4 +150,7 @@ def plain(name: str) -> str:
 def unknown(part: Part, what: str, known: Mapping[str, Any]) -> None:
     """Note a type that neither dialect has."""
     said = part["type"].text if part.keys() else part.text
-    part.say("wrong", f"There is no {what} “{printable(said)}”. Known: {', '.join(known)}.")
+    text = _(
+        "There is no %(what)s “%(name)s”. Known: %(known)s.", what=what, name=printable(said), known=", ".join(known)
+    )
+    part.say("wrong", text)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from dynabench.language import _, joined
 from dynabench.tasks.older import measured, shown
 from dynabench.tasks.older.draft import LONG, Draft, Group, Type, line, made_of, options, unknown
-from dynabench.tasks.older.notes import Part
+from dynabench.tasks.older.notes import Part, becomes, turned
 
 KEYS = (
     "goal", "user_input", "required_fields", "model_input", "response_fields", "model_output",
@@ -12,26 +13,25 @@ KEYS = (
     "validation_context", "validation_options", "external_validator", "evaluation", "submit_config", "leaderboard",
 )  # fmt: skip
 GOALS = {
-    "plain-text": "the text becomes instructions.create",
-    "multioptions": "an answer that is assigned",
-    "radio-button-options": "an answer that is assigned",
-    "double-multioptions": "two answers that are assigned",
+    "plain-text": _("the text becomes %(name)s", name="instructions.create"),
+    "multioptions": _("an answer that is assigned"),
+    "radio-button-options": _("an answer that is assigned"),
+    "double-multioptions": _("two answers that are assigned"),
 }
 _TEXT = Type("text", fixed={"multiline": True, "max_length": LONG})
 _CHOICE = Type("choice", {"options": "options"})
+_ONE = _("one of them; say multi_choice for several")
 _SLIDER = Type("slider", {"instructions_slider": "help"})
 INPUTS: dict[str, tuple[Type, ...]] = {
     "text": (_TEXT,),
     "input-with-instructions": (_TEXT,),
-    "audio": (Type("audio", note="sounds come as files"),),
-    "multioptions": (Type("choice", {"options": "options"}, note="one of them; say multi_choice for several"),),
-    "multioptions-with-instructions": (
-        Type("choice", {"options": "options"}, note="one of them; say multi_choice for several"),
-    ),
+    "audio": (Type("audio", note=_("sounds come as files")),),
+    "multioptions": (Type("choice", {"options": "options"}, note=_ONE),),
+    "multioptions-with-instructions": (Type("choice", {"options": "options"}, note=_ONE),),
     "radio-button-options": (_CHOICE,),
     "horizontal-radio-button-options": (_CHOICE,),
     "drop-down-single-select": (_CHOICE,),
-    "select-multiple-images": (Type("image", note="one of the context's pictures is chosen"),),
+    "select-multiple-images": (Type("image", note=_("one of the context's pictures is chosen")),),
     "multi-slider-selection": (Type("sliders", {"options": "options", "instructions_slider": "help"}),),
     "simple-slider": (_SLIDER,),
     "select-option-with-slider": (_CHOICE, _SLIDER),
@@ -40,13 +40,15 @@ INPUTS: dict[str, tuple[Type, ...]] = {
 }
 COMMON = {"instructions": "help", "placeholder": "placeholder", "label": "label", "title": "label"}
 LEFT = {
-    "response_fields": "Pages show all that was written; there is nothing to name.",
-    "cast_output": "Models' answers are read as their fields say.",
-    "creation_samples_title": "Pages have titles of their own.",
-    "validation_context": "Validators see the context, the input and the claim; fields of validate.ask say the rest.",
-    "external_validator": "Nobody is sent to another site. Crowds come by links: see `link`.",
-    "submit_config": "Models are submitted in the same way for all tasks.",
-    "leaderboard": "Boards are filtered where they are read.",
+    "response_fields": _("Pages show all that was written; there is nothing to name."),
+    "cast_output": _("Models' answers are read as their fields say."),
+    "creation_samples_title": _("Pages have titles of their own."),
+    "validation_context": _(
+        "Validators see the context, the input and the claim; fields of validate.ask say the rest."
+    ),
+    "external_validator": _("Nobody is sent to another site. Crowds come by links: see `link`."),
+    "submit_config": _("Models are submitted in the same way for all tasks."),
+    "leaderboard": _("Boards are filtered where they are read."),
 }
 OPTIONS = {"correct": "same", "incorrect": "same", "flagged": "same", "flag": "same"}
 
@@ -67,7 +69,9 @@ def read(source: Part, draft: Draft) -> None:
             made.pop("required", None)
     for part in source.items("validation_options"):
         known = part.text.lower() in OPTIONS
-        part.say("same" if known else "dropped", "a vote" if known else "Votes are correct, incorrect and flagged.")
+        part.say(
+            "same" if known else "dropped", _("a vote") if known else _("Votes are correct, incorrect and flagged.")
+        )
     _models(draft, source)
     source.drop(LEFT)
 
@@ -77,7 +81,7 @@ def _goal(draft: Draft, part: Part) -> None:
         return
     kind = part["type"]
     if kind.text not in GOALS:
-        unknown(part, "goal", GOALS)
+        unknown(part, _("goal"), GOALS)
         return
     kind.say("same", GOALS[kind.text])
     draft.instruct(part["text"])
@@ -90,7 +94,7 @@ def _goal(draft: Draft, part: Part) -> None:
         name = names[place] if place < len(names) else part["field_name_for_the_model"]
         made = {"name": claim(draft, name), "type": "choice", "options": options(choice), "goal": "assigned"}
         draft.add("answer", made, part.notes.lines.get(choice.path))
-    part.take("evaluation_label", "answers are compared by the name of their field")
+    part.take("evaluation_label", _("answers are compared by the name of their field"))
 
 
 def claim(draft: Draft, part: Part) -> str:
@@ -102,7 +106,7 @@ def claim(draft: Draft, part: Part) -> str:
 def _written(draft: Draft, part: Part, claimed: set[str]) -> None:
     name = part["field_name_for_the_model"].text or part["name"].text
     if part["metadata"].value is True:
-        part["metadata"].say("changed", "asked after the models answered, and not told to them")
+        part["metadata"].say("changed", _("asked after the models answered, and not told to them"))
         _field(draft, part, "ask", INPUTS)
     else:
         is_claim = name in claimed and bool(name) and not draft.fields["answer"]
@@ -113,17 +117,16 @@ def _field(draft: Draft, part: Part, group: Group, types: dict[str, tuple[Type, 
     """Add the fields, one or two, that an input becomes."""
     kinds = types.get(part["type"].text)
     if kinds is None:
-        unknown(part, "user input", types)
+        unknown(part, _("user input"), types)
         return
-    note = "; ".join(kind.note for kind in kinds if kind.note)
-    becomes = " and ".join(kind.becomes for kind in kinds)
-    told = f"{part['type'].text} becomes {becomes}" + (f": {note}" if note else "")
+    note = joined("; ", (kind.note for kind in kinds if kind.note))
+    told = turned(part["type"].text, " + ".join(kind.becomes for kind in kinds), note)
     part["type"].say("changed" if note or len(kinds) > 1 else "same", told)
     named = part["field_name_for_the_model"] if "field_name_for_the_model" in part else part["name"]
     if not named.text:
-        part.say("changed", "It has no field_name_for_the_model, so its name is made from its type.")
+        part.say("changed", _("It has no field_name_for_the_model, so its name is made from its type."))
     name = claim(draft, named) if group == "answer" else draft.name(named, group, named.text or part["type"].text)
-    optional = part.take("show_na_checkbox", "becomes required: false") is True
+    optional = part.take("show_na_checkbox", becomes("required: false")) is True
     for place, kind in enumerate(kinds):
         made = made_of(part, kind, COMMON if place == 0 else {})
         made |= _ends(part) if kind.becomes in ("slider", "sliders") else {}
@@ -131,7 +134,7 @@ def _field(draft: Draft, part: Part, group: Group, types: dict[str, tuple[Type, 
         called = name if place == 0 else draft.name(named, group, f"{name}_{kind.becomes}")
         more = {"required": False} if optional and group != "ask" else {}
         draft.add(group, {"name": called, **made, **more}, part.notes.lines.get(part.path))
-    part.drop({"initiate_open": "Fields are always open."})
+    part.drop({"initiate_open": _("Fields are always open.")})
 
 
 def _ends(part: Part) -> dict[str, Any]:
@@ -141,16 +144,16 @@ def _ends(part: Part) -> dict[str, Any]:
     if not values:
         return {}
     if all(type(each) in (int, float) for each in values):
-        ends.say("same", "becomes min and max")
+        ends.say("same", becomes("min, max"))
         return {"min": min(values), "max": max(values)}
-    ends.say("same" if len(values) == 2 else "changed", "becomes low and high; a slider goes from 0 to 100")
+    ends.say("same" if len(values) == 2 else "changed", _("becomes low and high; a slider goes from 0 to 100"))
     return {"low": line(ends[0], "low"), "high": line(ends[len(values) - 1], "high")}
 
 
 def _pictures(draft: Draft, part: Part) -> dict[str, Any]:
     offered = [each["name"] for each in draft.fields["context"] if each["type"] == "image"]
     if not offered:
-        part["type"].say("changed", "the context has no pictures to choose from, so people bring their own")
+        part["type"].say("changed", _("the context has no pictures to choose from, so people bring their own"))
     return {"upload": False, "choose_from": offered} if offered else {}
 
 
@@ -159,10 +162,16 @@ def _required(draft: Draft, source: Part) -> None:
         return
     named = [each.text for each in source.items("required_fields")]
     needed = {draft.names.get(name, name) for name in named}
-    source["required_fields"].say("same", "the other fields of the input become required: false")
+    source["required_fields"].say("same", _("the other fields of the input become required: false"))
     for made in draft.fields["input"]:
         if made["name"] not in needed:
             made["required"] = False
+
+
+def _models_get(given: list[str]) -> str:
+    if not given:
+        return _("Models get nothing: neither context nor input has a field.")
+    return _("Models get %(names)s: the names of context and input.", names=", ".join(given)[:200])
 
 
 def _models(draft: Draft, source: Part) -> None:
@@ -171,19 +180,19 @@ def _models(draft: Draft, source: Part) -> None:
         part = source["model_input"][key]
         known = draft.names.get(part.text, part.text)
         if known in given and key == known:
-            part.say("same", "models get it under this name")
+            part.say("same", _("models get it under this name"))
         else:
-            part.say("dropped", f"Models get {', '.join(given)[:200] or 'nothing'}: the names of context and input.")
-    source["model_output"].take("model_prediction_label", "the answer's name")
+            part.say("dropped", _models_get(given))
+    source["model_output"].take("model_prediction_label", _("the answer's name"))
     metric = source["model_evaluation_metric"]
     if "metric_name" in metric:
         measured.fooling(draft, metric, "metric_name", metric["metric_parameters"])
-        source.drop({"model_wrong_metric": "model_evaluation_metric says it already."})
+        source.drop({"model_wrong_metric": _("model_evaluation_metric says it already.")})
     evaluation = source["evaluation"]
     main = measured.METRICS.get(evaluation["main_perf_metric"].text)
     if "main_perf_metric" in evaluation and main and main.becomes and "perf_metric" not in source:
         draft.put("metrics", {"primary": main.becomes})
         evaluation["main_perf_metric"].say(main.kind, f"metrics.primary: {main.becomes}")
     elif "main_perf_metric" in evaluation:
-        evaluation["main_perf_metric"].say("dropped", "perf_metric says it, or no metric here is called so.")
-    evaluation.drop({"inference_url": "Bring models with the registry: an endpoint is one of their kinds."})
+        evaluation["main_perf_metric"].say("dropped", _("perf_metric says it, or no metric here is called so."))
+    evaluation.drop({"inference_url": _("Bring models with the registry: an endpoint is one of their kinds.")})

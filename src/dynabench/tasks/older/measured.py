@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.language import _, joined
 from dynabench.tasks.older.draft import Draft
-from dynabench.tasks.older.notes import Kind, Part
+from dynabench.tasks.older.notes import Kind, Part, becomes
 
 PERF_KEYS = ("perf_metric", "delta_metrics", "aggregation_metric", "train_file_metric")
-_NO_METRIC = "A config's metrics cannot name it; accuracy leads the board instead."
-_DATAPERF = "It scores training sets that people send in, which no config asks for."
+_NO_METRIC = _("A config's metrics cannot name it; accuracy leads the board instead.")
+_DATAPERF = _("It scores training sets that people send in, which no config asks for.")
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,17 @@ class Metric:
 
 
 METRICS = {
-    "accuracy": Metric("accuracy", note="of several accepted answers one suffices, as before"),
+    "accuracy": Metric("accuracy", note=_("of several accepted answers one suffices, as before")),
     "new_accuracy": Metric("accuracy"),
-    "macro_f1": Metric("f1", "changed", "for choices it is the macro average, from 0 to 1"),
-    "f1": Metric("f1", "changed", "for choices it is the macro average, not that of one label"),
-    "squad_f1": Metric("f1", "changed", "for texts and spans it is the F1 of shared words, the best over the answers"),
+    "macro_f1": Metric("f1", "changed", _("for choices it is the macro average, from 0 to 1")),
+    "f1": Metric("f1", "changed", _("for choices it is the macro average, not that of one label")),
+    "squad_f1": Metric(
+        "f1", "changed", _("for texts and spans it is the F1 of shared words, the best over the answers")
+    ),
     "bleu": Metric("sacrebleu"),
-    "sp_bleu": Metric("sacrebleu", "changed", "spBLEU needs a file of its own: take it from the library over exports"),
+    "sp_bleu": Metric(
+        "sacrebleu", "changed", _("spBLEU needs a file of its own: take it from the library over exports")
+    ),
     "chrf": Metric("chrf"),
     "chrf_pp": Metric("chrf_plus_plus"),
     "vqa_accuracy": Metric("vqa_accuracy"),
@@ -47,21 +52,23 @@ def fooling(draft: Draft, part: Part, kind: str, arguments: Part) -> None:
     rule: dict[str, Any]
     if said.text == "exact_match":
         rule = {"rule": "differs"}
-        said.say("same", "fooled: differs. Case and spacing of texts are forgiven.")
+        said.say("same", _("%(rule)s. Case and spacing of texts are forgiven.", rule="fooled: differs"))
     elif said.text == "string_f1":
         rule = {"rule": "f1_below"}
         said.say("same", "fooled: f1_below")
-        threshold = arguments.take("threshold", "becomes fooled.threshold")
+        threshold = arguments.take("threshold", becomes("fooled.threshold"))
         if threshold is not None:
             rule["threshold"] = threshold
     elif said.text == "ask_user":
         rule = {"rule": "judged_by_annotator"}
-        said.say("same", "fooled: judged_by_annotator. Validators are asked the same question.")
+        said.say("same", _("%(rule)s. Validators are asked the same question.", rule="fooled: judged_by_annotator"))
     else:
-        said.say("wrong", f"Nobody knows when “{said.text[:60]}” is fooled. Known: exact_match, string_f1, ask_user.")
+        known = "exact_match, string_f1, ask_user"
+        text = _("“%(name)s” is no rule of the older dialects. Known: %(known)s.", name=said.text[:60], known=known)
+        said.say("wrong", text)
         return
     if draft.chats:
-        said.say("dropped", "Models that converse are fooled by what they claim; see the reference of chat.")
+        said.say("dropped", _("Models that converse are fooled by what they claim; see the reference of chat."))
         return
     draft.put("fooled", rule, line)
 
@@ -75,11 +82,12 @@ def fooling_fields(draft: Draft, part: Part) -> None:
         answers = [each["name"] for each in draft.fields["answer"]]
         named = [draft.names.get(name, name) for name in asked]
         if missing := [name for name in named if name not in answers]:
-            part[key].say("wrong", f"There is no answer {', '.join(missing)[:100]}: name fields that models return.")
+            text = _("There is no answer %(names)s: name fields that models return.", names=", ".join(missing)[:100])
+            part[key].say("wrong", text)
         elif set(named) == set(answers) or "fooled" not in draft.parts:
-            part[key].say("same", "all answers count")
+            part[key].say("same", _("all answers count"))
         else:
-            part[key].say("same", "becomes fooled.fields")
+            part[key].say("same", becomes("fooled.fields"))
             draft.parts["fooled"]["fields"] = named
 
 
@@ -92,9 +100,10 @@ def scoring(draft: Draft, source: Part) -> None:
     for part in source.items("delta_metrics"):
         if part["type"].text in ("fairness", "robustness"):
             perturbed.append(part["type"].text)
-            part.say("same", f"metrics.perturb: {part['type'].text}. Twins of datasets can be made here.")
+            key = f"metrics.perturb: {part['type'].text}"
+            part.say("same", _("%(key)s. Twins of datasets can be made here.", key=key))
         else:
-            part.say("dropped", "Only fairness and robustness are known.")
+            part.say("dropped", _("Only fairness and robustness are known."))
     if perturbed:
         metrics["perturb"] = list(dict.fromkeys(perturbed))
     if metrics:
@@ -105,17 +114,18 @@ def scoring(draft: Draft, source: Part) -> None:
 
 def _perf(metrics: dict[str, Any], part: Part) -> None:
     said = part["type"] if part.keys() else part
-    known = METRICS.get(said.text, Metric("", "dropped", f"No metric is called so here. {_NO_METRIC}"))
+    known = METRICS.get(said.text, Metric("", "dropped", joined(" ", (_("No metric is called so here."), _NO_METRIC))))
     if not known.becomes:
         said.say(known.kind, known.note)
     else:
         place = "report" if "primary" in metrics else "primary"
-        said.say(known.kind, f"metrics.{place}: {known.becomes}" + (f"; {known.note}" if known.note else ""))
+        told = f"metrics.{place}: {known.becomes}"
+        said.say(known.kind, joined("; ", (told, known.note)) if known.note else told)
         if place == "primary":
             metrics["primary"] = known.becomes
         elif known.becomes not in (metrics["primary"], *metrics.get("report", ())):
             metrics.setdefault("report", []).append(known.becomes)
-    part.take("reference_name", "metrics look at the answer; there is nothing to say")
+    part.take("reference_name", _("metrics look at the answer; there is nothing to say"))
 
 
 def _aggregated(source: Part) -> None:
@@ -124,7 +134,7 @@ def _aggregated(source: Part) -> None:
         return
     said = part["type"] if part.keys() else part
     if said.text == "dynascore":
-        said.say("same", "every board has the Dynascore")
+        said.say("same", _("every board has the Dynascore"))
     else:
-        said.say("dropped", "Boards have the Dynascore alone.")
-    part.drop({"default_weights": "Weights belong to boards, not to tasks: set them there and keep the link."})
+        said.say("dropped", _("Boards have the Dynascore alone."))
+    part.drop({"default_weights": _("Weights belong to boards, not to tasks: set them there and keep the link.")})

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dynabench.language import _, joined
 from dynabench.tasks.section import did_you_mean, printable
 
 Path = tuple[str | int, ...]
@@ -46,7 +47,7 @@ class Notes:
         """Say of all keys that nobody has spoken of that they are left out."""
         for path in list(self._untold(self.values, ())):
             near = did_you_mean(path[-1], known) if len(path) == 1 and len(known) > 24 else ""
-            self.add("dropped", path, f"Nothing here knows this key.{near}")
+            self.add("dropped", path, _("Nothing here knows this key.") + near)
 
     def _untold(self, value: Any, path: Path) -> Iterator[Path]:
         if path in self.told:
@@ -97,11 +98,11 @@ class Part:
         """The keys of a mapping, in order."""
         return list(self.value) if isinstance(self.value, dict) else []
 
-    def take(self, key: str, becomes: str, kind: Kind = "same") -> Any:
-        """The plain value under `key`, as YAML has it, None if it is not there; noted as what it becomes."""
+    def take(self, key: str, told: str, kind: Kind = "same") -> Any:
+        """The plain value under `key`, as YAML has it, None if it is not there; `told` is what becomes of it."""
         if key not in self:
             return None
-        self[key].say(kind, becomes)
+        self[key].say(kind, told)
         return self[key].value
 
     def say(self, kind: Kind, text: str) -> None:
@@ -113,6 +114,17 @@ class Part:
         for key, reason in reasons.items():
             if key in self:
                 self[key].say("dropped", reason)
+
+
+def becomes(name: str) -> str:
+    """What is said of a key that has one of today's names."""
+    return _("becomes %(name)s", name=name)
+
+
+def turned(old: str, new: str, note: str = "") -> str:
+    """What is said of a type that has another name today, with what is different."""
+    told = _("%(old)s becomes %(new)s", old=old, new=new)
+    return joined(": ", (told, note)) if note else told
 
 
 def _at(value: Any, path: Path) -> Any:

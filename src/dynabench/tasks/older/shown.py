@@ -2,43 +2,44 @@
 
 from typing import Any
 
+from dynabench.language import _
 from dynabench.tasks.older.draft import LONG, Draft, options, unknown
-from dynabench.tasks.older.notes import Part
+from dynabench.tasks.older.notes import Part, becomes
 
 TEXTS = ("plain-text", "selectable-text", "select-multiple-text-multiple-tags", "modify-original-text")
 PICTURES = ("zoom_image", "describe-image")
 CHATS = ("evaluate-texts-generative", "chat-with-instructions", "chat-random-with-instructions")
 TYPES: dict[str, str] = {
-    "plain-text": "a text",
-    "selectable-text": "a text, and an answer that is marked in it (spans)",
-    "select-multiple-text-multiple-tags": "a text, and an answer of labelled_spans",
-    "zoom_image": "an image, which can be looked at closely",
-    "describe-image": "an image",
-    "audio": "audio",
-    "modify-original-text": "a text, and an edit of it in the input",
-    "select-multiple-images-generative": "nothing: no config asks models for pictures while people write",
-    "evaluate-texts-generative": "a chat with the round's models, whose replies are rated",
-    "chat-with-instructions": "a chat with the round's models",
-    "chat-random-with-instructions": "a chat with the round's models, whose sides are shuffled",
+    "plain-text": _("a text"),
+    "selectable-text": _("a text, and an answer that is marked in it (spans)"),
+    "select-multiple-text-multiple-tags": _("a text, and an answer of labelled_spans"),
+    "zoom_image": _("an image, which can be looked at closely"),
+    "describe-image": _("an image"),
+    "audio": _("audio"),
+    "modify-original-text": _("a text, and an edit of it in the input"),
+    "select-multiple-images-generative": _("nothing: no config asks models for pictures while people write"),
+    "evaluate-texts-generative": _("a chat with the round's models, whose replies are rated"),
+    "chat-with-instructions": _("a chat with the round's models"),
+    "chat-random-with-instructions": _("a chat with the round's models, whose sides are shuffled"),
 }
-MODELS = "Models are those of the round: name them when you open it, endpoints among them."
-PAGES = "Pages decide it."
+MODELS = _("Models are those of the round: name them when you open it, endpoints among them.")
+PAGES = _("Pages decide it.")
 ARTIFACTS = {
     "providers": MODELS,
     "number_of_samples": MODELS,
     "num_of_samples_chatbot": MODELS,
-    "show_chosen_history": "The whole conversation is shown.",
-    "memory_on": "Models are always told the conversation so far.",
+    "show_chosen_history": _("The whole conversation is shown."),
+    "memory_on": _("Models are always told the conversation so far."),
     "allow_paste": PAGES,
     "jump_instructions": PAGES,
     "show_category": PAGES,
     "default_category": PAGES,
-    "redirect_url": "People stay here; bring crowds in by links.",
-    "rate_at_the_end": "Replies are rated as they come; ask for a rating of the whole under `ask`.",
-    "preliminary_questions": "Ask them in a field of the input, once for each example.",
-    "preliminary_questions_title": "Ask them in a field of the input, once for each example.",
-    "user_input": "Write it as a field of the input.",
-    "additional_label": "Write it as a field of `ask`.",
+    "redirect_url": _("People stay here; bring crowds in by links."),
+    "rate_at_the_end": _("Replies are rated as they come; ask for a rating of the whole under `ask`."),
+    "preliminary_questions": _("Ask them in a field of the input, once for each example."),
+    "preliminary_questions_title": _("Ask them in a field of the input, once for each example."),
+    "user_input": _("Write it as a field of the input."),
+    "additional_label": _("Write it as a field of `ask`."),
 }
 SAID = (
     "first_explainatory_title", "first_explainatory_block", "general_instruction", "general_instruction_chatbot",
@@ -54,20 +55,20 @@ def context(draft: Draft, part: Part) -> None:
         return
     kind = part["type"].text.removesuffix("-dev")
     if kind not in TYPES:
-        unknown(part, "context", TYPES)
+        unknown(part, _("context"), TYPES)
         return
     wrong = kind == "select-multiple-images-generative"
-    part["type"].say("dropped" if wrong else "changed" if kind in CHATS else "same", f"becomes {TYPES[kind]}")
+    part["type"].say("dropped" if wrong else "changed" if kind in CHATS else "same", becomes(TYPES[kind]))
     names = part["field_names_for_the_model"]
     shown = _shown(draft, names, kind, part)
     _brought(draft, part, names, kind, shown)
     _generative(draft, part)
     metadata = part["metadata"]
-    metadata.drop({"user_input_group_by": "Write fields that belong together as a group."})
+    metadata.drop({"user_input_group_by": _("Write fields that belong together as a group.")})
     for key in ("instruction", "context_for_start"):
         draft.instruct(part[key])
     if "tags" in part and kind != "select-multiple-text-multiple-tags":
-        part["tags"].say("dropped", "Each context carries a tag of its own: upload them with one.")
+        part["tags"].say("dropped", _("Each context carries a tag of its own: upload them with one."))
 
 
 def _shown(draft: Draft, names: Part, kind: str, part: Part) -> str:
@@ -111,42 +112,42 @@ def _tags(part: Part) -> list[Any]:
     for found in (part["tags"], part["generative_context"]["artifacts"]["tags"]):
         if found.value:
             return options(found)
-    part.say("wrong", "Spans need labels: write them under tags.")
+    part.say("wrong", _("Spans need labels: write them under tags."))
     return []
 
 
 def _chat(draft: Draft, part: Part, line: int | None) -> None:
     artifacts = part["generative_context"]["artifacts"]
     chat: dict[str, Any] = {"name": "conversation", "type": "chat"}
-    turns = artifacts.take("num_interactions_chatbot", "becomes max_turns")
+    turns = artifacts.take("num_interactions_chatbot", becomes("max_turns"))
     if type(turns) is int:
         chat["max_turns"] = turns
-    if artifacts.take("choose_when_tie", "becomes tie") is False:
+    if artifacts.take("choose_when_tie", becomes("tie")) is False:
         chat["tie"] = False
     if part["type"].text.startswith("evaluate-texts") or "options_slider" in artifacts:
-        artifacts.take("options_slider", "each reply is rated from 1 to 5", "changed")
+        artifacts.take("options_slider", _("each reply is rated from 1 to 5"), "changed")
         chat["rate"] = 5
     draft.chats = True
     draft.add("input", chat, line)
     asked = {"name": "better", "type": "choice", "label": "Which side was better over all?", "options": SIDES}
     draft.add("answer", asked, line)
     draft.put("output", {"probabilities": False})
-    part.notes.add("changed", part["type"].path, "answer: better, since every task needs one; change it if you like")
+    part.notes.add("changed", part["type"].path, _("answer: better, since every task needs one; change it if you like"))
 
 
 def _generative(draft: Draft, part: Part) -> None:
     of = part["generative_context"]
-    of.take("is_generative", "the type says it")
-    of.take("type", "the type says it")
-    if True in (of.take("distinctive", "becomes contexts.sampling: unseen"), of.take("is_unique", "the same")):
+    of.take("is_generative", _("the type says it"))
+    of.take("type", _("the type says it"))
+    if True in (of.take("distinctive", becomes("contexts.sampling: unseen")), of.take("is_unique", _("the same"))):
         draft.put("contexts", {"sampling": "unseen"})
     artifacts = of["artifacts"]
     for key in SAID:
         draft.instruct(artifacts[key])
-    if artifacts.take("need_consent", "becomes a consent in the input") is True:
-        statement = artifacts.take("consent_uri", "becomes its statement")
+    if artifacts.take("need_consent", _("becomes a consent in the input")) is True:
+        statement = artifacts.take("consent_uri", _("becomes its statement"))
         made = {"name": "agreed", "type": "consent", "statement": f"I have read and agree to {statement}."}
         draft.add("input", made if statement else {"name": "agreed", "type": "consent"}, None)
     left = {**ARTIFACTS, "options_slider": PAGES, "num_interactions_chatbot": PAGES, "choose_when_tie": PAGES,
-            "tags": "Each context carries a tag of its own."}  # fmt: skip
+            "tags": _("Each context carries a tag of its own.")}  # fmt: skip
     artifacts.drop({key: reason for key, reason in left.items() if artifacts[key].path not in part.notes.told})
