@@ -51,8 +51,8 @@ check: $(VENV)/.test ## Lint, types, import rules, templates
 bench: $(VENV)/.test ## Print every performance figure beside its anchor
 	$(BIN)/python -m benchmarks
 
-crash: $(VENV)/.test ## Kill each process at 50 random moments under load and look for lost writes
-	$(BIN)/python -m pytest tests/crash --crashes 50 $(ARGS)
+crash: $(VENV)/.test ## Kill each process at 50 random moments under load, and workers within turns of the cycle
+	$(BIN)/python -m pytest tests/crash tests/cycle/test_kill.py --crashes 50 $(ARGS)
 
 chaos: $(VENV)/.test ## Queue 200 evaluations and kill the worker for ten minutes: all end, each shard once
 	$(BIN)/python scripts/chaos.py $(ARGS)

@@ -4,6 +4,7 @@ Services are functions whose first argument is a session. They never commit: `Da
 `Database.write` open the session, run the function, and end the transaction.
 """
 
+import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     MetaData,
+    Text,
     TypeDecorator,
     create_engine,
     event,
@@ -25,11 +27,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
+from dynabench.language import kept, restored
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 Json = JSON().with_variant(JSONB(), "postgresql")
 Key = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows itself for INTEGER alone
+_PHRASE = "\x1f"
+"""A control character, with which no text of a person or a program begins that gets into a reason."""
 
 
 class Utc(TypeDecorator[datetime]):
@@ -45,6 +51,25 @@ class Utc(TypeDecorator[datetime]):
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Return with its time zone."""
         return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Words(TypeDecorator[str]):
+    """A text that people read, which is still said in their language when it comes back: a `Phrase` stays one.
+
+    Texts without a translation are stored as they are, and so were all before.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Store a phrase as JSON."""
+        record = kept(value) if value is not None else None
+        return _PHRASE + json.dumps(record, ensure_ascii=False, default=str) if record else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return it as it was."""
+        return restored(json.loads(value.removeprefix(_PHRASE))) if value and value.startswith(_PHRASE) else value
 
 
 class Base(DeclarativeBase):

@@ -84,7 +84,10 @@ def written(text):
 
 def test_it_asks_for_examples_and_tells_what_they_took(chat):
     model, asked = chat(
-        "I cannot do that.", written("He sits."), f"```json\n{written('He does not sit.')}\n```", tries=3
+        "I cannot do that.",
+        f"Here: {written('He sits.')} Well?",
+        f"```json\n{written('He does not sit.')}\n```",
+        tries=3,
     )
     sits, not_sits = model.propose(CONTEXT, Negation(), Budget())
     assert (sits.inputs, sits.fooled) == ({"premise": "A man eats.", "hypothesis": "He sits."}, False)
@@ -110,7 +113,7 @@ def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
 
 
 def test_it_says_a_text_in_other_words_where_there_is_one(chat):
-    model, asked = chat(written("The man is not standing."), strategy="paraphrase", tries=1)
+    model, asked = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
     assert list(model.propose(CONTEXT, Negation(), Budget())) == []
     begun = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
     (found,) = model.propose(begun, Negation(), Budget())
@@ -125,6 +128,7 @@ def test_a_budget_ends_it(chat):
 
 
 @pytest.mark.parametrize("text", ["", "He sits.", "[]", '{"hypothesis": 3}', '{"hypothesis": ""}', '{"other": "x"}',
-                                  '{"hypothesis": "a", "label": "b"}', 'So: {"hypothesis": "a"}'])  # fmt: skip
+                                  '{"hypothesis": "a", "label": "b"}', '{"hypothesis": "..."}',
+                                  '{"hypothesis": "a"} {"hypothesis": "b"}'])  # fmt: skip
 def test_what_is_no_example_is_passed_over(text):
     assert parsed(text, ["hypothesis"]) is None

@@ -25,6 +25,13 @@ KILLS = 3
 """Times that the worker dies in each turn, if it lasts that long."""
 
 
+@pytest.fixture
+def afforded(database_kind: str, pytestconfig: pytest.Config) -> None:
+    """On SQLite with the slow tests, on PostgreSQL as well with `make crash`: each takes minutes."""
+    if database_kind == "postgres" and pytestconfig.getoption("crashes") < 50:
+        pytest.skip("`make crash` plays it on PostgreSQL.")
+
+
 def settled(database: Database) -> bool:
     """Whether nothing goes on any more."""
 
@@ -105,21 +112,24 @@ def outcome(database: Database) -> dict[str, Any]:
     return database.read(look)
 
 
-@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
-def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(database, settings, tmp_path):
+def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(
+    afforded, database, database_kind, settings, tmp_path, request
+):
     world.begin(database, settings)
+    database.close()
+    server = request.getfixturevalue("server") if database_kind == "postgres" else None
     found, reports = [], []
     for name, rng in (("calm", None), ("storm", random.Random(8))):
-        mine = world.copied(settings, tmp_path / name)
-        db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
-        try:
-            played(db, mine, worker, rng)
-            found.append(outcome(db))
-            reports.append([world.turn(db, mine, id).report for id in (1, 2)])
-        finally:
-            if worker.process is not None and worker.process.poll() is None:
-                worker.end()
-            db.close()
+        with world.copied(settings, tmp_path / name, server) as mine:
+            db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
+            try:
+                played(db, mine, worker, rng)
+                found.append(outcome(db))
+                reports.append([world.turn(db, mine, id).report for id in range(1, TURNS + 1)])
+            finally:
+                if worker.process is not None and worker.process.poll() is None:
+                    worker.end()
+                db.close()
     calm, storm = found
     assert storm == calm
     assert len(calm["releases"]) == TURNS

@@ -1,12 +1,14 @@
 """Turns as owners see them: foreseen, begun, paused, resumed, undone, over the API and on pages; forks and merges."""
 
 import pytest
+from markupsafe import escape
 from sqlalchemy import select
 
 from dynabench import errors
 from dynabench.cycle import foresight, keeping, lineage, opening, service, sources
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
+from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
@@ -139,6 +141,24 @@ def test_plans_are_read_strictly():
     for text in ("candidates: [{name: a}, {name: a}]", "candidates: []", "what: 1", "{", "promote: {by: luck}"):
         with pytest.raises(errors.Invalid):
             plans.parse(text)
+
+
+def test_why_a_turn_failed_is_said_in_the_readers_language(films, olga, browser, settings):
+    world.collect(films, settings, 20)
+    turn = world.start(films, world.plan())
+    mine = browser()
+    mine.log_in("olga")
+
+    def page(reason):
+        films.write(lambda session: setattr(session.get_one(CycleTurn, turn), "state", "running"))
+        films.write(service.fail, turn, 1, reason)
+        assert olga.get(f"{API}/{turn}").json()["reason"] == reason
+        return mine.get(f"{PAGE}/{turn}", headers={"accept-language": "es"}).text
+
+    known = _("The target %(name)s is not installed any more, so nothing can be compared with it.", name="<films>")
+    assert "El objetivo &lt;films&gt; ya no está instalado" in page(known)
+    for plain in ("out of <memory>", '{"message": "odd"}'):
+        assert f'<span lang="en" dir="ltr">{escape(plain)}</span>' in page(plain)
 
 
 def test_the_pages_of_a_turn(films, olga, browser, settings):

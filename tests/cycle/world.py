@@ -8,13 +8,14 @@ import hashlib
 import random
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
@@ -38,6 +39,7 @@ from dynabench.settings import Settings
 from dynabench.validation.rebuild import rebuild
 from dynabench.validation.tables import Validation
 from tests.evaluate import real
+from tests.furnished import Server
 
 TASK = "films"
 LABELS = ("negative", "positive")
@@ -202,9 +204,15 @@ def turn(database: Database, settings: Settings, id: int | None = None, task: st
     return database.read(lambda session: views.out(session, service.one(session, task, id)))
 
 
-def copied(settings: Settings, home: Path) -> Settings:
-    """The same deployment once more, on SQLite, in another folder."""
+@contextmanager
+def copied(settings: Settings, home: Path, server: Server | None = None) -> Iterator[Settings]:
+    """The same deployment once more, in another folder; on PostgreSQL its `server` copies the database, which is
+    dropped afterwards and to which nobody may be connected."""
     shutil.copytree(settings.folder, home)
+    if server is not None:
+        with server.database(str(make_url(settings.url).database)) as url:
+            yield _settings(settings, home, url)
+        return
     with (
         sqlite3.connect(settings.url.removeprefix("sqlite:///")) as source,
         sqlite3.connect(home / "dynabench.sqlite") as target,
@@ -212,4 +220,8 @@ def copied(settings: Settings, home: Path) -> Settings:
         source.backup(target)
     source.close()
     target.close()
-    return Settings(home=home, secret=settings.secret, database_url="", _env_file=None)  # type: ignore[call-arg]
+    yield _settings(settings, home, "")
+
+
+def _settings(of: Settings, home: Path, url: str) -> Settings:
+    return Settings(home=home, secret=of.secret, database_url=url, _env_file=None)  # type: ignore[call-arg]

@@ -7,19 +7,24 @@ what the target answered and asks again, `paraphrase` has a text that the target
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 from dynabench.adversaries.proposing import Budget, Candidate, Context, Metered, Spent, Target
+from dynabench.adversaries.search.similarity import cosines
 from dynabench.errors import Invalid
+from dynabench.models.backends.served.written import of_fields
 from dynabench.models.protocol import Card, Output
 
 Strategy = Literal["zero-shot", "few-shot", "iterate", "paraphrase"]
 Json = Mapping[str, Any]
 SHOTS = 5
 """Successes that are shown."""
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+TEXT: Json = {"type": "string"}
+ANOTHER: Json = {"role": "user", "content": "Write another of the same shape, which says something else."}
+_DECODER = json.JSONDecoder()
 
 
 @runtime_checkable
@@ -37,6 +42,8 @@ class LanguageModel:
 
     `tries` are requests for one context. `token` names the environment variable `DYNABENCH_TOKEN_<token>`. `about` says
     what the task is, where no platform does; `fields` are the inputs that are written, `answer` is the answer's field.
+    `similarity` is the cosine that a paraphrase keeps at least. `tally` counts `requests`, and of these the answers
+    that were `unreadable`, `repeated` or, of paraphrases, `unlike`.
     """
 
     url: str
@@ -52,7 +59,9 @@ class LanguageModel:
     about: str = ""
     fields: Sequence[str] = ()
     answer: str = "label"
+    similarity: float = 0.7
     successes: Sequence[Context] = field(default=(), repr=False)
+    tally: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     name = "language-model"
 
@@ -60,6 +69,7 @@ class LanguageModel:
         if self.strategy not in get_args(Strategy):
             raise Invalid({"strategy": f"Choose one of {', '.join(get_args(Strategy))}."})
         self._chat = _chat(self)
+        self._known: set[str] = set()
 
     @property
     def version(self) -> str:
@@ -79,43 +89,59 @@ class LanguageModel:
         self._chat.close()
 
     def propose(self, context: Context, target: Target, budget: Budget) -> Iterator[Candidate]:
-        """Up to `tries` candidates. What it writes that is no example costs, and is passed over."""
+        """Up to `tries` candidates. What it writes that is no new example costs, is counted and is passed over."""
         metered = target if isinstance(target, Metered) else Metered(target, budget)
         fields = self.fields or [name for name in context.inputs if name not in context.values]
         answer = context.answer or self._drawn(context, metered.labels)
         if answer is None or not fields or (self.strategy == "paraphrase" and not context.inputs):
             return
-        messages = [{"role": "user", "content": self._asked(context, fields, answer)}]
-        known: set[str] = set()
+        messages: list[Json] = [{"role": "user", "content": self._asked(context, fields, answer)}]
+        shown = [{name: each.inputs.get(name) for name in fields} for each in (context, *self.successes)]
+        copied = [dict.fromkeys(fields, value) for value in context.values.values()]
+        self._known |= {_key(each) for each in (*shown, *copied)}
         cost = 0.0
         try:
             for number in range(self.tries):
-                text, price = self.write(messages, number)
+                text, price = self.write(messages, fields)
                 cost += price
                 metered.pay(price)
                 written = parsed(text, fields)
-                key = json.dumps(written, sort_keys=True)
-                if written is None or key in known:
+                facts: dict[str, Any] = {"strategy": self.strategy, "model": self.model, "try": number + 1}
+                if written is not None:
+                    messages = [*messages[:1], {"role": "assistant", "content": text}, ANOTHER]
+                if not self._fits(written, context, facts):
                     continue
-                known.add(key)
                 inputs = {**context.values, **written}
                 (said,) = metered.ask([inputs])
-                fooled = errs(said, answer)
-                facts = {"strategy": self.strategy, "model": self.model, "try": number + 1}
-                yield Candidate(context.uid, inputs, answer, said, fooled, 1, cost, facts)
+                yield Candidate(context.uid, inputs, answer, said, errs(said, answer), 1, cost, facts)
                 cost = 0.0
                 if self.strategy == "iterate":
-                    messages = [messages[0], {"role": "assistant", "content": text}, _told(said, answer)]
+                    messages = [*messages[:2], _told(said, answer)]
         except Spent:
             return
 
-    def write(self, messages: Sequence[Json], number: int) -> tuple[str, float]:
+    def _fits(self, written: Json | None, context: Context, facts: dict[str, Any]) -> TypeGuard[dict[str, str]]:
+        """Whether a text is an example, a new one, and where it says one in other words near enough; counts it."""
+        self.tally["requests"] += 1
+        if written is None:
+            self.tally["unreadable"] += 1
+            return False
+        whole = _key({**context.values, **written})
+        if whole in self._known or _key(written) in self._known:
+            self.tally["repeated"] += 1
+            return False
+        self._known.add(whole)
+        if self.strategy != "paraphrase":
+            return True
+        near = min(cosines(str(context.inputs.get(name, "")), [text])[0] for name, text in written.items())
+        facts["similarity"] = round(near, 4)
+        self.tally["unlike"] += near < self.similarity
+        return near >= self.similarity
+
+    def write(self, messages: Sequence[Json], fields: Sequence[str]) -> tuple[str, float]:
         """What the model writes, and what that cost. Raises `Unavailable` where it does not answer."""
-        talk = "\n\n".join(f"[{each['role']}]\n{each['content']}" for each in messages)
-        request = talk if len(messages) > 1 else str(messages[0]["content"])
-        again = f"\n\nThis is try {number + 1}: write something else than before." if number else ""
-        (output,) = self._chat.predict([{"request": request + again}])
-        return str(output.answer["text"]), float(output.extras.get("cost") or 0.0)
+        text, cost = self._chat.compose(messages, of_fields(dict.fromkeys(fields, TEXT)))
+        return str(text), float(cost)
 
     def _asked(self, context: Context, fields: Sequence[str], answer: Json) -> str:
         shape = json.dumps(dict.fromkeys(fields, "..."))
@@ -153,7 +179,6 @@ def _chat(of: LanguageModel) -> Any:
         model=of.model,
         token=of.token,
         prompt="{request}",
-        answers="plain",
         max_tokens=of.max_tokens,
         temperature=of.temperature,
         price_in=of.price_in,
@@ -164,16 +189,32 @@ def _chat(of: LanguageModel) -> Any:
 
 
 def parsed(text: str, fields: Sequence[str]) -> dict[str, str] | None:
-    """The fields that a model wrote as one JSON object, alone or in one fence; None for anything else."""
-    fenced = _FENCED.findall(text)
-    try:
-        found = json.loads(fenced[0] if len(fenced) == 1 else text)
-    except ValueError:
+    """The fields that a model wrote as a JSON object, alone or in its talk; None where there is none, or several."""
+    found: dict[str, dict[str, str]] = {}
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+        if isinstance(value, dict) and set(value) == set(fields):
+            found[json.dumps(value, sort_keys=True)] = value
+        at = text.find("{", end)
+    if len(found) != 1:
         return None
-    if not isinstance(found, dict) or set(found) != set(fields):
-        return None
-    values = {name: found[name].strip() for name in fields if isinstance(found[name], str)}
-    return values if len(values) == len(fields) and all(values.values()) else None
+    [one] = found.values()
+    values = {name: one[name].strip() for name in fields if isinstance(one[name], str)}
+    return values if len(values) == len(fields) and all(map(_words, values.values())) else None
+
+
+def _words(text: str) -> bool:
+    """Whether a text says anything, unlike the dots that stand for it in a request."""
+    return any(map(str.isalnum, text))
+
+
+def _key(inputs: Json) -> str:
+    """What is the same for the same words, however they are pointed, spaced and written large."""
+    return json.dumps({name: re.findall(r"\w+", str(inputs[name]).casefold()) for name in sorted(inputs)})
 
 
 def errs(output: Output, answer: Json) -> bool:

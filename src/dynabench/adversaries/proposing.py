@@ -104,9 +104,11 @@ class Metered:
         return self._target.ask(batch)
 
     def pay(self, cost: float) -> None:
-        """Take note of money spent on a model of the adversary's own; raises `Spent` where it was too much."""
+        """Take note of money spent on a model of the adversary's own; raises `Spent` where it was too much, or took too
+        long."""
         self.cost += cost
-        if self._budget.cost is not None and self.cost > self._budget.cost:
+        late = self._ends is not None and time.monotonic() >= self._ends
+        if late or (self._budget.cost is not None and self.cost > self._budget.cost):
             raise Spent
 
     @property

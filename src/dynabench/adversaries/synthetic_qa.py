@@ -185,7 +185,7 @@ class SyntheticQa:
             f"it stands in this sentence: {sentence}\nThe question must not contain the answer and must be understood "
             'without the passage. Answer with one JSON object and nothing else: {"question": "..."}'
         )
-        text, cost = self._writer.write([{"role": "user", "content": request}], 0)
+        text, cost = self._writer.write([{"role": "user", "content": request}], ("question",))
         metered.pay(cost)
         asked = (parsed(text, ("question",)) or {}).get("question", "")
         if not asked.endswith("?") or len(asked) > CHARACTERS or _HALF.search(asked) or given_away(asked, answer):

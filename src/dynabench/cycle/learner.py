@@ -17,8 +17,9 @@ from typing import IO, Any
 from dynabench.cycle import sources
 from dynabench.cycle.sources import Released
 from dynabench.errors import Problem
+from dynabench.language import _, kept
 from dynabench.models import checking
-from dynabench.models.checking.trial import told
+from dynabench.models.check_words import in_words
 from dynabench.models.training.retraining import retrain
 from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig
@@ -51,13 +52,13 @@ def learn(given: dict[str, Any], say: Any) -> dict[str, Any]:
             progress=lambda stage, share, remark: say(f"{stage} {share:.0%} {remark}".strip()),
         )
     except Problem as problem:
-        return {"passed": False, "reason": told(problem)}
+        return {"passed": False, "reason": kept(problem.detail) or problem.detail}
     rows, seconds = sum(len(part.rows) for part in made.parts), time.monotonic() - begun
     say("checking")
     found = checking.check(folder / "model", config, lambda name: say(f"checking: {name}"), 0.2)
     first = next((step for step in found.steps if step.state == "failed"), None)
-    reason = f"{first.name}: {first.told}" if first else ""
-    return {"passed": first is None, "reason": reason, "rows": rows, "seconds": round(seconds, 2)}
+    reason = _("%(step)s: %(told)s", step=in_words(first.name), told=in_words(first.told)) if first else ""
+    return {"passed": first is None, "reason": kept(reason) or reason, "rows": rows, "seconds": round(seconds, 2)}
 
 
 def main(out: IO[str]) -> None:
@@ -73,7 +74,7 @@ def main(out: IO[str]) -> None:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         report = learn(given, say)
-        print(json.dumps({"report": report}), file=out, flush=True)
+        print(json.dumps({"report": report}, default=str), file=out, flush=True)
 
 
 def _end_with(parent: int) -> None:

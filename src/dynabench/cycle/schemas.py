@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SkipValidation
 
 from dynabench.cycle.foresight import Foreseen
 from dynabench.cycle.report import Report
@@ -24,7 +24,7 @@ class CandidateOut(BaseModel):
     method: str
     seed: int
     state: str
-    reason: str
+    reason: SkipValidation[str]  # which would make a plain text of a phrase
     version: str
     submission: int | None
     rows: int | None
@@ -48,7 +48,7 @@ class TurnOut(BaseModel):
     round: int
     state: str
     step: str
-    reason: str
+    reason: SkipValidation[str]  # which would make a plain text of a phrase
     present: list[str]
     plan: dict[str, Any]
     candidates: list[CandidateOut]

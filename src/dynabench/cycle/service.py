@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.cycle import naming, queries, sources
+from dynabench.cycle import naming, queries, sources, telling
 from dynabench.cycle.plan import Method, Plan
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import now
@@ -211,7 +211,7 @@ def fail(session: Session, turn: int, attempt: int, reason: str) -> None:
     """Let a turn fail; it can be resumed."""
     found = session.get_one(CycleTurn, turn, with_for_update=True)
     if found.state in queries.GOING and found.attempt == attempt:
-        found.state, found.reason, found.ended_at = "failed", reason[:2000], now()
+        found.state, found.reason, found.ended_at = "failed", telling.short(reason), now()
         tell(session, found, _("The turn of %(task)s stopped.", task=found.task_id))
 
 

@@ -1,8 +1,11 @@
 """A turn's decision in the reader's words, from the codes and numbers that its report keeps."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from dynabench.cycle.plan import Promote
 from dynabench.cycle.report import FigureOut, Report, WeighedOut
-from dynabench.language import _, joined
+from dynabench.language import _, joined, restored
 
 EXCLUDED = {
     "untrained": _("It was not trained."),
@@ -12,9 +15,24 @@ EXCLUDED = {
 """Why a candidate could not be compared; anything else is what ended its training."""
 
 
-def told(report: Report) -> Report:
-    """The report with its words; those that an earlier version kept stay where it kept no rule."""
-    excluded = {name: EXCLUDED.get(reason, reason) for name, reason in report.excluded.items()}
+LONGEST = 2000
+"""Characters of a reason that are kept; longer ones are logs, cut and in English."""
+
+
+def short(reason: str) -> str:
+    """A reason as it is kept."""
+    return reason if len(reason) <= LONGEST else str(reason)[:LONGEST]
+
+
+def reread(reason: str | dict[str, Any]) -> str:
+    """The reason that another process told, as text or as `kept` wrote it down."""
+    return restored(reason) if isinstance(reason, dict) else reason
+
+
+def told(report: Report, reasons: Mapping[str, str]) -> Report:
+    """The report with its words; those that an earlier version kept stay where it kept no rule. `reasons` say, by name,
+    what ended a candidate's training."""
+    excluded = {name: EXCLUDED.get(code) or reasons.get(name) or code for name, code in report.excluded.items()}
     return report.model_copy(update={"why": why(report) if report.rule else report.why, "excluded": excluded})
 
 

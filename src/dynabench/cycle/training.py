@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.cycle import queries, service, sources
+from dynabench.cycle import queries, service, sources, telling
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
@@ -55,7 +55,7 @@ def train(
         raise service.Stopped
     report = ended.report or {"passed": False, "reason": ended.reason}
     if not report["passed"]:
-        return db.write(_failed, turn, attempt, position, report["reason"])
+        return db.write(_failed, turn, attempt, position, telling.reread(report["reason"]))
     place = Path(given["folder"])
     card = spec.card(place / "model")
     _put(settings, place / "model", card)
@@ -112,7 +112,7 @@ def _put(settings: Settings, made: Path, card: Card) -> None:
 def _failed(session: Session, turn: int, attempt: int, position: int, reason: str) -> str:
     service.mine(session, turn, attempt, lock=True)
     one = session.get_one(CycleCandidate, (turn, position))
-    one.state, one.reason = "failed", reason[:2000]
+    one.state, one.reason = "failed", telling.short(reason)
     return one.state
 
 

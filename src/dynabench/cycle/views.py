@@ -39,7 +39,9 @@ def out(session: Session, turn: CycleTurn) -> TurnOut:
         plan=turn.plan,
         candidates=made,
         release=release.digest if release and release.state == "ready" else None,
-        report=telling.told(Report.model_validate(turn.report)) if turn.report else None,
+        report=telling.told(Report.model_validate(turn.report), {each.name: each.reason for each in made})
+        if turn.report
+        else None,
         next=_number(session, turn.next_id),
         back=_number(session, turn.back_id),
         created_at=turn.created_at,

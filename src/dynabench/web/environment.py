@@ -17,7 +17,7 @@ from jinja2 import (
 from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 
-from dynabench.language import LANGUAGES, current, direction, said
+from dynabench.language import LANGUAGES, Phrase, current, direction, said
 from dynabench.models.check_words import in_words
 from dynabench.stats.rates import FEW
 from dynabench.tasks.fields import template_folders
@@ -73,6 +73,7 @@ def environment() -> Environment:
         said=said,
         of_check=in_words,
     )
+    env.tests.update(translated=lambda text: isinstance(text, Phrase))
     return env
 
 

@@ -1,4 +1,4 @@
-"""A round of chat against a real small language model, twice: told different things, in a conversation of two turns."""
+"""A real small language model: a round of chat against it, twice and told different things, and itself as adversary."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +9,11 @@ from starlette.testclient import TestClient
 
 from benchmarks import language_model
 from benchmarks.talker import folder
+from dynabench.adversaries.attacking import Local
+from dynabench.adversaries.known import make
+from dynabench.adversaries.proposing import Budget, Context, Metered
+from dynabench.models.catalog import BUILTIN, open_model
+from dynabench.settings import get_settings
 from tests.collection.against import hosted, opened
 from tests.conftest import register
 
@@ -18,6 +23,7 @@ from .test_conversations import choose, sides
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(language_model.missing()), reason=language_model.missing())]
 
 
+CALM = Context("c", {}, {"statement": "The soup was delicious and the waiter was charming."}, {"label": "positive"})
 TONES = {"pirate": "You are a pirate. Speak like one.", "plain": "Answer in one short sentence."}
 
 
@@ -61,3 +67,25 @@ def test_two_ways_to_ask_one_language_model_are_compared_over_two_turns(talks):
     assert sent.status_code == 201, sent.text
     assert {each["model"] for each in sent.json()["predictions"]} == set(TONES)
     assert set(sides(talks, mine["id"])) == set(TONES)
+
+
+def test_a_language_model_writes_examples_that_are_read_counted_and_paid_for(tmp_path, monkeypatch, language_model_url):
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("DYNABENCH_PRIVATE_ENDPOINTS", "127.0.0.1")
+    get_settings.cache_clear()
+    target = Local(open_model(BUILTIN / "sentiment-ngram"))
+    told = {"fields": ["statement"], "temperature": 0, "max_tokens": 40, "price_in": 1, "price_out": 1, "seconds": 300}
+    model = make("language-model", url=language_model_url, model="smollm2", strategy="iterate", tries=3, **told)
+    metered = Metered(target, Budget())
+    found = list(model.propose(CALM, metered, Budget()))
+    model.close()
+    get_settings.cache_clear()
+    assert model.tally["requests"] == 3
+    assert model.tally.total() == 6 - len(found)
+    assert metered.queries == len(found)
+    assert 0 < metered.cost < 0.003
+    assert sum(each.cost for each in found) <= metered.cost
+    for each in found:
+        assert each.output.answer["label"] in target.labels
+        assert each.fooled == (each.output.answer["label"] != "positive")
+        assert each.inputs["statement"].strip()

@@ -1,11 +1,12 @@
 """A chat API around a small language model: real generation, one token at a time, with what larger servers offer.
 
-Streaming, token usage, log-probabilities, and JSON schemas whose properties are enumerations. Built with transformers
-on one core, for tests and timing, with one generation under way at a time.
+Streaming, token usage, log-probabilities, and JSON schemas of one enumeration or of lines of text. Built with
+transformers on one core, for tests and timing, with one generation under way at a time.
 """
 
 import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -117,6 +118,9 @@ class Chat:
     @torch.inference_mode()
     def _written(self, prompt: torch.Tensor, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """The likeliest tokens, each with its log-probability and those of the likeliest others."""
+        if fields := _fields(body):
+            yield from self._filled(prompt, fields, _limit(body))
+            return
         ways = [self.tokenizer.encode(text, add_special_tokens=False) for text in _allowed(body)]
         ids, past, at = prompt, None, 0
         with self._turn:
@@ -138,6 +142,27 @@ class Chat:
                 ways = [way for way in ways if len(way) > at and way[at] == best]
                 ids, at = torch.tensor([[best]]), at + 1
 
+    def _filled(self, prompt: torch.Tensor, fields: list[str], limit: int) -> Iterator[dict[str, Any]]:
+        """An object of lines of text: what stands between them is given, and each ends where it would be closed."""
+        past, at = None, 0
+        with self._turn:
+            for place, name in enumerate(fields):
+                given = ("{" if place == 0 else ", ") + json.dumps(name) + ': "'
+                yield {"token": given, "logprob": 0.0}
+                added = torch.tensor([self.tokenizer.encode(given, add_special_tokens=False)])
+                ids, ended = torch.cat([prompt, added], 1) if place == 0 else added, False
+                while not ended and at < limit:
+                    out = self.model(input_ids=ids, past_key_values=past, use_cache=True)
+                    past, best = out.past_key_values, int(out.logits[0, -1].argmax())
+                    piece = self.tokenizer.decode([best])
+                    kept = re.split(r'["\\\n]', piece)[0]
+                    ended = kept != piece or best == self.tokenizer.eos_token_id
+                    yield {"token": "" if best == self.tokenizer.eos_token_id else kept, "logprob": 0.0}
+                    ids, at = torch.tensor([[best]]), at + 1
+                if not ended:
+                    return
+                yield {"token": '"' + "}" * (place == len(fields) - 1), "logprob": 0.0}
+
     def _told(self, token: int, scores: torch.Tensor, others: int) -> dict[str, Any]:
         top = scores.topk(others)
         return {
@@ -158,6 +183,12 @@ def _allowed(body: dict[str, Any]) -> list[str]:
         return []
     ((name, schema),) = asked["json_schema"]["schema"]["properties"].items()
     return [json.dumps({name: value}) for value in schema["enum"]]
+
+
+def _fields(body: dict[str, Any]) -> list[str]:
+    """The properties of a schema of texts; none for another, and where anything may be written."""
+    asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    return [] if any("enum" in schema for schema in asked.values()) else list(asked)
 
 
 def _limit(body: dict[str, Any]) -> int:

@@ -1,8 +1,8 @@
 """Language models behind an OpenAI-compatible chat API, asked by a prompt template."""
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -23,6 +23,8 @@ PICTURE = 4096
 
 Messages = Sequence[Mapping[str, Any]]
 """`{role, content}` each, as the API takes them."""
+Reply = TypeVar("Reply")
+_Called = tuple[Mapping[str, Any], Any, Mapping[str, int], float | None]
 
 
 class Options(EndpointOptions):
@@ -67,21 +69,19 @@ class ChatModel(Served):
     def ask(self, batch: Sequence[Inputs]) -> list[Output]:
         """One output for the one input."""
         (inputs,) = batch
-        if not self._structured:
-            return [self._answer(inputs, structured=False)]
-        try:
-            return [self._answer(inputs, structured=True)]
-        except Complaint as complaint:
-            if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
-                raise
-        self._structured = False
-        try:
-            output = self._answer(inputs, structured=False)
-        except Complaint:
-            self._structured = True  # it was not the schema that it complained about
-            raise
-        log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
-        return [output]
+        return [self._tried(lambda structured: self._answer(inputs, structured))]
+
+    def compose(self, messages: Messages, schema: Mapping[str, Any]) -> tuple[str, float]:
+        """What it writes to the messages, as an object of the JSON `schema` where the server takes schemas, and what
+        that cost, at most where the server does not say. The text is empty where it wrote none. Raises `Unavailable`.
+        """
+
+        def write(structured: bool) -> tuple[str, float]:
+            body = self._body(messages) | (_formatted(schema) if structured else {})
+            choice, _document, _said, cost = self._called(messages, body)
+            return _text(choice) or "", self._most(messages) if cost is None else cost
+
+        return self._tried(write)
 
     def stream(self, messages: Messages, max_tokens: int | None = None) -> Iterator[str]:
         """What it writes to the messages, piece by piece; raises as `predict` does, also in the middle."""
@@ -112,26 +112,46 @@ class ChatModel(Served):
             return ""  # it answers; not every server has such pages
         return str(told.get("id") or "") if isinstance(told, Mapping) else ""
 
+    def _tried(self, ask: Callable[[bool], Reply]) -> Reply:
+        """What `ask` gives with a schema, or without one from the first time on that the server refuses it."""
+        if not self._structured:
+            return ask(False)
+        try:
+            return ask(True)
+        except Complaint as complaint:
+            if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
+                raise
+        self._structured = False
+        try:
+            reply = ask(False)
+        except Complaint:
+            self._structured = True  # it was not the schema that it complained about
+            raise
+        log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
+        return reply
+
     def _answer(self, inputs: Inputs, structured: bool) -> Output:
         messages = self._messages(inputs)
-        body = self._body(messages)
-        if structured:
-            named = {"name": "answer", "strict": True, "schema": written.schema(self.card)}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        body = self._body(messages) | (_formatted(written.schema(self.card)) if structured else {})
         if self.options.probabilities and self.card.returns == "label":
             body |= {"logprobs": True, "top_logprobs": odds.MOST}
+        return self._read(*self._called(messages, body), structured)
+
+    def _called(self, messages: Messages, body: Mapping[str, Any]) -> _Called:
+        """One request: the choice, its document, tokens and, as far as that is known, the cost."""
         with self.paid(self._most(messages)) as bill:
             document = self.endpoint.json("POST", "/chat/completions", body)
             usage = _usage(document)
             if usage:
                 bill.cost = self._cost(usage)
-        return self._read(document, usage, bill.cost, structured)
+        return _choice(document), document, usage, bill.cost
 
-    def _read(self, document: Any, usage: Mapping[str, int], cost: float | None, structured: bool) -> Output:
-        choice = _choice(document)
-        message = choice.get("message")
-        text = message.get("content") if isinstance(message, Mapping) else None
-        if not isinstance(text, str):
+    def _read(
+        self, choice: Mapping[str, Any], document: Any, usage: Mapping[str, int], cost: float | None, structured: bool
+    ) -> Output:
+        text = _text(choice)
+        if text is None:
+            message = choice.get("message")
             refusal = message.get("refusal") if isinstance(message, Mapping) else None
             raise Broken(f"{self.card.name} wrote no text{f' but refused: {refusal!s:.120}' if refusal else ''}.")
         if choice.get("finish_reason") == "length" and self.card.returns == "label":
@@ -182,6 +202,18 @@ def _choice(document: Any) -> Mapping[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise Broken("The chat API answered without `choices`.")
     return choices[0]
+
+
+def _text(choice: Mapping[str, Any]) -> str | None:
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, Mapping) else None
+    return text if isinstance(text, str) else None
+
+
+def _formatted(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What asks for an object of this schema."""
+    named = {"name": "answer", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def _piece(event: Any) -> str:

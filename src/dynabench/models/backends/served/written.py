@@ -1,6 +1,7 @@
 """Written answers read as one of the options, strictly: what is none of them is no answer."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from dynabench.models.protocol import Card, Output
@@ -12,10 +13,15 @@ def schema(card: Card) -> dict[str, Any]:
     answer: dict[str, Any] = {"type": "string"}
     if card.returns == "label":
         answer["enum"] = list(card.labels)
+    return of_fields({card.answer: answer})
+
+
+def of_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of an object with exactly these fields, which have a schema each."""
     return {
         "type": "object",
-        "properties": {card.answer: answer},
-        "required": [card.answer],
+        "properties": dict(fields),
+        "required": list(fields),
         "additionalProperties": False,
     }
 

@@ -1,0 +1,100 @@
+"""`python -m benchmarks.writers`: a small language model as adversary, in each way to ask it, against shipped targets.
+
+It runs beside, as a server of the chat protocol that takes JSON schemas and always writes the likeliest token. The
+table goes into docs/explanation/attacks.md.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import get_args
+
+from benchmarks import language_model
+from benchmarks.__main__ import machine
+from benchmarks.attacks import PAGE, ROOT, TARGETS, contexts
+from dynabench.adversaries.attacking import Local, attempts, told
+from dynabench.adversaries.language_model import SHOTS, LanguageModel, Strategy
+from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.search.asking import wrong
+from dynabench.models import catalog
+from dynabench.settings import get_settings
+from dynabench.tasks import builtin
+
+MARKS = (
+    "<!-- writers: `python -m benchmarks.writers` writes what is between these marks -->",
+    "<!-- end of writers -->",
+)
+TASKS = {"sentiment-minilm": "sentiment", "nli-minilm": "nli"}
+HEAD = ("target", "strategy", "inputs", "requests", "readable", "new", "near enough", "asked the target", "fooled it",
+        "seconds each, median")  # fmt: skip
+
+
+def main() -> None:
+    """Ask in all ways, print the table, and put it into the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.writers")
+    parser.add_argument("--n", type=int, default=5, help="inputs that a target answers correctly, for each row")
+    parser.add_argument("--tries", type=int, default=2)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--weights", type=Path, help="where the model is unpacked, or was before")
+    parser.add_argument("--show", action="store_true", help="print what was written, to look at")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"DYNABENCH_HOME": folder, "DYNABENCH_PRIVATE_ENDPOINTS": "127.0.0.1"}
+        get_settings.cache_clear()
+        with language_model.speaking(asked.weights or Path(folder)) as url:
+            table = [line for name in TASKS for line in _rows(name, url, asked)]
+    head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    text = "\n".join([MARKS[0], f"On {machine()}, {datetime.now(UTC):%Y-%m-%d}.", "", *head, *table, MARKS[1]])
+    page = PAGE.read_text()
+    start, end = page.index(MARKS[0]), page.index(MARKS[1]) + len(MARKS[1])
+    PAGE.write_text(page[:start] + text + page[end:])
+
+
+def _rows(name: str, url: str, asked: argparse.Namespace) -> Iterator[str]:
+    rows, target = contexts(name, asked.data), Local(catalog.open_model(catalog.entry(name).folder))
+    missed = (row for row in reversed(rows) if wrong(target.ask([row.inputs])[0], row.answer or {}))
+    successes = list(islice(missed, SHOTS))
+    [task] = [each.config for each in builtin() if each.config.id == TASKS[name]]
+    for strategy in get_args(Strategy):
+        model = LanguageModel(
+            url, "smollm2", strategy, tries=asked.tries, temperature=0, max_tokens=48, seconds=300,
+            about=_plain(task.instructions.create), successes=successes if strategy == "few-shot" else (),
+            fields=[field for field in rows[0].inputs if field not in TARGETS[name][1]],
+        )  # fmt: skip
+        yield _row(name, model, target, rows, asked)
+        model.close()
+
+
+def _plain(text: object) -> str:
+    """The first paragraph of instructions, without marks."""
+    return re.sub(r"[*_`]", "", str(text)).strip().partition("\n\n")[0].replace("\n", " ")
+
+
+def _row(
+    name: str, model: LanguageModel, target: Local, rows: Sequence[Context], asked: argparse.Namespace
+) -> str:  # fmt: skip
+    made = list(attempts(model, target, rows, Budget(), asked.n))
+    found = [each for attempt in made for each in attempt.candidates]
+    if asked.show:
+        for each in found:
+            print(told(each))
+    tally = model.tally
+    readable = tally["requests"] - tally["unreadable"]
+    new = readable - tally["repeated"]
+    near = str(new - tally["unlike"]) if model.strategy == "paraphrase" else ""
+    each = statistics.median(attempt.seconds / asked.tries for attempt in made)
+    fooled = sum(bool(candidate.fooled) for candidate in found)
+    cells = (name, model.strategy, len(made), tally["requests"], readable, new, near, len(found), fooled, f"{each:.1f}")
+    line = "| " + " | ".join(map(str, cells)) + " |"
+    print(line, flush=True)
+    return line
+
+
+if __name__ == "__main__":
+    main()
