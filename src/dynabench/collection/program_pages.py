@@ -1,8 +1,5 @@
 """The programs of a round as a table to download."""
 
-import csv
-import io
-
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -13,6 +10,7 @@ from dynabench.collection.program_schemas import ProgramRow
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.rounds.schemas import Number
+from dynabench.web.sheets import csv_file
 
 router = APIRouter()
 
@@ -29,16 +27,10 @@ async def download(request: Request, task: str, n: Number, viewer: Viewer) -> Re
         views.visible_round(session, viewer, task, n)
         return programs.told(programs.board(session, rounds.round_of(session, task, n))).items
 
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for row in await request.app.state.db.aread(read):
-        limits = [each for rate in (row.mer, row.vmer) for each in (rate.value, rate.low, rate.high)]
-        writer.writerow([_safe(getattr(row, name)) for name in PLAIN] + limits)
-    named = {"Content-Disposition": f'attachment; filename="{task}-round-{n}-programs.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
+    rows = [_cells(row) for row in await request.app.state.db.aread(read)]
+    return csv_file(f"{task}-round-{n}-programs.csv", HEADER, rows)
 
 
-def _safe(cell: object) -> object:
-    """A name that a spreadsheet would take for a formula, with an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
+def _cells(row: ProgramRow) -> list[object]:
+    limits = [each for rate in (row.mer, row.vmer) for each in (rate.value, rate.low, rate.high)]
+    return [*(getattr(row, name) for name in PLAIN), *limits]

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.console import context_changes, downloads, frame, imports
+from dynabench.console import context_changes, frame, imports
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.language import _
@@ -21,6 +21,7 @@ from dynabench.rounds import archives, context_list, listing, mapping, queries, 
 from dynabench.rounds.context_list import Sought
 from dynabench.security import RowId
 from dynabench.tasks.fields import MediaField
+from dynabench.web import sheets
 
 router = APIRouter()
 router.include_router(imports.router)
@@ -99,7 +100,7 @@ async def download(request: Request, task: str, owner: Owning, tag: Tag = None) 
     db: Database = request.app.state.db
     fields = [each.name for each in (await db.aread(service.newest_config, task)).context]
     rows = _rows(db, task, tag or None, fields)
-    return downloads.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
+    return sheets.csv_file(f"{task}-contexts.csv", [*fields, "tag", "examples", "fooled", "weight", "retired"], rows)
 
 
 def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> Iterator[list[object]]:
@@ -107,8 +108,8 @@ def _rows(db: Database, task: str, tag: str | None, fields: Sequence[str]) -> It
     while True:
         page = db.read(context_list.find, task, Sought(tag=tag, retired=None), after, 500)
         for each in page.items:
-            values = [downloads.plain(each.values.get(name, "")) for name in fields]
-            yield [*values, downloads.plain(each.tag), each.used, each.fooled, each.weight, each.retired_at or ""]
+            values = [each.values.get(name, "") for name in fields]
+            yield [*values, each.tag, each.used, each.fooled, each.weight, each.retired_at or ""]
         if page.next is None:
             return
         after = page.next

@@ -15,7 +15,7 @@ from dynabench.collection import differences, notes, queries, search
 from dynabench.collection.schemas import ExampleQuery
 from dynabench.collection.tables import Handout
 from dynabench.collection.terms import strings
-from dynabench.console import downloads, frame
+from dynabench.console import frame
 from dynabench.console.access import Moderating
 from dynabench.db import Database
 from dynabench.rounds import arms
@@ -24,6 +24,7 @@ from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
 from dynabench.validation import bulk, moderation
 from dynabench.validation import queries as vote_queries
+from dynabench.web import sheets
 
 router = APIRouter()
 
@@ -119,7 +120,7 @@ async def download(request: Request, task: str, person: Moderating) -> Response:
     db: Database = request.app.state.db
     await db.aread(search.find, person, task, question.filters(), limit=1)  # refuses what makes no sense
     rows = (_row(each) for each in _all(db, person, task, question.filters()))
-    return downloads.csv_file(f"{task}-examples.csv", COLUMNS, rows)
+    return sheets.csv_file(f"{task}-examples.csv", COLUMNS, rows)
 
 
 def _all(db: Database, person: Person, task: str, filters: search.Filters) -> Iterator[search.Seen]:
@@ -143,9 +144,9 @@ def _row(each: search.Seen) -> list[object]:
     cells = [each.author.public_name, example.source, example.start, example.arm, each.context.tag, context]
     cells += [texts(example.input), said(config, example.answer)]
     fooled = "" if each.standing.fooled is None else each.standing.fooled
-    facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, downloads.plain(models)]
+    facts = [fooled, each.standing.verdict, each.standing.retracted, each.standing.hidden, models]
     when = example.at.isoformat(timespec="seconds")
-    return [example.id, example.uid, when, each.round.number, *map(downloads.plain, cells), *facts]
+    return [example.id, example.uid, when, each.round.number, *cells, *facts]
 
 
 def _beside(session: Session, ids: Sequence[int]) -> dict[str, Any]:

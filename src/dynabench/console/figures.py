@@ -13,13 +13,13 @@ from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.breakdowns import STARTS
 from dynabench.collection.figures import Annotator, Line
 from dynabench.collection.figures_api import Sort, Who
-from dynabench.console import downloads, frame
+from dynabench.console import frame
 from dynabench.console.access import Moderating
 from dynabench.language import _
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds.tables import Round
 from dynabench.stats.rates import Rate
-from dynabench.web import charts
+from dynabench.web import charts, sheets
 
 router = APIRouter()
 
@@ -136,7 +136,7 @@ async def download(
     header = [by, *HEADER, *rates]
     if by != "annotator":
         header += [f"{name}_clustered{end}" for name in ("mer", "vmer", "vmer_resolved") for end in ("_low", "_high")]
-    return downloads.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
+    return sheets.csv_file(f"{task}-round-{found}-by-{by}.csv", header, rows)
 
 
 def _everybody(session: Session, of: Round, who: str) -> Iterator[Annotator]:
@@ -159,7 +159,7 @@ def _row(line: Line) -> list[object]:
     rates = [part for rate in (line.rates.mer, line.rates.vmer, line.rates.vmer_resolved) for part in _limits(rate)]
     wide = (line.clustered.mer, line.clustered.vmer, line.clustered.vmer_resolved)
     return [
-        downloads.plain(line.value),
+        line.value,
         *_counts(line, line.people),
         *rates,
         *(part for rate in wide for part in _limits(rate)[1:]),
@@ -168,4 +168,4 @@ def _row(line: Line) -> list[object]:
 
 def _person(each: Annotator) -> list[object]:
     rates = [part for rate in (each.rates.mer, each.rates.vmer, each.rates.vmer_resolved) for part in _limits(rate)]
-    return [downloads.plain(each.name), *_counts(each, 1), *rates]
+    return [each.name, *_counts(each, 1), *rates]

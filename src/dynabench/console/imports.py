@@ -16,7 +16,7 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from dynabench import errors, jobs
-from dynabench.console import downloads, frame
+from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
 from dynabench.rounds import listing, mapping, queries, service, uploads, waiting
@@ -25,6 +25,7 @@ from dynabench.rounds.mapping import Columns, Sheet
 from dynabench.rounds.tables import RefusedRow
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
+from dynabench.web import sheets
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -158,9 +159,7 @@ async def refused_file(db: Database, found: jobs.Job) -> Response:
     """The rows that a job left out as a CSV file."""
     columns = await to_thread.run_sync(_columns, db, found.id)
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in Path(_name(found)).stem)[:60]
-    return downloads.csv_file(
-        f"{stem or 'rows'}-refused.csv", [*columns, "row", "reason"], _cells(db, found.id, columns)
-    )
+    return sheets.csv_file(f"{stem or 'rows'}-refused.csv", [*columns, "row", "reason"], _cells(db, found.id, columns))
 
 
 def _name(job: jobs.Job) -> str:
@@ -174,7 +173,7 @@ def _columns(db: Database, job: str) -> list[str]:
 def _cells(db: Database, job: str, columns: Sequence[str]) -> Iterator[list[object]]:
     for each in _all(db, job):
         values = each.values or {}
-        yield [*(downloads.plain(values.get(name, "")) for name in columns), each.row, each.message]
+        yield [*(values.get(name, "") for name in columns), each.row, each.message]
 
 
 def _all(db: Database, job: str) -> Iterator[RefusedRow]:

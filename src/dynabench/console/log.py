@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from dynabench.console import downloads, frame
+from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.rounds import listing
 from dynabench.rounds.schemas import ActOut
+from dynabench.web import sheets
 
 router = APIRouter()
 
@@ -49,8 +50,8 @@ async def download(request: Request, task: str, owner: Owning, kind: Kind = "") 
     """The whole log, or that of one kind."""
     db: Database = request.app.state.db
     header = ["at", "by", "kind", "about"]
-    rows = ([a.at.isoformat(), a.by or "", a.kind, downloads.plain(told(a.subject))] for a in _all(db, task, kind))
-    return downloads.csv_file(f"{task}-log.csv", header, rows)
+    rows = ([a.at.isoformat(), a.by or "", a.kind, told(a.subject)] for a in _all(db, task, kind))
+    return sheets.csv_file(f"{task}-log.csv", header, rows)
 
 
 def _all(db: Database, task: str, kind: str) -> Iterator[ActOut]:

@@ -11,7 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import figures
 from dynabench.collection.overview import started
-from dynabench.console import downloads, frame
+from dynabench.console import frame
 from dynabench.console.access import Moderating, Owning
 from dynabench.db import Database
 from dynabench.language import _
@@ -19,6 +19,7 @@ from dynabench.rounds import invitations, mailed, people, service
 from dynabench.rounds.people_api import MAILING
 from dynabench.rounds.tables import Round
 from dynabench.security import RowId
+from dynabench.web import sheets
 
 router = APIRouter()
 
@@ -106,7 +107,7 @@ async def download(request: Request, task: str, person: Moderating, number: Numb
         "high",
     ]
     name = f"{task}-people-{current.number if current else 0}.csv"
-    return downloads.csv_file(name, header, _lines(db, current) if current else ())
+    return sheets.csv_file(name, header, _lines(db, current) if current else ())
 
 
 def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
@@ -122,7 +123,7 @@ def _lines(db: Database, of: Round) -> Iterator[Sequence[object]]:
             for each in page:
                 counts, mer = each.counts, each.rates.mer
                 said = [counts.examples, counts.fooled, counts.validated, counts.resolved, each.retracted, each.hidden]
-                yield [downloads.plain(each.name), who, *said, mer.value, mer.low, mer.high]
+                yield [each.name, who, *said, mer.value, mer.low, mer.high]
 
 
 def _back(request: Request, task: str, done: str, of: int = 0) -> Response:

@@ -14,7 +14,7 @@ from dynabench.collection import board_queries as collected
 from dynabench.collection import links
 from dynabench.collection.schemas import LinkOut
 from dynabench.collection.statistics import statistics
-from dynabench.console import downloads, frame, measured, plans
+from dynabench.console import frame, measured, plans
 from dynabench.console.access import Owning
 from dynabench.db import Database
 from dynabench.models.client import Host
@@ -22,6 +22,7 @@ from dynabench.models.protocol import Card
 from dynabench.rounds import listing, queries, resolving, service, views
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
+from dynabench.web import sheets
 
 router = APIRouter()
 router.include_router(plans.router)
@@ -205,7 +206,7 @@ async def download_links(request: Request, task: str, n: Number, owner: Owning) 
     db: Database = request.app.state.db
     names = await db.aread(lambda session: _link_names(session, task, n))
     rows = (_line(each, names) for each in _links(db, owner, task, n))
-    return downloads.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
+    return sheets.csv_file(f"{task}-round-{n}-links.csv", ["uid", "at", *names], rows)
 
 
 def _link_names(session: Session, task: str, number: int) -> list[str]:
@@ -214,14 +215,14 @@ def _link_names(session: Session, task: str, number: int) -> list[str]:
 
 
 def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
-    cells = [downloads.plain(each.link.get(name, "")) for name in names]
+    cells = [each.link.get(name, "") for name in names]
     return [each.uid, each.at.isoformat(timespec="seconds"), *cells]
 
 
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:
     after = 0
     while True:
-        page = db.read(links.page, owner, task, number, after, downloads.LINES)
+        page = db.read(links.page, owner, task, number, after, sheets.LINES)
         yield from page.items
         if page.next is None:
             return

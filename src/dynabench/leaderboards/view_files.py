@@ -1,7 +1,5 @@
 """The tables of the views around a board as CSV files."""
 
-import csv
-import io
 from collections.abc import Callable
 
 from fastapi import APIRouter, Request
@@ -9,12 +7,12 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench.accounts.auth import Viewer
-from dynabench.datasets.shapes import guarded
 from dynabench.leaderboards import blocks, people, rowwise
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards import matrix as matrices
 from dynabench.leaderboards.entrants import Cell
 from dynabench.leaderboards.view_pages import Discount, Name, Number, Word, plotted
+from dynabench.web.sheets import csv_file
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,15 +20,8 @@ Table = list[list[object]]
 
 
 async def sent(request: Request, name: str, header: list[str], read: Callable[[Session], Table]) -> Response:
-    """The table as a file; texts that a spreadsheet would run as formulas are guarded."""
-    rows = await request.app.state.db.aread(read)
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerows(
-        [header, *([guarded(each) if isinstance(each, str) and each else each for each in row] for row in rows)]
-    )
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"}
-    return Response(buffer.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    """The table as a file."""
+    return csv_file(f"{name}.csv", header, await request.app.state.db.aread(read))
 
 
 def cells(of: Cell | None) -> list[object]:

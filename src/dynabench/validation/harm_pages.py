@@ -1,7 +1,6 @@
 """The board of harms: as a page, as JSON, as CSV; and for owners and moderators the examples behind a number."""
 
-import csv
-import io
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -15,8 +14,9 @@ from dynabench.collection import content_warning, overview, search
 from dynabench.language import _
 from dynabench.rounds import people, seats, views
 from dynabench.validation import harms
-from dynabench.validation.harm_schemas import HarmOut, HarmsOut
+from dynabench.validation.harm_schemas import HarmfulOut, HarmOut, HarmsOut
 from dynabench.web import render
+from dynabench.web.sheets import csv_file
 
 api = APIRouter()
 pages = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
@@ -69,22 +69,19 @@ async def show(
 async def download(request: Request, task: str, viewer: Viewer, number: Number = None) -> Response:
     """The board as a table: for each model one line, and one for each category and severity."""
     told = await _told(request, task, number)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for each in told.models:
-        known = (each.model, each.version)
-        writer.writerow([*known, "all", *_cells(each.harmful, each.attempts)])
-        for by, lines in (("category", each.categories), ("severity", each.severities)):
-            writer.writerows([*known, by, *_cells(line, each.attempts)] for line in lines)
-    named = {"Content-Disposition": f'attachment; filename="{task}-harms.csv"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=named)
+    return csv_file(f"{task}-harms.csv", HEADER, [line for each in told.models for line in _lines(each)])
+
+
+def _lines(of: HarmfulOut) -> Iterator[list[object]]:
+    yield [of.model, of.version, "all", *_cells(of.harmful, of.attempts)]
+    for by, lines in (("category", of.categories), ("severity", of.severities)):
+        for line in lines:
+            yield [of.model, of.version, by, *_cells(line, of.attempts)]
 
 
 def _cells(line: HarmOut, attempts: int) -> list[object]:
     rate = line.rate
-    label = f"'{line.label}" if line.label.startswith(("=", "+", "-", "@")) else line.label
-    return [line.value, label, line.count, attempts, rate.value, rate.low, rate.high]
+    return [line.value, line.label, line.count, attempts, rate.value, rate.low, rate.high]
 
 
 async def _told(request: Request, task: str, number: int | None) -> HarmsOut:
