@@ -5,13 +5,13 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 # Tests of whole platforms, workers and browsers, a file of which takes a process and all it starts: file by file, so
 # that nothing is started twice, and folder by folder, so that a process starts the browsers' platform once; starting
-# one beside others takes its time. Tests that watch the clock have the machine to themselves.
+# one beside others takes its time. Slow tests go file by file, too. Tests that watch the clock have the machine alone.
 WHOLE := tests/jobs tests/supervisor tests/browser
 ALONE := tests/api/test_models_gone.py
 define tests
 	$(BIN)/python scripts/programs.py
 	failed=0; \
-	$(BIN)/python -m pytest -m $(1) -n 2 --dist worksteal $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
+	$(BIN)/python -m pytest -m $(1) -n 2 --dist $(3) $(WHOLE:%=--ignore %) $(ALONE:%=--ignore %) || failed=1; \
 	$(BIN)/python -m pytest -m $(1) -n 2 --dist loadfile --no-loadscope-reorder --timeout 900 $(WHOLE) || failed=1; \
 	$(2) || failed=1; \
 	exit $$failed
@@ -35,11 +35,11 @@ ifdef ARGS
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python -m pytest $(ARGS)
 else
-	$(call tests,"not slow",$(BIN)/python -m pytest $(ALONE))
+	$(call tests,"not slow",$(BIN)/python -m pytest $(ALONE),worksteal)
 endif
 
 test-slow: $(VENV)/.test ## Run those tests that take many seconds each: training, clusters, kills, fuzzing, packaging
-	$(call tests,slow,true)
+	$(call tests,slow,true,loadgroup)
 
 check: $(VENV)/.test ## Lint, types, import rules, templates
 	$(BIN)/ruff format --check .

@@ -54,6 +54,14 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow tests of a file share what they start, so one process has them all; some files share a server, too."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Take what was imported out of the garbage collector's sight: looking through it takes longer than most tests,
     and a model host collects garbage whenever it loads a model."""

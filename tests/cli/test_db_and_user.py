@@ -42,6 +42,14 @@ def test_an_empty_database_is_upgraded_and_then_sound(run_empty):
     assert (checked.exit_code, json.loads(checked.stdout)["problems"]) == (0, [])
 
 
+def test_a_database_without_tables_is_told_with_what_to_do(run_empty):
+    done = run_empty("user", "promote", "ada", "--admin")
+    assert done.exit_code == 1
+    assert "has no tables yet" in done.output
+    assert "set DYNABENCH_HOME" in done.output.replace("\n", " ")
+    assert "dynabench db upgrade" in done.output
+
+
 def test_a_backup_can_be_read_and_overwrites_nothing(run, person, tmp_path, database_kind, postgres_programs):
     person("ada")
     target = tmp_path / "copies" / "one"

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from sqlalchemy import inspect
 
 from dynabench import errors
 from dynabench.db import Database
@@ -31,16 +32,36 @@ def refusals() -> Iterator[None]:
 
 
 @contextmanager
-def database() -> Iterator[Database]:
-    """The deployment's database; what a service refuses ends the command with its reason and status 1."""
+def database(any_version: bool = False) -> Iterator[Database]:
+    """The deployment's database, at the version that the code needs unless `any_version`.
+
+    What a service refuses ends the command with its reason and status 1, and so does a database without its tables.
+    """
     db = Database(get_settings().url)
     try:
+        if not any_version:
+            _current(db)
         yield db
     except errors.Problem as problem:
         Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
         raise typer.Exit(1) from None
     finally:
         db.close()
+
+
+def _current(db: Database) -> None:
+    """Refuse a database that nobody has brought up to date: often it is not the one that is meant."""
+    from dynabench import migrations
+
+    found, newest = migrations.version(db), migrations.newest()
+    if found == newest or (not found and inspect(db.engine).has_table("people")):
+        return
+    where = db.engine.url.render_as_string(hide_password=True)
+    said = f"is at version {found}, the code needs {newest}" if found else "has no tables yet"
+    raise errors.Conflict(
+        f"The database {where} {said}. If the platform keeps its state elsewhere (`make run`: in .dynabench), set "
+        "DYNABENCH_HOME to that folder; otherwise run `dynabench db upgrade`."
+    )
 
 
 def say(as_json: bool, answer: Any, text: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import JSON, Connection, MetaData, inspect, text
 
-from dynabench.db import Base, Database, Utc
+from dynabench.db import Base, Database, Utc, Words
 from dynabench.settings import Settings
 
 # Alembic is imported where it is needed: `serve` on a current database starts sooner without it.
@@ -23,6 +23,8 @@ def _render(kind: str, item: object, _: "AutogenContext") -> str | Literal[False
         return False
     if isinstance(item, Utc):
         return "sa.DateTime(timezone=True)"
+    if isinstance(item, Words):
+        return "sa.Text()"
     return 'sa.JSON().with_variant(postgresql.JSONB(), "postgresql")' if isinstance(item, JSON) else False
 
 

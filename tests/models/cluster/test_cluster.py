@@ -20,6 +20,7 @@ from tests.models.conftest import served
 ray = pytest.importorskip("ray", reason="Ray is an extra")
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("ray_here"),  # a machine has one Ray
     pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray"),

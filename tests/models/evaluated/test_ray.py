@@ -9,7 +9,7 @@ from dynabench.scoring.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import Worker, until
 from tests.scoring.conftest import owner_of, place, statements
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray_here")]
 
 pytest.importorskip("ray", reason="Ray is an extra")
 __all__ = ["owner_of", "place"]

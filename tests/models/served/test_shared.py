@@ -13,6 +13,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.models import validity
 from dynabench.models.backends.served import answers, prompt
 from dynabench.models.backends.served.cache import FILE, Cache
+from dynabench.models.backends.served.openai import _choice
 from dynabench.models.backends.served.spending import Spending
 from dynabench.models.backends.served.tokens import token
 from dynabench.models.protocol import Card, Output
@@ -235,7 +236,7 @@ def test_whatever_a_chat_answers_is_an_output_or_broken(opened):
     @given(st.fixed_dictionaries({"choices": st.lists(choice, max_size=2) | JSON}) | JSON)
     def play(document):
         try:
-            output = model._read(document, {}, None, structured=False)
+            output = model._read(_choice(document), document, {}, None, structured=False)
             assert validity.checked(model.card, [INPUTS], [output])
         except Broken:
             pass
