@@ -56,8 +56,12 @@ def test_the_pages_say_the_same(admin, owner, enter, archive):
     shown = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
     assert shown.status_code == 303
     assert "Waiting for its turn" in page.get(shown.headers["location"]).text
-    assert "Write an archive" in page.get("/tasks/nli/manage/archives").text
+    lists = page.get("/tasks/nli/manage/archives").text
+    assert "Write an archive" in lists
+    assert "Clone it" not in lists, "it would be refused"
+    assert "New tasks need an admin" in lists
     root = enter(admin)
+    assert "Clone it" in root.get("/tasks/nli/manage/archives").text
     headers = {"X-CSRF-Token": root.token("/settings")}
     wrong = root.client.post("/archives", data={"id": "nli"}, files={"file": ("a.zip", archive)}, headers=headers)
     assert wrong.status_code == 422
