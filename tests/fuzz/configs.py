@@ -7,7 +7,7 @@ from tests.fuzz import fields
 from tests.fuzz.fields import ABOUT_TEXT, KEYS, MEDIA, SIMPLE, TYPES, common, maybe, words
 
 CHOICES = ("choice", "tree_choice")
-NESTED = (*MEDIA, *ABOUT_TEXT, "image_region", "image_region")
+NESTED = (*MEDIA, *ABOUT_TEXT, "image", "image_region")
 """What a group may hold besides simple fields."""
 METRICS = ("accuracy", "f1", "exact_match", "chrf", "rouge")
 SAMPLING = ("least_used", "uniform", "least_fooled", "failed_validation", "unseen", "weighted", "most_uncertain")
@@ -118,8 +118,8 @@ class Config:
         rng = self.rng
         kind = rng.choice(SIMPLE if maybe(rng, 0.6) else NESTED)
         own = [each["name"] for each in before if each["type"] == "image"]
-        if kind == "image_region" and own and maybe(rng, 0.7):
-            about = {"of": rng.choice(own)}
+        if own and maybe(rng, 0.7):
+            kind, about = "image_region", {"of": rng.choice(own)}
         else:
             kind = kind if self._fits(kind, group) else rng.choice(SIMPLE)
             about = self._about(kind)
