@@ -93,7 +93,7 @@ def end_session(session: Session, cookie: str) -> None:
 
 def person_of_session(session: Session, cookie_digest: str) -> Person | None:
     """Who is logged in with the cookie of this digest."""
-    return session.scalars(queries.by_session(cookie_digest, now())).first()
+    return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
 
 
 def change_password(session: Session, person_id: int, password_hash: str) -> None:
@@ -120,7 +120,7 @@ def create_token(
 
 def person_of_token(session: Session, token_digest: str) -> tuple[Person, Token] | None:
     """Whose token has this digest, and the token."""
-    row = session.execute(queries.by_token(token_digest)).first()
+    row = session.execute(queries.BY_TOKEN, {"digest": token_digest}).first()
     return (row[0], row[1]) if row else None
 
 
