@@ -34,10 +34,10 @@ async def identify(request: Request) -> Person | None:
         found = await db.aread(service.person_of_token, security.digest(token))
         if found is None:
             raise Unauthenticated(_("This token is unknown or revoked. Make a new one with POST /api/v1/tokens."))
-        person, row = found
-        request.state.scopes = frozenset(row.scopes)
-        if row.used_at is None or now() - row.used_at > USED_EVERY:
-            await db.awrite(service.mark_used, row.id)
+        person, token_id, scopes, used_at = found
+        request.state.scopes = frozenset(scopes)
+        if used_at is None or now() - used_at > USED_EVERY:
+            await db.awrite(service.mark_used, token_id)
     elif cookie and token is None:
         person, request.state.notices = await db.aread(notices.person_and_notices, security.digest(cookie))
     request.state.viewer = person

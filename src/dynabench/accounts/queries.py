@@ -1,10 +1,12 @@
 """Every `select` over accounts."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, bindparam, func, or_, select
 
 from dynabench.accounts.tables import Notice, Person, Session, Token
+from dynabench.db import Utc
 
 
 def by_name(name: str) -> Select[Person]:
@@ -14,22 +16,22 @@ def by_name(name: str) -> Select[Person]:
     return select(Person).where(matches, Person.deleted_at.is_(None))
 
 
-def by_session(digest: str, moment: datetime) -> Select[Person]:
-    """Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
-    return (
-        select(Person)
-        .join(Session, Session.person_id == Person.id)
-        .where(Session.digest == digest, Session.expires_at > moment, Person.deleted_at.is_(None))
-    )
+# Every request asks one of these two, so they are put together once: that takes longer than running them.
 
+BY_SESSION: Select[Person] = (
+    select(Person)
+    .join(Session, Session.person_id == Person.id)
+    .where(Session.digest == bindparam("digest"), Session.expires_at > bindparam("moment", type_=Utc))
+    .where(Person.deleted_at.is_(None))
+)
+"""Who is logged in with the cookie of this digest: one probe by primary key, joined to another."""
 
-def by_token(digest: str) -> Select[Person, Token]:
-    """Whose API token has this digest, and the token: one probe of the unique index."""
-    return (
-        select(Person, Token)
-        .join(Token, Token.person_id == Person.id)
-        .where(Token.digest == digest, Token.revoked_at.is_(None), Person.deleted_at.is_(None))
-    )
+BY_TOKEN: Select[Person, int, list[Any], datetime | None] = (
+    select(Person, Token.id, Token.scopes, Token.used_at)
+    .join(Token, Token.person_id == Person.id)
+    .where(Token.digest == bindparam("digest"), Token.revoked_at.is_(None), Person.deleted_at.is_(None))
+)
+"""Whose API token has this digest; its id, its scopes, when it was last used: one probe of the unique index."""
 
 
 def taken(username: str, email: str) -> Select[Person]:

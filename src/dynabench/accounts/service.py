@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import Row, delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -93,7 +93,7 @@ def end_session(session: Session, cookie: str) -> None:
 
 def person_of_session(session: Session, cookie_digest: str) -> Person | None:
     """Who is logged in with the cookie of this digest."""
-    return session.scalars(queries.by_session(cookie_digest, now())).first()
+    return session.scalars(queries.BY_SESSION, {"digest": cookie_digest, "moment": now()}).first()
 
 
 def change_password(session: Session, person_id: int, password_hash: str) -> None:
@@ -118,10 +118,9 @@ def create_token(
     return token, secret
 
 
-def person_of_token(session: Session, token_digest: str) -> tuple[Person, Token] | None:
-    """Whose token has this digest, and the token."""
-    row = session.execute(queries.by_token(token_digest)).first()
-    return (row[0], row[1]) if row else None
+def person_of_token(session: Session, token_digest: str) -> Row[Person, int, list[Any], datetime | None] | None:
+    """Whose token has this digest; the token's id, its scopes, and when it was last used."""
+    return session.execute(queries.BY_TOKEN, {"digest": token_digest}).first()
 
 
 def mark_used(session: Session, token_id: int) -> None:

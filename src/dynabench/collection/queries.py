@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Select, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased, lazyload, selectinload
 
 from dynabench.accounts.tables import Person
@@ -19,11 +19,11 @@ from dynabench.collection.tables import (
 )
 from dynabench.rounds.tables import Context, Round
 
-
-def current_handout(person_id: int, round_id: int) -> Select[Handout]:
-    """What a person was given last in a round: reads the index entries of their handouts there."""
-    latest = select(func.max(Handout.id)).where(Handout.person_id == person_id, Handout.round_id == round_id)
-    return select(Handout).where(Handout.id == latest.scalar_subquery())
+_LATEST = select(func.max(Handout.id)).where(
+    Handout.person_id == bindparam("person", type_=BigInteger), Handout.round_id == bindparam("round", type_=BigInteger)
+)
+CURRENT_HANDOUT: Select[Handout] = select(Handout).where(Handout.id == _LATEST.scalar_subquery())
+"""What a person was given last in a round: reads the index entries of their handouts there. Put together once."""
 
 
 def handout(person_id: int, round_id: int, context_id: int) -> Select[Handout]:

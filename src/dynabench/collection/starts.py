@@ -16,7 +16,6 @@ from dynabench.language import _
 from dynabench.models.client import Answer
 from dynabench.rounds import arms, assigning, contexts, people, planning
 from dynabench.rounds import service as rounds
-from dynabench.rounds.plan import parse
 from dynabench.rounds.queries import KEYS
 from dynabench.rounds.tables import Context, Round
 from dynabench.tasks import TaskConfig
@@ -50,11 +49,9 @@ def hand_out(
     Visitors (`person` None) are given one for the sandbox: nothing is stored, and the round's models are always asked.
     `but` is the context that a visitor has now.
     """
-    if person is not None:
-        people.require_seat(session, person, task_id)
-    current = rounds.open_round_of(session, task_id)
+    current = people.seated(session, person, task_id) if person else rounds.open_round_of(session, task_id)
     partaking.admit(session, person, current)
-    before = session.scalar(queries.current_handout(person.id, current.id)) if person else None
+    before = _before(session, person, current) if person else None
     arm = _arm(session, current, person) if person else None
     handout, context, seed = _drawn(session, current, rng, before, but, arm, person.id if person else 0)
     if person is not None:
@@ -67,6 +64,11 @@ def hand_out(
             seed.draw = rng.randint(0, KEYS)
         session.flush()
     return _offer(session, current, handout, context, seed)
+
+
+def _before(session: Session, person: Person, of: Round) -> Handout | None:
+    """What somebody was given last in a round."""
+    return session.scalar(queries.CURRENT_HANDOUT, {"person": person.id, "round": of.id})
 
 
 def _arm(session: Session, of: Round, person: Person) -> arms.Arm | None:
@@ -127,7 +129,7 @@ def _drawn(
 
 def _sampling(session: Session, of: Round) -> str:
     """How contexts of a round are drawn: as its plan says, else as its config does."""
-    return parse(of.plan).sampling or rounds.config_of(session, of.version_id).contexts.sampling
+    return of.plan.get("sampling") or rounds.config_of(session, of.version_id).contexts.sampling
 
 
 def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:
@@ -167,7 +169,7 @@ def perturb(session: Session, person: Person, example_id: int, rng: random.Rando
         arm=origin.arm,
         made_from=origin.id,
     )
-    handout.link = _arrived(config, NO_LINK, session.scalar(queries.current_handout(person.id, current.id)))
+    handout.link = _arrived(config, NO_LINK, _before(session, person, current))
     session.add(handout)
     session.flush()
     return _offer(session, current, handout, session.get_one(Context, origin.context_id), None)
@@ -191,7 +193,7 @@ def current(
     found = session.get(Handout, handout_id) if handout_id else None
     if found is None or (found.person_id, found.round_id) != (person.id, of.id):
         found = session.scalar(queries.handout(person.id, of.id, context_id)) if context_id else None
-    found = found or session.scalar(queries.current_handout(person.id, of.id))
+    found = found or _before(session, person, of)
     config = rounds.config_of(session, of.version_id)
     if found is None or _arrived(config, link, found) != found.link:
         return None
@@ -213,8 +215,8 @@ def _offer(session: Session, of: Round, handout: Handout, context: Context, seed
         seed=None,
         assistant=bool(handout.id) and arms.assisted(of.arms, handout.arm) and helped(config) is not None,
     )
-    targets = arms.targets_of(of, handout.arm)
     if seed is not None:
+        targets = arms.targets_in(of.arms, handout.arm, rounds.targets_of(session, of.id))
         return _of_seed(session, config, given, context, seed, targets)
     if handout.start == "perturb" and handout.made_from:
         origin = session.scalars(queries.example(handout.made_from)).one()

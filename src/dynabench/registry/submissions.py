@@ -63,7 +63,7 @@ def may_submit(session: Session, person: Person, task_id: str) -> TaskConfig:
     """The task's config for somebody who may enter models; raises `Forbidden` for banned people, `NotFound`."""
     rounds.task(session, task_id)
     config = rounds.newest_config(session, task_id)
-    role, banned = session.execute(round_queries.seat(task_id, person.id)).one()
+    role, banned = session.execute(round_queries.SEAT, {"task": task_id, "person": person.id}).one()
     if banned is not None:
         raise errors.Forbidden(f"You were banned from this task: {banned}")
     if config.annotators == "invited" and role is None and not person.admin:

@@ -10,7 +10,7 @@ from dynabench.accounts.tables import Person
 from dynabench.language import _
 from dynabench.notices import service as notices
 from dynabench.rounds import queries, service
-from dynabench.rounds.tables import Ban, Role
+from dynabench.rounds.tables import Ban, Role, Round
 from dynabench.tasks import TaskConfig
 
 RANK = {"validator": 0, "annotator": 1, "expert": 2, "moderator": 3, "owner": 4}
@@ -32,8 +32,21 @@ def require_seat(session: Session, person: Person | None, task_id: str, *, check
     index probes beyond the task's config.
     """
     config = service.task_config(session, task_id)
-    role, banned = session.execute(queries.seat(task_id, person.id)).one() if person else (None, None)
+    role, banned = _seat(session, person, task_id) if person else (None, None)
     admit(config, person, role, banned, checking=checking)
+
+
+def seated(session: Session, person: Person, task_id: str) -> Round:
+    """The round that collects now, for somebody who may write in its task, by one statement; refuses as `require_seat`
+    does, then as `service.open_round_of`.
+    """
+    found = session.execute(queries.SEATED, {"task": task_id, "person": person.id}).one_or_none()
+    if found is None:
+        require_seat(session, person, task_id)
+        return service.open_round_of(session, task_id)
+    current, role, banned = found
+    admit(service.config_of(session, current.version_id), person, role, banned)
+    return current
 
 
 def admit(
@@ -56,9 +69,15 @@ def admit(
 
 def refuse_banned(session: Session, person: Person, task_id: str) -> str | None:
     """Refuse somebody who is banned from the task, whoever else may come; their role in it, without an admin's."""
-    role, banned = session.execute(queries.seat(task_id, person.id)).one()
+    role, banned = _seat(session, person, task_id)
     _refuse(person, banned)
     return role
+
+
+def _seat(session: Session, person: Person, task_id: str) -> tuple[str | None, str | None]:
+    """A person's role in a task and the reason of their ban."""
+    role, banned = session.execute(queries.SEAT, {"task": task_id, "person": person.id}).one()
+    return role, banned
 
 
 def _refuse(person: Person, banned: str | None) -> None:

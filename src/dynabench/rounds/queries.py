@@ -3,7 +3,21 @@
 from collections.abc import Collection, Iterator
 from datetime import datetime
 
-from sqlalchemy import Executable, Select, and_, delete, func, select, union, update
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Executable,
+    Select,
+    String,
+    and_,
+    bindparam,
+    delete,
+    func,
+    select,
+    union,
+    update,
+)
+from sqlalchemy.orm import lazyload
 
 from dynabench.accounts.tables import Act, Person
 from dynabench.jobs import Job
@@ -54,11 +68,23 @@ def owners(task_id: str) -> Select[Person]:
     )
 
 
-def seat(task_id: str, person_id: int) -> Select[str | None, str | None]:
-    """A person's role in a task and the reason of their ban, None for none: two probes of primary keys."""
-    role = select(Role.role).where(Role.task_id == task_id, Role.person_id == person_id).scalar_subquery()
-    reason = select(Ban.reason).where(Ban.task_id == task_id, Ban.person_id == person_id).scalar_subquery()
-    return select(role, reason)
+# Nearly every request asks one of these three, so they are put together once: that takes longer than running them.
+
+_TASK: BindParameter[str] = bindparam("task", type_=String)
+_PERSON: BindParameter[int] = bindparam("person", type_=BigInteger)
+_ROLE = select(Role.role).where(Role.task_id == _TASK, Role.person_id == _PERSON).scalar_subquery()
+_BANNED = select(Ban.reason).where(Ban.task_id == _TASK, Ban.person_id == _PERSON).scalar_subquery()
+
+SEAT: Select[str | None, str | None] = select(_ROLE, _BANNED)
+"""A person's role in a task and the reason of their ban, None for none: two probes of primary keys."""
+
+SEATED: Select[Round, str | None, str | None] = (
+    select(Round, _ROLE, _BANNED).where(Round.task_id == _TASK, Round.state == "open").options(lazyload(Round.targets))
+)
+"""The round of a task that collects now, without its targets, and a person's seat in the task: a handful of rows."""
+
+OPEN_VERSION: Select[int] = select(Round.version_id).where(Round.task_id == _TASK, Round.state == "open")
+"""The version of the config of the round that collects now: reads the task's rounds, a handful of rows."""
 
 
 def other_owner(task_id: str, person_id: int) -> Select[int]:

@@ -64,8 +64,7 @@ def task(session: Session, task_id: str) -> Task:
 
 def task_config(session: Session, task_id: str) -> TaskConfig:
     """The config that people see: the open round's version, else the newest."""
-    current = session.scalar(queries.open_round(task_id))
-    version_id = current.version_id if current else task(session, task_id).version_id
+    version_id = session.scalar(queries.OPEN_VERSION, {"task": task_id}) or task(session, task_id).version_id
     if version_id is None:
         raise errors.NotFound(_("Task %(task_id)s has no config.", task_id=repr(task_id)))
     return config_of(session, version_id)
