@@ -24,22 +24,25 @@ def simulate(
     tries: Annotated[int, typer.Option(help="Tries of an adversary before giving up.", min=1)] = 5,
     pool: Annotated[str, typer.Option(help="A YAML file with another pool, for one task.")] = "",
     suite: Annotated[str, typer.Option(help="Another suite: a name or a YAML file, for one task.")] = "",
+    method: Annotated[str, typer.Option(help="What is trained: heads on frozen vectors, or lora adapters.")] = "heads",
+    arms: Annotated[str, typer.Option(help="Arms, as random,adversarial,fixed; by default all.")] = "",
+    candidates: Annotated[int, typer.Option(help="At most so many rows to choose from; 0: all.", min=0)] = 0,
     report: Annotated[Path | None, typer.Option(help="Write a report, with its figures beside it.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run rounds of TASKS without people: adversaries choose from a pool whose answers are known, and so do arms that
     they are compared with, as many examples each. Every round is kept: killed at any moment, the same command goes on.
+    How long it takes is said from the first model on, and again before each.
     """
     import json
 
     import dynabench.models.runtime  # noqa: F401  before torch
     from dynabench.cycle.simulation import experiment
-    from dynabench.cycle.simulation.plan import Plan
+    from dynabench.cycle.simulation.plan import ARMS, Plan
 
-    plans = [
-        Plan(task, rounds, seeds, each, each_test, start, test, development, later, tries, pool, suite)
-        for task in tasks
-    ]
+    chosen = tuple(part.strip() for part in arms.split(",")) if arms else tuple(ARMS)
+    sizes = (rounds, seeds, each, each_test, start, test, development, later, tries)
+    plans = [Plan(task, *sizes, pool, suite, method, chosen, candidates) for task in tasks]
     found = [experiment.run(plan, data, folder, _teller(plan.task, as_json)) for plan in plans]
     if report is not None:
         experiment.report(found, report)

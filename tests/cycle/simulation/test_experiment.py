@@ -24,21 +24,21 @@ from dynabench.errors import Conflict, Invalid
 pytestmark = [pytest.mark.slow, pytest.mark.models]
 
 KILLED = """
-import os, signal, sys
+import os, signal
 from pathlib import Path
-from dynabench.cycle.simulation import experiment
+from dynabench.cycle.simulation import experiment, state
 from dynabench.cycle.simulation.plan import Plan
 
-written, fsync = 0, os.fsync
+written, keep = 0, state.write
 
-def fsync_or_die(file):
+def keep_or_die(path, turns):
     global written
     written += 1
-    fsync(file)
     if written == {at}:
         os.kill(os.getpid(), signal.SIGKILL)
+    keep(path, turns)
 
-os.fsync = fsync_or_die
+state.write = keep_or_die
 experiment.run(Plan(**{plan}), Path({data!r}), Path({folder!r}), lambda *_: None)
 """
 

@@ -1,10 +1,12 @@
 """How arms choose, and how differences get their intervals."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from dynabench.cycle.simulation import choosing, comparing, sentences
+from dynabench.cycle.simulation import choosing, comparing, report, sentences
 from dynabench.cycle.simulation.choosing import View
 
 
@@ -76,3 +78,10 @@ def test_items_of_one_cluster_count_together():
 )
 def test_beat_is_said_only_where_the_interval_leaves_out_nothing(low: float | None, high: float | None, said: str):
     assert sentences.verdict({"low": low, "high": high}) == said
+
+
+def test_what_was_written_by_hand_below_a_report_stays(tmp_path: Path):
+    page = tmp_path / "report.md"
+    assert report._kept(page) == []
+    page.write_text(f"# Figures of old\n\n{report.KEPT}\n\n## By hand\n")
+    assert report._kept(page) == [f"{report.KEPT}\n\n## By hand"]

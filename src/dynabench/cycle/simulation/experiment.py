@@ -34,8 +34,9 @@ def run(plan: Plan, data: Path, folder: Path, tell: Tell) -> Found:
     own, cache = folder / plan.task, folder / "embeddings"
     running.run(plan, loaded, own, cache, tell)
     tell("measuring", 1.0)
-    vectors = encoding.vectors([texts[-1] for texts in loaded.pool.texts], cache, tell)
-    found = results.of(History.read(plan, loaded, own), vectors)
+    history = History.read(plan, loaded, own)
+    vectors = encoding.vectors([loaded.pool.texts[place][-1] for place in history.used], cache, tell)
+    found = results.of(history, vectors)
     (own / "results.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     return Found(plan, found, _seconds(own))
 

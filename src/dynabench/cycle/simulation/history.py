@@ -45,6 +45,13 @@ class History:
         """The group of each test row, shape (test,)."""
         return self.material.pool.groups[self.splits[0].test]
 
+    @cached_property
+    def used(self) -> list[int]:
+        """Places of all that any arm of any seed collected for training."""
+        return sorted(
+            {int(each) for seed in self.rounds for turns in seed for turn in turns.values() for each in turn.train}
+        )
+
     def errors(self, arm: str, on: str) -> Bools:
         """Errors of the arm's models on `test` or `suite`, shape (seeds, rounds + 1, items)."""
         return np.array([[getattr(each[arm], on) for each in of_seed] for of_seed in self.rounds])

@@ -1,9 +1,10 @@
 """What is to be run: all that decides the outcome, but the data."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from dynabench.cycle.simulation import methods
 from dynabench.errors import Conflict, Invalid
 
 ARMS = {
@@ -36,10 +37,24 @@ class Plan:
     tries: int = 5
     pool: str = ""
     suite: str = ""
+    method: str = "heads"
+    """How models are made, a name in `methods.METHODS`."""
+    arms: tuple[str, ...] = tuple(ARMS)
+    """Which arms there are, in the order of `ARMS`."""
+    candidates: int = 0
+    """At most so many rows to choose training examples from; 0: all that are left."""
 
     def __post_init__(self) -> None:
+        if strangers := set(self.arms) - set(ARMS):
+            raise Invalid({"arms": f"{', '.join(sorted(strangers))}: one of {', '.join(ARMS)} each."})
+        object.__setattr__(self, "arms", tuple(arm for arm in ARMS if arm in self.arms))
         if min(self.rounds, self.seeds, self.each, self.each_test, self.start, self.test, self.tries) < 1:
             raise Invalid({"plan": "Rounds, seeds, examples, rows and tries are at least 1."})
+        if not {"random", "adversarial"} <= set(self.arms):
+            raise Invalid({"arms": "random and adversarial are compared, so both are needed."})
+        methods.kind(self.method)
+        if self.candidates < 0:
+            raise Invalid({"candidates": "0, for all that are left, or more."})
         if self.later < self.rounds * self.each_test:
             raise Invalid({"later": f"{self.later} rows are too few for {self.rounds} rounds of {self.each_test}."})
 
@@ -50,12 +65,14 @@ class Plan:
         """
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "plan.json"
-        if file.is_file() and _without_seeds(json.loads(file.read_text("utf-8"))) != _without_seeds(asdict(self)):
+        if file.is_file() and replace(Plan.read(file), seeds=self.seeds) != self:
             raise Conflict(f"{folder} holds a simulation with another plan; name another folder.")
         unfinished = file.with_suffix(".part")
         unfinished.write_text(json.dumps(asdict(self), indent=1) + "\n", "utf-8")
         unfinished.replace(file)
 
-
-def _without_seeds(plan: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in plan.items() if name != "seeds"}
+    @classmethod
+    def read(cls, file: Path) -> "Plan":
+        """The plan that was kept in `file`."""
+        held = json.loads(file.read_text("utf-8"))
+        return cls(**{**held, "arms": tuple(held.get("arms", ARMS))})

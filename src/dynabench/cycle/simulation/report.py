@@ -2,17 +2,20 @@
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dynabench.cycle.simulation import sentences, tables
+from dynabench.cycle.simulation import methods, sentences, tables
 from dynabench.cycle.simulation.drawing import Panel, Shades, page
-from dynabench.cycle.simulation.plan import ARMS
+from dynabench.cycle.simulation.plan import ARMS, Plan
 from dynabench.cycle.simulation.tables import percent
-from dynabench.cycle.simulation.wording import LIMITS, METHOD, NEUTRAL
+from dynabench.cycle.simulation.wording import ALL_CANDIDATES, ARM, CANDIDATES, LIMITS, METHOD, NEUTRAL, NUMBERS
 
 Result = Mapping[str, Any]
+KEPT = "<!-- kept: what stands below was written by hand -->"
+"""Where a page has this line, it and what follows stay when the page is written anew."""
 TITLES = {"nli": "Natural language inference", "sentiment": "Sentiment"}
 
 
@@ -23,10 +26,18 @@ def write(found: Sequence[Result], seconds: Mapping[str, Mapping[str, float]], p
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     for results in found:
-        picture = page(panels(results), ARMS, f"{_title(results)}: all arms over {results['plan']['rounds']} rounds")
+        picture = page(
+            panels(results), _arms(results), f"{_title(results)}: all arms over {results['plan']['rounds']} rounds"
+        )
         (path.parent / f"{path.stem}-{results['task']}.svg").write_text(picture, "utf-8")
-    parts = [_head(found), _method(found), *(_task(each, path.stem) for each in found), LIMITS, _run(found, seconds)]
-    path.write_text("\n\n".join(parts) + "\n", "utf-8")
+    limits = LIMITS.format(model=methods.kind(found[0]["plan"]["method"]).limits)
+    parts = [_head(found), _method(found), *(_task(each, path.stem) for each in found), limits, _run(found, seconds)]
+    path.write_text("\n\n".join([*parts, *_kept(path)]) + "\n", "utf-8")
+
+
+def _kept(path: Path) -> list[str]:
+    old = path.read_text("utf-8") if path.is_file() else ""
+    return [old[old.index(KEPT) :].rstrip()] if KEPT in old else []
 
 
 def panels(results: Result) -> list[Panel | Shades]:
@@ -37,12 +48,12 @@ def panels(results: Result) -> list[Panel | Shades]:
     whole = sides[0][0] is not None
     matrix = results["parts"]["matrix"][1:]
     return [
-        Panel("Error on test rows like the pool", {arm: errors[arm]["test"] for arm in ARMS}, 0),
+        Panel("Error on test rows like the pool", {arm: each["test"] for arm, each in errors.items()}, 0),
         Panel(
             "Adversarial minus random, test rows, 95 %", {"adversarial": [row["value"] for row in band]},
             bands={"adversarial": sides} if whole else {},
         ),
-        Panel("Error on the suite of phenomena", {arm: errors[arm]["suite"] for arm in ARMS}, 0),
+        Panel("Error on the suite of phenomena", {arm: each["suite"] for arm, each in errors.items()}, 0),
         Panel("Tries that fooled the target", _curves(qualities, "fooled_per_try")),
         Shades(
             f"Models (down) on rounds (across), {_range(matrix)}",
@@ -64,7 +75,11 @@ def _range(matrix: Sequence[Sequence[float]]) -> str:
 
 
 def _curves(qualities: Result, name: str) -> dict[str, Sequence[float]]:
-    return {arm: qualities[name][arm]["curve"] for arm in ARMS}
+    return {arm: held["curve"] for arm, held in qualities[name].items()}
+
+
+def _arms(results: Result) -> dict[str, str]:
+    return {arm: ARMS[arm] for arm in results["plan"]["arms"]}
 
 
 def _title(results: Result) -> str:
@@ -83,19 +98,22 @@ def _head(found: Sequence[Result]) -> str:
     ]
     for results in found:
         rows = {row["measure"]: row for row in results["contrasts"] if row["arm"] == "adversarial"}
-        chosen = [sentences.told(rows[name]) for name in ("test_area", "suite_area", "first_last")]
+        chosen = [sentences.told(rows[name]) for name in ("test_area", "suite_area", "first_last") if name in rows]
         lines.append("\n".join([f"**{_title(results)}.**", "", *(f"- {each}" for each in chosen)]))
     return "\n\n".join(lines)
 
 
 def _method(found: Sequence[Result]) -> str:
     plan = found[0]["plan"]
-    return METHOD.format(**plan, half=plan["each"] // 2, freedom=plan["seeds"] - 1)
+    drawn = {**plan, "half": plan["each"] // 2, "freedom": plan["seeds"] - 1}
+    told = "\n".join(ARM[arm].format(**drawn) for arm in plan["arms"])
+    candidates = CANDIDATES.format(**plan) if plan["candidates"] else ALL_CANDIDATES
+    return METHOD.format(**drawn, told=told, model=methods.kind(plan["method"]).told, rest=candidates)
 
 
 def _task(results: Result, stem: str) -> str:
     title, task = _title(results), results["task"]
-    about = f"{title}: errors, tries, diversity and artifacts of five arms over rounds"
+    about = f"{title}: errors, tries, diversity and artifacts of {NUMBERS[len(_arms(results))]} arms over rounds"
     return "\n\n".join(
         [
             f"## {title}",
@@ -103,11 +121,11 @@ def _task(results: Result, stem: str) -> str:
             f"![{about}]({stem}-{task}.svg)",
             "\n".join(f"- {sentence}" for sentence in sentences.of(results)),
             tables.contrasts(results),
-            NEUTRAL,
+            *([NEUTRAL] if "fixed" in _arms(results) else []),
             f"### Phenomena\n\n{sentences.of_parts(results['phenomena'], 'phenomenon')}",
-            tables.parts(results["phenomena"], "phenomenon"),
+            tables.parts(results["phenomena"], "phenomenon", list(_arms(results))),
             f"### Where test rows come from\n\n{sentences.of_parts(results['sources'], 'source')}",
-            tables.parts(results["sources"], "source"),
+            tables.parts(results["sources"], "source", list(_arms(results))),
             _earlier(results["parts"]),
             _collected(results),
             tables.qualities(results),
@@ -157,7 +175,7 @@ def _level(row: Result) -> str:
 def _run(found: Sequence[Result], seconds: Mapping[str, Mapping[str, float]]) -> str:
     plan = found[0]["plan"]
     tasks = " ".join(results["task"] for results in found)
-    options = f"--data DATA --folder FOLDER --rounds {plan['rounds']} --seeds {plan['seeds']}"
+    options = f"--data DATA --folder FOLDER {' '.join(_options(plan))}"
     command = f"dynabench cycle simulate {tasks} {options} --report docs/explanation/simulation.md"
     lines = [f"- {task}: {_took(plan, held)}" for task, held in seconds.items()]
     return "\n\n".join(
@@ -166,15 +184,27 @@ def _run(found: Sequence[Result], seconds: Mapping[str, Mapping[str, float]]) ->
             f"```sh\n{command}\n```",
             "DATA holds the data sets in the folders that `cycle/simulation/pools` names. Run again, the command goes "
             "on at the round that was cut off, with the same outcome.",
-            f"{os.cpu_count()} cores of {_processor()}, {platform.system()}, shared with other work; heads on one "
-            "thread.",
+            f"{os.cpu_count()} cores of {_processor()}, {platform.system()}, shared with other work; "
+            f"{methods.kind(plan['method']).ran}.",
             "\n".join(lines),
         ]
     )
 
 
+def _options(plan: Result) -> Iterator[str]:
+    """Those that differ from the defaults, and rounds and seeds."""
+    usual = asdict(Plan(plan["task"]))
+    for name, value in plan.items():
+        if name in ("rounds", "seeds") or (name != "task" and _list(value) != _list(usual[name])):
+            yield f"--{name.replace('_', '-')} {_list(value)}"
+
+
+def _list(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list | tuple) else str(value)
+
+
 def _took(plan: Result, held: Mapping[str, float]) -> str:
-    rounds = f"{len(ARMS)} arms, {plan['rounds']} rounds and one seed"
+    rounds = f"{len(plan['arms'])} arms, {plan['rounds']} rounds and one seed"
     took = f"{rounds} took {held['seed'] / 60:.1f} minutes in the mean, {held['longest'] / 60:.1f} at most"
     return took + (f"; embedding all texts, once, {held['embedding'] / 60:.1f}." if held["embedding"] else ".")
 

@@ -8,11 +8,10 @@ import numpy as np
 from dynabench.cycle.simulation import comparing, qualities
 from dynabench.cycle.simulation.encoding import Vectors
 from dynabench.cycle.simulation.history import Floats, History
-from dynabench.cycle.simulation.plan import ARMS
+from dynabench.cycle.simulation.plan import Plan
 from dynabench.stats.clusters import Estimate
 from dynabench.stats.corrections import holm
 
-OTHERS = tuple(arm for arm in ARMS if arm != "random")
 MEASURES = {
     "test_area": "test rows, mean over all rounds",
     "test_last": "test rows, after the last round",
@@ -22,7 +21,14 @@ MEASURES = {
     "own_last": "examples that fooled the adversarial arm's targets, after the last round",
 }
 """What arms are compared by: the error on these."""
+CHOSEN = {"first_last": "fixed", "own_last": "adversarial"}
+"""By measure the arm whose rounds' test parts it is taken on; where the arm is not run, nor is it."""
 Result = dict[str, Any]
+
+
+def others(plan: Plan) -> tuple[str, ...]:
+    """The arms that are compared with `random`."""
+    return tuple(arm for arm in plan.arms if arm != "random")
 
 
 def of(history: History, vectors: Vectors) -> Result:
@@ -34,7 +40,8 @@ def of(history: History, vectors: Vectors) -> Result:
         "material": _material(history),
         "start": _start(history),
         "errors": {
-            arm: {on: history.errors(arm, on).mean((0, 2)).tolist() for on in ("test", "suite")} for arm in ARMS
+            arm: {on: history.errors(arm, on).mean((0, 2)).tolist() for on in ("test", "suite")}
+            for arm in history.plan.arms
         },
         "bands": _bands(history),
         "contrasts": found,
@@ -74,7 +81,7 @@ def _start(history: History) -> Result:
 def _contrasts(history: History) -> list[Result]:
     """Each arm against `random` by each measure, with Holm's correction over all of them."""
     rows = []
-    for arm in OTHERS:
+    for arm in others(history.plan):
         for measure, estimate in _measured(history, arm).items():
             level = _levels(history, arm)[measure]
             rows.append({"arm": arm, "measure": measure, "error": level, **asdict(estimate)})
@@ -88,8 +95,10 @@ def _levels(history: History, arm: str) -> dict[str, float]:
         "test_last": float(test[:, -1].mean()),
         "suite_area": float(suite[:, 1:].mean()),
         "suite_last": float(suite[:, -1].mean()),
-        "first_last": float(history.on_parts(arm, "fixed")[:, -1].mean()),
-        "own_last": float(history.on_parts(arm, "adversarial")[:, -1].mean()),
+    } | {
+        measure: float(history.on_parts(arm, of)[:, -1].mean())
+        for measure, of in CHOSEN.items()
+        if of in history.plan.arms
     }
 
 
@@ -98,15 +107,18 @@ def _measured(history: History, arm: str) -> dict[str, Estimate]:
     suite = history.errors(arm, "suite").astype(float) - history.errors("random", "suite")
     rows, kinds = history.test_clusters, np.array(history.material.suite.sources)
     parts = {
-        of: history.on_parts(arm, of)[:, -1] - history.on_parts("random", of)[:, -1] for of in ("fixed", "adversarial")
+        measure: comparing.over_seeds(
+            (history.on_parts(arm, of)[:, -1] - history.on_parts("random", of)[:, -1]).mean(1)
+        )
+        for measure, of in CHOSEN.items()
+        if of in history.plan.arms
     }
     return {
         "test_area": comparing.crossed(test[:, 1:].mean(1), rows),
         "test_last": comparing.crossed(test[:, -1], rows),
         "suite_area": comparing.crossed(suite[:, 1:].mean(1), kinds),
         "suite_last": comparing.crossed(suite[:, -1], kinds),
-        "first_last": comparing.over_seeds(parts["fixed"].mean(1)),
-        "own_last": comparing.over_seeds(parts["adversarial"].mean(1)),
+        **parts,
     }
 
 
@@ -119,7 +131,7 @@ def _bands(history: History) -> Result:
     """The difference on the test rows after each round, with its interval, of each arm."""
     random = history.errors("random", "test")
     found: Result = {}
-    for arm in OTHERS:
+    for arm in others(history.plan):
         differences = history.errors(arm, "test").astype(float) - random
         each = [
             comparing.crossed(differences[:, number], history.test_clusters)
@@ -143,7 +155,7 @@ def _equal_tries(history: History) -> Result:
 
 def _phenomena(history: History) -> list[Result]:
     names = np.array(history.material.suite.sources)
-    errors = {arm: history.errors(arm, "suite")[:, -1].astype(float) for arm in ARMS}
+    errors = {arm: history.errors(arm, "suite")[:, -1].astype(float) for arm in history.plan.arms}
     first = history.errors("random", "suite")[:, 0].astype(float)
     rows = []
     for name in dict.fromkeys(history.material.suite.sources):
@@ -156,7 +168,7 @@ def _phenomena(history: History) -> list[Result]:
 
 def _sources(history: History) -> list[Result]:
     of_test = np.array(history.material.pool.sources)[history.splits[0].test]
-    errors = {arm: history.errors(arm, "test")[:, -1].astype(float) for arm in ARMS}
+    errors = {arm: history.errors(arm, "test")[:, -1].astype(float) for arm in history.plan.arms}
     rows = []
     for name in sorted(set(of_test.tolist())):
         chosen = of_test == name
@@ -184,18 +196,20 @@ def _parts(history: History) -> Result:
 
 def _qualities(history: History, vectors: Vectors) -> Result:
     """Means over rounds, differences from `random` with their intervals, and curves by round."""
-    figures = {arm: qualities.of_rounds(history, arm, vectors) for arm in ARMS}
+    figures = {arm: qualities.of_rounds(history, arm, vectors) for arm in history.plan.arms}
     marks = sorted({*range(5, history.plan.rounds + 1, 5), history.plan.rounds})
-    given = {arm: np.array([qualities.artifacts(history, arm, last) for last in marks]).T for arm in ARMS}
+    given = {arm: np.array([qualities.artifacts(history, arm, last) for last in marks]).T for arm in history.plan.arms}
     found: Result = {}
     for name in (*qualities.OF_A_ROUND, "artifact"):
-        of_arm = given if name == "artifact" else {arm: figures[arm][name] for arm in ARMS}
+        of_arm = given if name == "artifact" else {arm: figures[arm][name] for arm in history.plan.arms}
         found[name] = {
             arm: {"curve": np.nanmean(of_arm[arm], 0).tolist(), **_against(of_arm[arm], of_arm["random"], name)}
-            for arm in ARMS
+            for arm in history.plan.arms
         }
     found["marks"] = marks
-    found["filled"] = {arm: float(history.numbers(arm, "filled").sum() / history.plan.seeds) for arm in ARMS}
+    found["filled"] = {
+        arm: float(history.numbers(arm, "filled").sum() / history.plan.seeds) for arm in history.plan.arms
+    }
     return found
 
 
@@ -214,5 +228,5 @@ def _shares(history: History, kinds: Any, count: int) -> Result:
     places = history.splits[0].candidates
     pool = np.bincount(kinds[places], minlength=count) / len(places)
     return {"pool": pool.tolist()} | {
-        arm: qualities.shares(history, arm, kinds, count).mean(0).tolist() for arm in ARMS
+        arm: qualities.shares(history, arm, kinds, count).mean(0).tolist() for arm in history.plan.arms
     }

@@ -30,6 +30,8 @@ def split(pool: Rows, plan: Plan, seed: int) -> Split:
     """
     test, development, rest = _cut(pool, np.arange(len(pool)), (plan.test, plan.development), PUBLIC)
     start, later, candidates = _cut(pool, rest, (plan.start, plan.later), seed)
+    if plan.candidates:
+        candidates, _, _ = _cut(pool, candidates, (plan.candidates, 0), seed)
     if len(candidates) < 2 * plan.rounds * plan.each:
         raise Invalid({"pool": f"{len(candidates)} candidates are too few for {plan.rounds} rounds of {plan.each}."})
     return Split(test, development, start, later, candidates)

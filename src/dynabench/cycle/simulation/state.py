@@ -35,9 +35,48 @@ Round = Mapping[str, Turn]
 """The turns of all arms."""
 
 
+@dataclass(frozen=True)
+class Answers:
+    """What a model answers: probabilities, shape (n, K), on rows of the pool at `places`, ascending or not, and on the
+    suite."""
+
+    places: Ints
+    shares: NDArray[np.float64]
+    suite: NDArray[np.float64]
+
+    def at(self, places: Ints) -> NDArray[np.float64]:
+        """Those on some of the rows, in their order."""
+        order = np.argsort(self.places)
+        found: NDArray[np.float64] = self.shares[order[np.searchsorted(self.places, places, sorter=order)]]
+        return found
+
+    def write(self, path: Path) -> None:
+        """Keep them: whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        encoding.write(path, places=self.places, shares=self.shares, suite=self.suite)
+
+    @classmethod
+    def read(cls, path: Path) -> "Answers":
+        """What was kept."""
+        with np.load(path, allow_pickle=False) as held:
+            return cls(held["places"], held["shares"], held["suite"])
+
+
 def file(folder: Path, seed: int, number: int) -> Path:
     """Where a round of a seed is kept."""
     return folder / f"seed-{seed}" / f"round-{number:02}.npz"
+
+
+def answers_file(folder: Path, seed: int, number: int, arm: str) -> Path:
+    """Where the answers of an arm's model after a round are kept as long as they are needed."""
+    return folder / f"seed-{seed}" / f"answers-{number:02}-{arm}.npz"
+
+
+def forget(folder: Path, seed: int, number: int) -> None:
+    """Remove answers of models that no round after `number` asks: all but the first target's and the newest."""
+    for path in (folder / f"seed-{seed}").glob("answers-*.npz"):
+        if 0 < int(path.name.split("-")[1]) < number:
+            path.unlink()
 
 
 def write(path: Path, turns: Round) -> None:

@@ -42,24 +42,23 @@ def contrasts(results: Result) -> str:
     return table(["arm", "error on", "error", "minus random", "p (Holm)"], rows)
 
 
-def parts(rows: Sequence[Result], kind: str) -> str:
+def parts(rows: Sequence[Result], kind: str, arms: Sequence[str]) -> str:
     """Phenomena or sources: the error after the last round, of each arm."""
-    arms = list(ARMS)
     body = [
         [row[kind], *(percent(row[arm]) for arm in arms), points(row), "yes" if row["holm"] < LEVEL else "no"]
         for row in rows
     ]
-    return table([kind, *ARMS.values(), "adversarial minus random", "p < 0.05 (Holm)"], body)
+    return table([kind, *(ARMS[arm] for arm in arms), "adversarial minus random", "p < 0.05 (Holm)"], body)
 
 
 def qualities(results: Result) -> str:
     """What was collected, by arm, with the difference from random collection."""
-    body = []
+    body, arms = [], results["plan"]["arms"]
     for name, called in QUALITIES.items():
         shown = percent if name in SHARES else "{:.2f}".format
         of_arm = results["qualities"][name]
-        body.append([called, *(_quality(of_arm[arm], arm, shown) for arm in ARMS)])
-    return table(["", *ARMS.values()], body)
+        body.append([called, *(_quality(of_arm[arm], arm, shown) for arm in arms)])
+    return table(["", *(ARMS[arm] for arm in arms)], body)
 
 
 def shares(held: Result, names: Sequence[str]) -> str:

@@ -1,18 +1,26 @@
 """What the report says whatever comes out."""
 
+ARM = {
+    "random": "- *random*: whatever comes.",
+    "uncertain": "- *uncertain*: where the target's two best answers are closest, of all candidates.",
+    "adversarial": "- *adversarial*: adversaries come one after another; each tries examples of contexts in random order, hands in the first that fools the target, and leaves after {tries} misses. The target is the arm's newest model.",  # noqa: E501
+    "mixed": "- *half adversarial*: {half} of {each} so, the others at random.",
+    "fixed": "- *no retraining*: adversarial, but the target stays the first one for ever. Its error is that of the model trained, after each round, on all that was collected this way; that model is never put in the loop.",  # noqa: E501
+}
+"""How each arm chooses."""
+ALL_CANDIDATES = "the rest"
+CANDIDATES = "about {candidates:,} of the rest"
+NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
 METHOD = """## What was done
 
-**Rows.** A pool holds rows of public data sets whose answers are known: the stand-in for validators. Rows that are nearly alike, or share a premise, stay together. About {test:,} test rows and {development:,} development rows are drawn once; the test rows resemble the pool, not any one arm. Each of {seeds} seeds then draws about {start:,} rows for the first target, {later:,} from which each round's test part is chosen, and leaves the rest as candidates for training.
+**Rows.** A pool holds rows of public data sets whose answers are known: the stand-in for validators. Rows that are nearly alike, or share a premise, stay together. About {test:,} test rows and {development:,} development rows are drawn once; the test rows resemble the pool, not any one arm. Each of {seeds} seeds then draws about {start:,} rows for the first target, {later:,} from which each round's test part is chosen, and leaves {rest} as candidates for training.
 
 **Rounds.** In each of {rounds} rounds every arm takes {each} new examples for training and {each_test} for testing later models, and trains anew on all that it has. Equal numbers, other choices:
 
-- *random*: whatever comes.
-- *uncertain*: where the target's two best answers are closest, of all candidates.
-- *adversarial*: adversaries come one after another; each tries examples of contexts in random order, hands in the first that fools the target, and leaves after {tries} misses. The target is the arm's newest model.
-- *half adversarial*: {half} of {each} so, the others at random.
-- *no retraining*: adversarial, but the target stays the first one for ever. Its error is that of the model trained, after each round, on all that was collected this way; that model is never put in the loop.
+{told}
 
-**Model.** A logistic head on the mean of the last states of the frozen shared encoder, of length 1; of two texts u and v it sees u, v, |u − v| and u × v. The penalty is chosen on the development rows, for every arm and round alike. No adapter that was trained on any of these rows is used. What the head sees, which penalties it may have and what the pools are mixed of was settled in pilots that looked at errors on test rows of one seed, once with all arms; nothing was changed after the run that is reported here.
+**Model.** {model}
 
 **Suite.** Short items made of templates and words written for this project, in groups by phenomenon. No model was trained on any of them, nor any penalty chosen by them.
 
@@ -22,7 +30,7 @@ LIMITS = """## What this does not show
 
 - Adversaries choose from rows that exist; people write new ones, and learn what fools a model. The simulation says what *choosing what fools* does to training data, no more.
 - Labels are as right as their data sets. A row with a wrong or disputed label fools a good model, so such rows are likely to gather where adversaries choose; validators would sort some of them out, here nobody does. How many there are was not measured.
-- The model is small: a linear head on a frozen encoder. What it cannot represent it cannot learn from hard examples; larger models that are trained as a whole may gain where it loses.
+- {model}
 - Test rows drawn like the pool favour random collection by design. The suite and the examples that fooled the first target stand for other tests.
 - Numbers of examples are equal, effort is not: see tries per example."""  # noqa: E501
 

@@ -12,18 +12,8 @@ from dynabench.models.training.mixing import Mix
 
 def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progress: Progress) -> Learned:
     """Train, and write the weights to `folder`."""
-    import torch
-
-    torch.set_num_threads(runtime.cores())
-    torch.manual_seed(settings.seed)
-    network = _network(mix, settings)
-    network.to(device())
-    parts = [replace(part, rows=network.read(part.rows)) for part in mix.parts]
-    dev = network.read(mix.dev)
-    if not any(part.rows for part in parts) or not dev:
-        raise Invalid({"train": "No row is left to train on, or none to choose on: give more, or a development set."})
-    descent = Descent(network, parts, dev, settings)
-    descent.run(kept, progress)
+    descent = descended(mix, settings, kept, progress)
+    network = descent.network
     options = network.save(folder)
     plan = network.plan
     what = {"full": "All weights", "head": "The head alone"}.get(
@@ -36,6 +26,23 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     )
     ended = descent.course.over and descent.step < descent.steps
     return Learned(network.kind, told, descent.course, descent.clock.seconds, descent.seen, ended, options)
+
+
+def descended(mix: Mix, settings: Settings, kept: Checkpoints, progress: Progress) -> Descent:
+    """A run that is over: its network is the best found, on the device that it was trained on."""
+    import torch
+
+    torch.set_num_threads(runtime.cores())
+    torch.manual_seed(settings.seed)
+    network = _network(mix, settings)
+    network.to(device())
+    parts = [replace(part, rows=network.read(part.rows)) for part in mix.parts]
+    dev = network.read(mix.dev)
+    if not any(part.rows for part in parts) or not dev:
+        raise Invalid({"train": "No row is left to train on, or none to choose on: give more, or a development set."})
+    descent = Descent(network, parts, dev, settings)
+    descent.run(kept, progress)
+    return descent
 
 
 def _network(mix: Mix, settings: Settings) -> Network:

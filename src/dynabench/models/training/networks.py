@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -16,7 +18,7 @@ from dynabench.models.backends import spans, windows
 from dynabench.models.backends.network import Head, SpanHead
 from dynabench.models.training import adapter, extractor
 from dynabench.models.training.adapter import Example, Trained
-from dynabench.models.training.descent import Examples, Network
+from dynabench.models.training.descent import CHUNK, Examples, Network
 from dynabench.models.training.extractor import Marked
 from dynabench.models.training.mixing import Mix
 from dynabench.models.training.recipes import Adapter
@@ -105,6 +107,18 @@ class Labelling(Adapted):
     def judge(self, batch: Examples) -> tuple[float, float]:
         """Right answers."""
         return judged(adapter.said(self.body, self.head, batch), batch)
+
+    @torch.no_grad()
+    def shares(self, examples: Examples) -> NDArray[np.float64]:
+        """The probability of each label, shape (n, labels); inputs of like length go together."""
+        self.mode(training=False)
+        order = sorted(range(len(examples)), key=lambda at: len(examples[at].pieces))
+        found = np.zeros((len(examples), len(self.mix.labels)))
+        for start in range(0, len(order), CHUNK):
+            places = order[start : start + CHUNK]
+            logits = adapter.said(self.body, self.head, [examples[at] for at in places])
+            found[places] = logits.double().softmax(-1).cpu().numpy()
+        return found
 
 
 def judged(logits: torch.Tensor, batch: Examples) -> tuple[float, float]:

@@ -1,0 +1,144 @@
+"""`python -m benchmarks.synthetic`: does training on questions that no person wrote help?
+
+The articles of SQuAD 2.0 dev are parted: of every other one passages are asked about and trained on, the rest are
+tested on. `qa-minilm`, which saw none of them, is trained on with as many synthetic and as many human questions.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dynabench.models.runtime  # noqa: F401  before torch
+from benchmarks.__main__ import machine
+from dynabench.adversaries import known
+from dynabench.adversaries.attacking import Local
+from dynabench.adversaries.proposing import Budget, Context
+from dynabench.models import catalog
+from dynabench.models.training.mixing import Mix, Part
+from dynabench.models.training.questions import Question
+from dynabench.models.training.retraining import retrain
+from dynabench.models.training.rows import read
+from dynabench.stats.clusters import difference
+from dynabench.tasks.words import answer_words, word_f1
+
+ROOT = Path(__file__).parent.parent
+TARGET, JUDGE = "qa-minilm", "qa-extended-reader"
+LONGEST = 1000
+"""Characters of a passage that is trained on, as of those that the target learnt from."""
+Article = Sequence[Question]
+
+
+def main() -> None:
+    """Make questions, train, score, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.synthetic")
+    parser.add_argument("--n", type=int, default=400, help="questions to train on, of each kind")
+    parser.add_argument("--tested", type=int, default=600, help="human questions of the other articles")
+    parser.add_argument("--epochs", type=float, default=2.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    asked = parser.parse_args()
+    articles = _articles(asked.data / "squad" / "squad20_dev.jsonl.gz")
+    given = [each for article in articles[::2] for each in article if len(each.passage) < LONGEST]
+    made = synthetic(sorted({each.passage for each in given}), asked.n, asked.seed)
+    drawn = random.Random(asked.seed)
+    human = drawn.sample(given, min(len(made), len(given)))
+    tested = _tested(articles[1::2], asked.tested, drawn)
+    scores = {"no further training": _scores(catalog.entry(TARGET).folder, tested)}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, rows in (("synthetic", made), ("human", human)):
+            out = Path(folder) / name
+            mix = Mix("qa", ("question", "passage"), "answer", (), [Part(name, rows)], max_length=288)
+            retrain(mix, out, name=name, base=str(catalog.entry(TARGET).folder), epochs=asked.epochs, seed=asked.seed)
+            scores[name] = _scores(out, tested)
+    print(f"{machine()}; {len(made)} questions of each kind, {sum(map(len, tested))} tested of {len(tested)} articles")
+    for line in table(scores, [len(article) for article in tested]):
+        print(line)
+
+
+def synthetic(passages: Sequence[str], n: int, seed: int) -> list[Question]:
+    """The first n questions that `dynabench adversary synthesize` keeps, of passages in an order that is drawn."""
+    maker: Any = known.make("synthetic-qa", judges=[JUDGE], agree=2, seed=seed, most=12)
+    target = Local(catalog.open_model(catalog.entry(TARGET).folder))
+    found: list[Question] = []
+    for passage in random.Random(seed).sample(passages, len(passages)):
+        for each in maker.propose(Context(passage[:40], {"passage": passage}), target, Budget()):
+            [span] = each.answer["answer"]
+            found.append(
+                Question({"question": each.inputs["question"], "passage": passage}, (span["text"],), span["start"])
+            )
+        if len(found) >= n:
+            break
+    print(json.dumps({"passages": maker.tally.passages, "asked": maker.tally.questions, "kept": maker.tally.kept}))
+    return found[:n]
+
+
+def table(scores: Mapping[str, Any], sizes: Sequence[int]) -> list[str]:
+    """A row for each model: exact match, F1, and what they differ by from no training, paired and by article."""
+    first = next(iter(scores.values()))
+    lines = ["| trained further on | exact match | F1 | exact match minus none | F1 minus none |",
+             "| --- | ---: | ---: | ---: | ---: |"]  # fmt: skip
+    for name, sums in [*scores.items(), ("synthetic minus human", None)]:
+        if sums is None:
+            cells, other, sums = ["", ""], scores["human"], scores["synthetic"]
+        else:
+            cells, other = [f"{100 * each.sum() / sum(sizes):.1f} %" for each in sums], first
+        apart = [difference(mine, sizes, theirs, sizes) for mine, theirs in zip(sums, other, strict=True)]
+        told = [_points(each) if name != "no further training" else "" for each in apart]
+        lines.append(f"| {' | '.join([name, *cells, *told])} |")
+    return lines
+
+
+def _points(found: Any) -> str:
+    return (
+        f"{100 * found.value:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if found.low is not None else "0"
+    )
+
+
+def _articles(path: Path) -> list[Article]:
+    """Questions that have an answer, by article in the order of their titles."""
+    return [
+        [
+            Question(
+                {"question": qa["question"], "passage": paragraph["context"]},
+                tuple(answer["text"] for answer in qa["answers"]),
+                int(qa["answers"][0]["answer_start"]),
+            )
+            for paragraph in article["paragraphs"]
+            for qa in paragraph["qas"]
+            if qa["answers"]
+        ]
+        for article in sorted(read(path), key=lambda article: str(article["title"]))
+    ]
+
+
+def _tested(articles: Sequence[Article], n: int, drawn: random.Random) -> list[Article]:
+    """n questions drawn of all, by article."""
+    every = [(place, each) for place, article in enumerate(articles) for each in article]
+    found = defaultdict[int, list[Question]](list)
+    for place, each in drawn.sample(every, min(n, len(every))):
+        found[place].append(each)
+    return list(found.values())
+
+
+def _scores(folder: Path, articles: Sequence[Article]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Exact matches and F1, summed by article: shape (2, articles). SQuAD's: the nearest right answer counts."""
+    model = catalog.open_model(folder)
+    found = np.zeros((2, len(articles)))
+    for place, article in enumerate(articles):
+        outputs = model.predict([each.inputs for each in article])
+        for each, output in zip(article, outputs, strict=True):
+            said = " ".join(span["text"] for span in output.answer[model.card.answer])
+            found[0, place] += any(answer_words(said) == answer_words(right) for right in each.answers)
+            found[1, place] += max(word_f1(said, right) for right in each.answers)
+    return found
+
+
+if __name__ == "__main__":
+    main()
