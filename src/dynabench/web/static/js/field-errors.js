@@ -8,7 +8,7 @@ let first = true; // of one attempt to send: the focus goes to the first field t
 
 /** Why the field is refused; the first reason that holds. */
 function reason(field) {
-  const { validity, type, min, max, minLength, value } = field;
+  const { validity, type, min, max, step, minLength, value } = field;
   if (validity.valueMissing) return missing(field);
   if (validity.badInput) return type === "number" ? _("Write a number.") : _("Write a whole date and time.");
   if (validity.typeMismatch && type === "email") return _("Write a whole mail address, such as name@example.org.");
@@ -17,7 +17,7 @@ function reason(field) {
   if (validity.tooLong) return _("Too long: at most %(most)s characters.", { most: field.maxLength });
   if (validity.rangeUnderflow) return _("Give %(least)s or more.", { least: min });
   if (validity.rangeOverflow) return _("Give %(most)s or less.", { most: max });
-  if (validity.stepMismatch) return _("Give a whole number.");
+  if (validity.stepMismatch) return step && step !== "1" ? _("Give a number in steps of %(step)s.", { step }) : _("Give a whole number.");
   return field.title || _("This does not have the form that is asked for.");
 }
 
