@@ -51,12 +51,24 @@ def test_a_clone_is_asked_for_by_owners_under_a_free_name(admin, ada, client):
     assert admin.post("/api/v1/tasks/nli/clone", json={"id": "nli-2"}).json()["task"] == "nli-2"
 
 
+def test_an_owner_who_may_not_make_tasks_is_told_so_instead_of_asked_for_a_name(owner, ada, enter, client):
+    assert owner.post("/api/v1/tasks/nli/roles", json={"username": "ada", "role": "owner"}).status_code == 200
+    page = enter(ada)
+    lists = page.get("/tasks/nli/manage/archives").text
+    assert "New tasks need an admin" in lists
+    assert "Clone it" not in lists
+    client.app.state.settings.new_tasks = "free"
+    assert "Clone it" in page.get("/tasks/nli/manage/archives").text
+
+
 def test_the_pages_say_the_same(admin, owner, enter, archive):
     page = enter(owner)
     shown = page.submit("/tasks/nli/manage/archives", page="/settings", examples="yes")
     assert shown.status_code == 303
     assert "Waiting for its turn" in page.get(shown.headers["location"]).text
-    assert "Write an archive" in page.get("/tasks/nli/manage/archives").text
+    lists = page.get("/tasks/nli/manage/archives").text
+    assert "Write an archive" in lists
+    assert "Clone it" in lists
     root = enter(admin)
     headers = {"X-CSRF-Token": root.token("/settings")}
     wrong = root.client.post("/archives", data={"id": "nli"}, files={"file": ("a.zip", archive)}, headers=headers)

@@ -1,6 +1,7 @@
 """The pages of the evaluation library, as browsers without scripts see them."""
 
 import html
+import json
 import re
 from urllib.parse import urlencode
 
@@ -171,3 +172,23 @@ def test_computing_is_limited_to_so_many_a_minute(app, client):
     assert told[:60] == [200] * 60
     assert 429 in told
     assert client.get("/evaluate").status_code == 200
+
+
+def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
+    """What an example gives is remembered, but not for readers of another language."""
+    pages = [
+        client.get("/evaluate/metric/accuracy", headers={"Accept-Language": each}).text for each in ("en", "es", "ar")
+    ]
+    for page, found, axis, task in zip(
+        pages,
+        ("is most often taken for another class", "La clase que más se confunde es", "أكثر ما يُخلط بغيره هو"),
+        ("Reference", "Referencia", "المرجع"),
+        ("text classification", "clasificación de texto", "تصنيف النصوص"),
+        strict=True,
+    ):
+        spec = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1]
+        assert found in page
+        assert axis in {scale.get("title") for scale in json.loads(html.unescape(spec))["axes"]}
+        assert task in page
+    listed = client.get("/evaluate?q=clasificación+de+texto", headers={"Accept-Language": "es"}).text
+    assert "/evaluate/metric/accuracy" in listed

@@ -148,6 +148,19 @@ def test_the_report_is_one_file_that_needs_nothing_else(rows, tmp_path):
     assert "0.6000" in told.stdout
 
 
+def test_a_choice_of_options_is_offered_as_it_is_typed(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("prediction,reference\npos,pos\nneg,pos\nneg,neg\n")
+    refused = run("run", "--data", path, "--metric", "precision:zero_division=0")
+    assert refused.exit_code == 1
+    offered = [line.split()[1] for line in refused.stderr.splitlines() if line.startswith("  --metric")]
+    assert offered == [
+        f"precision:zero_division=0,{each}" for each in ("pos_label=neg", "pos_label=pos", "average=macro")
+    ]
+    for metric in offered:
+        assert printed("--data", path, "--metric", metric)["scores"][0]["result"]["precision"] > 0.4
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

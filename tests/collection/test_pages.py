@@ -28,6 +28,30 @@ def test_the_first_page_shows_tasks_and_a_box(owner, browser):
         assert text in page.text
 
 
+def test_who_has_written_nothing_yet_is_led_to_a_task(owner, browser, eve):
+    welcome = "Welcome, eve."
+    assert welcome not in browser().get("/").text
+    page = eve.get("/").text
+    assert welcome in page
+    assert 'href="/tasks/sentiment/create">Begin with Sentiment' in page
+    fields = {"context_id": hidden(eve.get("/tasks/sentiment/create").text, "context_id"), "answer.label": "negative"}
+    assert eve.submit("/tasks/sentiment/create", **fields, **{"input.statement": "A good one."}).status_code == 200
+    assert welcome not in eve.get("/").text
+
+
+def test_a_task_without_examples_says_so_in_one_line(owner, browser):
+    card = re.search(r'<article class="task-card">.*?</article>', browser().get("/").text, re.DOTALL)[0]
+    assert "No example yet" in card
+    assert "nothing to count yet" not in card
+    assert "/validate" not in card
+
+
+def test_joining_from_a_task_leads_back_to_it(owner, browser):
+    page = browser().get("/tasks/nli").text
+    assert 'href="/register?next=/tasks/nli"' in page
+    assert 'href="/login?next=/tasks/nli"' in page
+
+
 def test_the_box_answers_visitors_and_stores_nothing(owner, browser):
     visitor = browser()
     page = visitor.get("/").text
@@ -129,6 +153,10 @@ def test_a_closed_round_says_so(owner, eve):
     eve.get("/tasks/nli/create")
     owner.post("/api/v1/tasks/nli/rounds/1/close")
     assert "No round is open" in eve.get("/tasks/nli/create").text
+    assert 'href="/#tasks">Choose another task' in eve.get("/tasks/nli/validate").text, (
+        "not back to where one came from"
+    )
+    assert 'href="/#tasks"' not in re.split("<main", eve.get("/tasks/sentiment/validate").text)[1].split("</main>")[0]
     assert eve.get("/tasks/nli").status_code == 200
     assert eve.get("/tasks/nli/people").status_code == 200
 

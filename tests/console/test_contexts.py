@@ -109,6 +109,16 @@ class TestAFileOnItsWayIn:
         assert wrong.status_code == 422
         assert "There is no such column in the file." in wrong.text
 
+    def test_a_field_that_no_column_looks_like_is_asked_for_before_anything_is_imported(self, owner, enter):
+        page = enter(owner)
+        address = sent(page, "facts.csv", b"one,two\nA dog barks.,b\n")
+        assert "shown once you have chosen the column of Premise" in page.get(address).text
+        refused = page.submit(address.partition("?")[0], page="/settings", **{"field.premise": ""}, name="facts.csv")
+        assert refused.status_code == 422
+        assert "Choose the column that this is read from." in refused.text
+        chosen = page.get(address, params={"field.premise": "one"}, headers={"HX-Request": "true"}).text
+        assert "A dog barks." in chosen
+
     @pytest.mark.parametrize(
         ("name", "content", "says"),
         [

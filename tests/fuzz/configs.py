@@ -4,9 +4,11 @@ from random import Random
 from typing import Any
 
 from tests.fuzz import fields
-from tests.fuzz.fields import ABOUT_TEXT, KEYS, SIMPLE, TYPES, common, maybe, words
+from tests.fuzz.fields import ABOUT_TEXT, KEYS, MEDIA, SIMPLE, TYPES, common, maybe, words
 
 CHOICES = ("choice", "tree_choice")
+NESTED = (*MEDIA, *ABOUT_TEXT, "image", "image_region")
+"""What a group may hold besides simple fields."""
 METRICS = ("accuracy", "f1", "exact_match", "chrf", "rouge")
 SAMPLING = ("least_used", "uniform", "least_fooled", "failed_validation", "unseen", "weighted", "most_uncertain")
 ODD = ["items", "keys", "values", "get", "pop", "update", "name", "type", "self", "class", "key", "id", "none", "text"]
@@ -99,8 +101,7 @@ class Config:
         rng = self.rng
         inner: list[dict[str, Any]] = []
         for number in range(rng.randint(1, 3)):
-            kind = rng.choice(SIMPLE)
-            made = {"name": f"part_{number}", "type": kind, **common(rng), **KEYS[kind](rng)}
+            made = {"name": f"part_{number}", **self._inner(group, inner)}
             first = inner[0] if inner else {}
             if first.get("type") == "choice" and maybe(rng, 0.5):
                 made["when"] = f"part_0 == {_value(first['options'][0])}"
@@ -111,6 +112,18 @@ class Config:
             inner[1:] = [each for each in inner[1:] if "when" not in each]
         most = rng.choice([0, 0, 2, 4])
         return {"fields": inner} | ({"repeat": most, "at_least": rng.randint(1, most)} if most else {})
+
+    def _inner(self, group: str, before: list[dict[str, Any]]) -> dict[str, Any]:
+        """A field of a group: now and then one about a text or a picture, which may be of the group itself."""
+        rng = self.rng
+        kind = rng.choice(SIMPLE if maybe(rng, 0.6) else NESTED)
+        own = [each["name"] for each in before if each["type"] == "image"]
+        if own and maybe(rng, 0.7):
+            kind, about = "image_region", {"of": rng.choice(own)}
+        else:
+            kind = kind if self._fits(kind, group) else rng.choice(SIMPLE)
+            about = self._about(kind)
+        return {"type": kind, **common(rng), **KEYS[kind](rng), **about}
 
     def _when(self, group: str) -> dict[str, Any]:
         rng = self.rng

@@ -9,7 +9,7 @@ SIMPLE = ("text", "comment", "choice", "multi_choice", "tree_choice", "ranking",
 SIMPLE += ("sliders", "rating", "consent")
 MEDIA = ("image", "audio", "file")
 ABOUT_TEXT = ("spans", "labelled_spans", "edit")
-TYPES = (*SIMPLE, *MEDIA, *ABOUT_TEXT, "image_region", "comparison", "group", "chat")
+TYPES = (*SIMPLE, *MEDIA, *ABOUT_TEXT, "image_region", "comparison", "group", "group", "chat")
 
 
 def words(rng: Random, least: int = 1, most: int = 5) -> str:

@@ -9,6 +9,7 @@ from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
 from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
+from dynabench.collection.welcome import first_steps
 from dynabench.errors import Unavailable
 from dynabench.rounds.schemas import RoundOut, TargetOut
 from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
@@ -216,6 +217,7 @@ NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "e
 
 PAGES = {
     "home": ("rounds/home.html", HOME, None),
+    "home-new": ("rounds/home.html", HOME | {"steps": first_steps(HOME["cards"], "sentiment")}, ADA),
     "home-answered": ("rounds/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
     "home-empty": (
         "rounds/home.html",

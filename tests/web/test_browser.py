@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.gallery import AXE, settle
 from tests.web.pages import PAGES
@@ -28,6 +28,16 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_small_phone(page: Page, n
         settle(page)
         assert violations(page) == [], (width, theme)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("language", ["es", "ar"])
+def test_in_longer_words_nothing_is_wider_than_a_phone(chromium: Browser, gallery_address: str, language: str) -> None:
+    context = chromium.new_context(base_url=gallery_address, viewport={"width": 390, "height": 844}, locale=language)
+    page = context.new_page()
+    page.goto("/gallery/home")
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    context.close()
 
 
 def test_a_try_by_keyboard_alone(page: Page) -> None:

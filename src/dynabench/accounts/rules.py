@@ -75,8 +75,8 @@ def email_problem(email: str) -> str:
     """Why this is no mail address, or an empty text; nobody is asked whether it exists."""
     try:
         return "" if len(clean_email(email)) <= 254 else _("This address is too long.")
-    except EmailNotValidError as problem:
-        return str(problem)
+    except EmailNotValidError:  # its reasons are English sentences
+        return _("Write a whole mail address, such as name@example.org.")
 
 
 def password_problem(password: str, username: str, email: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from dynabench.cards import task_names
 from dynabench.errors import NotFound
 from dynabench.evaluate import registry
 from dynabench.evaluate.card import Card, Example
@@ -90,7 +91,8 @@ class Entry:
         """Whether all words occur in its name, title or card, in English or in the reader's language."""
         card = self.card
         outputs = (each.name for each in card.outputs)
-        text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *outputs])
+        titles = (said(task_names.title(task)) for task in card.tasks)
+        text = " ".join([self.name, self.kind, card.description, self.description, *card.tasks, *titles, *outputs])
         plain = text.casefold().replace("_", " ").replace("-", " ")
         return all(word in text.casefold() or word.replace("_", " ").replace("-", " ") in plain for word in words)
 
@@ -147,9 +149,9 @@ def search(words: str = "", task: str = "", kind: str = "") -> list[Entry]:
 
 
 def tasks(found: Iterable[Entry]) -> dict[str, int]:
-    """Tasks by name, with how many of the modules are for each."""
+    """Tasks by id, with how many of the modules are for each, as the reader's language has them one after the other."""
     counts: dict[str, int] = {}
     for each in found:
         for task in each.card.tasks:
             counts[task] = counts.get(task, 0) + 1
-    return dict(sorted(counts.items()))
+    return dict(sorted(counts.items(), key=lambda each: said(task_names.title(each[0]))))

@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from dynabench import security
 from dynabench.accounts.auth import Viewer
-from dynabench.cards import library, pictures, service, usage
+from dynabench.cards import library, pictures, service, task_names, usage
 from dynabench.cards.api import OFTEN
 from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
 from dynabench.evaluate.faces import cells, lines
-from dynabench.language import _
+from dynabench.language import _, current
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)
@@ -41,6 +41,7 @@ def modules(request: Request, _: Viewer, q: Words = "", task: Words = "", kind: 
         total=len(library.entries()),
         kinds={each: sum(entry.kind == each for entry in library.search(q, task)) for each in library.KINDS},
         tasks=library.tasks(entry for entry in everything if kind in ("", entry.kind)),
+        task_title=task_names.title,
     )
 
 
@@ -71,11 +72,11 @@ async def _upload(form: FormData) -> bytes:
 
 
 async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[str, str]) -> dict[str, Any]:
-    """What an example gives: computed once, then remembered. Nothing where that does not work now."""
+    """What an example gives: computed once in each language, then remembered. Nothing where that does not work now."""
     if entry.closed:
         return {}
     known = request.app.state.calculator.examples
-    key = (entry.kind, entry.name, chosen)
+    key = (entry.kind, entry.name, chosen, current.get())
     if key not in known:
         try:
             known[key] = await _outcome(request, entry, fields)
@@ -163,5 +164,6 @@ async def _page(
         fields=fields,
         formula=mathml(entry.card.formula),
         usage=usage.of(entry),
+        task_title=task_names.title,
         **(known | values),
     )

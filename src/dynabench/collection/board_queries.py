@@ -87,6 +87,11 @@ def people(round_ids: list[int]) -> Select[int]:
     )
 
 
+def any_example_of(person_id: int) -> Select[int]:
+    """An example that a person wrote, retracted or not: one index probe."""
+    return select(Example.id).where(Example.author_id == person_id).limit(1)
+
+
 def waiting(round_id: int) -> Select[int]:
     """How many examples of a round wait for votes: one range of the queue's partial index."""
     return select(func.count()).select_from(Standing).where(Standing.round_id == round_id, text("standings.open"))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dynabench import errors
 from dynabench.accounts.auth import Viewer
-from dynabench.collection import boards, forms, loop, overview, program_pages
+from dynabench.collection import boards, forms, loop, overview, program_pages, welcome
 from dynabench.collection.announcement_api import announced
 from dynabench.collection.api import throttle
 from dynabench.db import Database
@@ -37,8 +37,11 @@ async def _home(request: Request) -> dict[str, Any]:
 @router.get("/", name="home")
 async def home(request: Request, viewer: Viewer) -> Response:
     """The claim, a box to try it, live totals, the tasks."""
-    box = await request.app.state.db.aread(overview.box)
-    return render(request, "rounds/home.html", **await _home(request), box={**EMPTY, **box} if box else None)
+    db: Database = request.app.state.db
+    box, shown = await db.aread(overview.box), await _home(request)
+    new = await db.aread(welcome.is_new, viewer) if viewer else False
+    steps = welcome.first_steps(shown["cards"], box["task"] if box else "") if new else None
+    return render(request, "rounds/home.html", **shown, box={**EMPTY, **box} if box else None, steps=steps)
 
 
 @router.post("/try", name="try_it")

@@ -8,6 +8,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 
 from dynabench import errors, jobs
 from dynabench.accounts.auth import limited
+from dynabench.accounts.tables import Person
 from dynabench.archives import service
 from dynabench.archives.api import fetch_archive, told
 from dynabench.console import frame
@@ -17,18 +18,19 @@ router = APIRouter()
 SELDOM = [Depends(limited("archive", 20, 3600))]
 
 
-async def _page(request: Request, task: str, status: int = 200, **values: Any) -> Response:
+async def _page(request: Request, task: str, owner: Person, status: int = 200, **values: Any) -> Response:
     state = request.app.state
     found = [await told(request, each) for each in await state.db.aread(service.listed, task)]
     lying = {each.id for each in found if service.file_of(state.settings, each.id).is_file()}
     known: dict[str, Any] = {"archives": found, "lying": lying, "errors": {}, "typed": "", "problem": ""}
+    known["may"] = owner.admin or state.settings.new_tasks == "free"
     return await frame.page(request, task, "console/archives.html", "archives", status=status, **(known | values))
 
 
 @router.get("/tasks/{task}/manage/archives", name="manage_archives")
 async def archives(request: Request, task: str, owner: Owning) -> Response:
     """The archives that were asked for, a button for another, and a form for a clone."""
-    return await _page(request, task)
+    return await _page(request, task, owner)
 
 
 def _to(request: Request, job: jobs.Job) -> Response:
@@ -51,9 +53,9 @@ async def clone(request: Request, task: str, owner: Owning, id: Annotated[str, F
     try:
         job = await state.db.awrite(service.clone, owner, state.settings.new_tasks, task, id.strip())
     except errors.Invalid as problem:
-        return await _page(request, task, 422, errors=problem.fields, typed=id)
+        return await _page(request, task, owner, 422, errors=problem.fields, typed=id)
     except errors.Forbidden as problem:
-        return await _page(request, task, 403, problem=problem.detail)
+        return await _page(request, task, owner, 403, problem=problem.detail)
     return _to(request, job)
 
 

@@ -19,12 +19,14 @@ from dynabench import errors, jobs
 from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
+from dynabench.language import _
 from dynabench.rounds import listing, mapping, queries, service, uploads, waiting
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.mapping import Columns, Sheet
 from dynabench.rounds.tables import RefusedRow
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
+from dynabench.tasks.fields import Field
 from dynabench.web import sheets
 from dynabench.web.pages import wants_fragment
 
@@ -37,6 +39,11 @@ BAD_SHOWN = 50  # refused rows on the page; the file has all
 def sheet(config: TaskConfig, found: Sheet, columns: Columns) -> list[dict[str, Any]]:
     """The first rows as they would be imported: `number`, `values` by field, `tag`, and the `error` of a bad one."""
     return [_previewed(config, columns.apply(row)) for row in found.rows]
+
+
+def unread(config: TaskConfig, columns: Columns) -> list[Field]:
+    """The fields that every row needs and no column was found or chosen for: without them no row can be taken."""
+    return [each for each in config.context if each.required and not each.when and each.name not in columns.fields]
 
 
 def _previewed(config: TaskConfig, row: Row) -> dict[str, Any]:
@@ -64,7 +71,10 @@ async def _preview(
             columns = mapping.chosen(found.columns, fields, picked)
         except errors.Invalid as problem:
             wrong, status = problem.fields, 422
-    rows = sheet(config, found, columns)
+    missing = unread(config, columns)
+    rows = [] if missing else sheet(config, found, columns)
+    if missing and status == 422:
+        wrong = {f"field.{each.name}": _("Choose the column that this is read from.") for each in missing} | wrong
     values = {
         "address": str(request.app.url_path_for("map_contexts", task=task, id=id)),
         "file_name": name,
@@ -73,6 +83,7 @@ async def _preview(
         "columns": columns,
         "picked": picked or {},
         "rows": rows,
+        "unread": missing,
         "bad": sum(bool(row["error"]) for row in rows),
         "errors": wrong,
     }
@@ -108,6 +119,8 @@ async def start(request: Request, task: str, id: UUID, owner: Owning) -> Respons
         columns = mapping.chosen(found.columns, [field.name for field in config.context], picked)
     except errors.Invalid:
         return await _preview(request, task, id, name, picked)
+    if unread(config, columns):
+        return await _preview(request, task, id, name, picked, 422)
     taken = waiting.take(settings, path)
     job = await db.awrite(uploads.enqueue, owner, task, taken, name or path.name, columns)
     return RedirectResponse(str(request.app.url_path_for("contexts_import", task=task, job=job)), status_code=303)

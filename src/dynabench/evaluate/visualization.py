@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from dynabench.evaluate.columns import Floats, Numbers
 from dynabench.evaluate.radar import radar_plot
+from dynabench.language import Amount, _, said
 from dynabench.stats.rates import wilson
 
 __all__ = ["confusion_heat_map", "intervals_plot", "radar_plot", "reliability_diagram", "scores_histogram"]
@@ -44,11 +45,11 @@ def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, t
     encoding: Spec = {
         "x": {
             "field": "prediction",
-            "title": "Prediction",
+            "title": said(_("Prediction")),
             "axis": {**quiet, "orient": "top", "labelAngle": 0},
             **place,
         },
-        "y": {"field": "reference", "title": "Reference", "axis": quiet, **place},
+        "y": {"field": "reference", "title": said(_("Reference")), "axis": quiet, **place},
         **TIP,
     }
     shade = {
@@ -67,7 +68,7 @@ def confusion_heat_map(matrix: ArrayLike, labels: Sequence[Any] | None = None, t
     }
     layers = [tiles, texts] if len(names) <= READABLE else [tiles]
     side = min(44 * len(names), 640)
-    return _spec(cells, layers, title, f"Confusion matrix of {len(names)} classes", height=side)
+    return _spec(cells, layers, title, said(_("Confusion matrix of %(n)s classes", n=len(names))), height=side)
 
 
 def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10, title: str = "") -> Spec:
@@ -82,15 +83,19 @@ def reliability_diagram(confidences: ArrayLike, right: ArrayLike, bins: int = 10
     place = np.minimum((sure * bins).astype(int), bins - 1)
     points = [_bin(sure[place == one], hit[place == one]) for one in np.unique(place)]
     share: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%"}}
-    across: Spec = {"x": {"field": "sure", "title": "Confidence", **share}}
+    across: Spec = {"x": {"field": "sure", "title": said(_("Confidence")), **share}}
     line: Spec = {
         "data": {"values": [{"sure": 0, "value": 0}, {"sure": 1, "value": 1}]},
         "mark": {"type": "line", "color": INK_2, "strokeDash": [4, 4], "strokeWidth": 1},
         "encoding": {"x": across["x"], "y": {"field": "value", "type": "quantitative"}},
     }
-    level: Spec = {**across, "y": {"field": "low", "title": "Right predictions", **share}, "y2": {"field": "high"}}
+    level: Spec = {
+        **across,
+        "y": {"field": "low", "title": said(_("Right predictions")), **share},
+        "y2": {"field": "high"},
+    }
     layers = [line, *_dots(level, {**across, "y": {"field": "value", "type": "quantitative"}})]
-    return _spec(points, layers, title, f"Reliability of {len(sure):,} predictions", height=320)
+    return _spec(points, layers, title, said(_("Reliability of %(n)s predictions", n=Amount(len(sure)))), height=320)
 
 
 def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, title: str = "") -> Spec:
@@ -101,7 +106,7 @@ def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, tit
     values = _column(scores, "scores")
     low, high, counts = _counted(values, bins)
     bars = [
-        {"low": a, "high": b, "n": n, "tip": f"{_span(one, other)}: {n:,} of {len(values):,}"}
+        {"low": a, "high": b, "n": n, "tip": _bar(_span(one, other), n, len(values))}
         for a, b, n, one, other in zip(*_edges(low, high), counts, low, high, strict=True)
     ]
     mean = float(values.mean())
@@ -113,12 +118,12 @@ def scores_histogram(scores: ArrayLike, name: str = "score", bins: int = 20, tit
         "encoding": {
             "x": {"field": "low", **across},
             "x2": {"field": "high"},
-            "y": {"field": "n", "type": "quantitative", "title": "Examples"},
+            "y": {"field": "n", "type": "quantitative", "title": said(_("Examples"))},
             "y2": {"datum": 0},
             **TIP,
         },
     }
-    tip = f"mean {mean:.4g}"
+    tip = said(_("mean %(value)s", value=f"{mean:.4g}"))
     at: Spec = {"data": {"values": [{"mean": mean, "tip": tip}]}, "encoding": {"x": {"field": "mean", **across}, **TIP}}
     rule: Spec = {**at, "mark": {"type": "rule", "color": INK, "strokeWidth": 2}}
     text: Spec = {**at, "mark": {"type": "text", "text": tip, "color": INK, "align": "left", "dx": 6, "y": -8}}
@@ -180,20 +185,25 @@ def _dots(whisker: Spec, dot: Spec) -> list[Spec]:
 def _cell(counts: Floats, names: list[str], row: int, column: int) -> dict[str, Any]:
     count, total = float(counts[row, column]), float(counts[row].sum())
     share = count / total if total else 0.0
-    tip = f"{names[row]} predicted as {names[column]}: {count:,.6g} of {total:,.6g} ({share:.1%})"
+    tip = _(
+        "%(true)s predicted as %(said)s: %(count)s of %(total)s (%(share)s)",
+        true=names[row], said=names[column], count=f"{count:,.6g}", total=f"{total:,.6g}", share=Amount(share, ".1%"),
+    )  # fmt: skip
     return {
         "reference": names[row],
         "prediction": names[column],
         "count": count,
         "share": share,
         "label": f"{count:,.4g}" if count != int(count) else f"{int(count):,}",
-        "tip": tip,
+        "tip": said(tip),
     }
 
 
 def _bin(sure: Floats, hit: Floats) -> dict[str, Any]:
     rate = wilson(int(hit.sum()), len(hit))
-    tip = f"{sure.mean():.1%} sure, {rate.value:.1%} right ({rate.low:.1%} to {rate.high:.1%}), n {rate.n:,}"
+    shares = {"sure": sure.mean(), "right": rate.value, "low": rate.low, "high": rate.high}
+    told = {name: Amount(share, ".1%") for name, share in shares.items()}
+    tip = said(_("%(sure)s sure, %(right)s right (%(low)s to %(high)s), n %(n)s", **told, n=Amount(rate.n)))
     return {
         "sure": float(sure.mean()),
         "value": rate.value,
@@ -231,7 +241,11 @@ def _edges(low: list[float], high: list[float]) -> tuple[list[float], list[float
 
 
 def _span(low: float, high: float) -> str:
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return f"{low:.4g}" if low == high else _("%(low)s to %(high)s", low=f"{low:.4g}", high=f"{high:.4g}")
+
+
+def _bar(span: str, n: int, total: int) -> str:
+    return said(_("%(span)s: %(n)s of %(total)s", span=span, n=Amount(n), total=Amount(total)))
 
 
 def _column(values: ArrayLike, name: str) -> Floats:

@@ -53,15 +53,11 @@ class TaskConfig(Section):
     instructions: Instructions = Instructions()
     context: list[AnyField] = Setting([], max_length=20, description="What the annotator is given.")
     input: list[AnyField] = Setting(min_length=1, max_length=20, description="What the annotator writes.")
-    answer: list[AnyField] = Setting(
-        min_length=1, max_length=10, description="What models return and annotators claim."
-    )
+    answer: list[AnyField] = Setting(min_length=1, max_length=10, description="What models return and people claim.")
     link: list[Hidden] = Setting([], max_length=20, description="What the address by which somebody comes tells.")
     start: Start = Setting(default_factory=Start)
     perturb: Perturb | None = Setting(None, description="Annotators may edit their own examples so that one flips.")
-    annotators: Annotators = Setting(
-        "anyone", description="anyone with an account writes and checks, or only who was invited."
-    )
+    annotators: Annotators = Setting("anyone", description="Who writes and checks: anyone with an account, or invited.")
     output: Output = Setting(default_factory=Output)
     fooled: AnyRule = Setting(default_factory=Differs, description="When a model counts as fooled.")
     ask: list[AnyField] = Setting([], max_length=20, description="What the annotator is asked after the answer.")

@@ -12,6 +12,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, media_forms
 from dynabench.collection.announcement_api import announced
 from dynabench.errors import Conflict, Forbidden, Invalid
+from dynabench.rounds import queries
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context
 from dynabench.security import RowId
@@ -29,13 +30,17 @@ Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 @dataclass(frozen=True)
 class Desk:
-    """What stands before a validator: the next item, the last outcome with the context that was seen, today's count."""
+    """What stands before a validator: the next item, the last outcome with the context that was seen, today's count.
+
+    `collecting` says whether a round is open to write for.
+    """
 
     item: places.Item | None
     outcome: Outcome | None
     voted_context: dict[str, Any]
     today: int
     config: TaskConfig
+    collecting: bool
 
 
 def _desk(session: Session, person: Person, task: str, seconds: int, voted: int | None = None) -> Desk:
@@ -44,7 +49,8 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
     config = item.config if item else rounds.task_config(session, task)
     about = session.get_one(Context, outcome.example.context_id) if outcome else None
     seen = outcome.config.shown_context(about.values) if outcome and about else {}
-    return Desk(item, outcome, seen, service.voted_today(session, person), config)
+    collecting = session.scalar(queries.open_round(task)) is not None
+    return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting)
 
 
 async def _show(
@@ -65,6 +71,7 @@ async def _show(
         outcome=desk.outcome,
         voted_context=desk.voted_context,
         today=desk.today,
+        collecting=desk.collecting,
         **(known | values),
     )
 

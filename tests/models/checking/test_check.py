@@ -1,14 +1,16 @@
 """What a builder is told of models that are right, broken, or wrong in one way each."""
 
+import asyncio
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dynabench.models.catalog import BUILTIN
-from dynabench.models.checking import check
+from dynabench.models.checking import asking, check
 from dynabench.models.checking.report import Report
 from dynabench.tasks import builtin
 from tests.models.plugins import folder, installed
@@ -222,6 +224,22 @@ def test_nobody_has_to_install_what_other_kinds_need(tmp_path):
         report = check(folder(tmp_path, "lacking"), TASKS["sentiment"])
     assert report.step("installed").state == "failed"
     assert "need no_such_package: pip install 'dynabench[platform]'" in report.step("installed").told
+
+
+@pytest.mark.parametrize(
+    ("inside", "took", "best"),
+    [(True, [99.0, 12.0, 0.2], 0.2), (True, [99.0, 98.0, 97.0], 97.0), (False, [99.0], 99.0)],
+)
+def test_a_strip_that_was_slow_once_is_made_again_where_that_is_free(inside, took, best):
+    class Probe:
+        card = SimpleNamespace(inside=inside)
+
+        async def explain(self, inputs, method):
+            return None, left.pop(0)
+
+    left = list(took)
+    assert asyncio.run(asking._quickest(Probe(), {}, "occlusion")) == best
+    assert left == []
 
 
 @pytest.mark.models

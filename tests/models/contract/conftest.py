@@ -74,9 +74,9 @@ def _param(maker: Maker) -> Any:
 @pytest.fixture(scope="module", params=map(_param, makers()))
 def made(request: pytest.FixtureRequest, at_home: None) -> Iterator[tuple[Maker, Path]]:
     """Each model's folder in turn."""
-    scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
     maker: Maker = request.param
     given = [request.getfixturevalue(maker.given)] if maker.given else []
+    scratch = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
     with scratch as place, maker.make(Path(place), *given) as folder:
         yield maker, folder
 

@@ -69,10 +69,11 @@ def serving(site: Path, work: Path, archives: Mapping[str, Archive]) -> Iterator
     store.mkdir(parents=True)
     for name, archive in archives.items():
         _archive(name, archive, store, environment)
-    ports = _free(3)
+    ports = _free(5)
     inference, management = (f"http://127.0.0.1:{port}" for port in ports[:2])
     (work / "config.properties").write_text(
         f"inference_address={inference}\nmanagement_address={management}\nmetrics_address=http://127.0.0.1:{ports[2]}\n"
+        f"grpc_inference_port={ports[3]}\ngrpc_management_port={ports[4]}\n"  # or two of them cannot run here
         f"model_store={store}\ndisable_token_authorization=true\nenable_model_api=true\n"
         "disable_system_metrics=true\nmax_response_size=65535000\n"
     )

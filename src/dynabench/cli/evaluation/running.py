@@ -1,6 +1,8 @@
 """An evaluation: a model asked once, or predictions that are there, and what the chosen metrics say of them."""
 
+import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,7 @@ from dynabench.cli.evaluation import models, rows
 from dynabench.evaluate import registry
 from dynabench.evaluate.faces.options import options
 from dynabench.evaluate.module import Module
+from dynabench.evaluate.unchosen import Unchosen
 
 Columns = dict[str, list[Any]]
 
@@ -158,6 +161,19 @@ def _parts(data: rows.Data, by: str) -> Iterator[tuple[str | None, list[int] | N
     yield from sorted(places.items())
 
 
+def _typed(metric: Chosen, error: ValueError) -> str:
+    """What to type instead where options would mend the error, beside those that are set already."""
+    if not isinstance(error, Unchosen):
+        return ""
+    kept = [{**metric.options, **choice} for choice in error.choices]
+    said = [",".join(f"{name}={_as_typed(value)}" for name, value in each.items()) for each in kept]
+    return "\nType one of these:" + "".join(f"\n  --metric {shlex.quote(f'{metric.name}:{each}')}" for each in said)
+
+
+def _as_typed(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, list | tuple) else str(value)
+
+
 def _score(metric: Chosen, columns: Columns, value: str | None, chosen: list[int] | None, level: float | None) -> Score:
     module = metric.module()
     known = {*module.columns, *module.optional}
@@ -170,5 +186,5 @@ def _score(metric: Chosen, columns: Columns, value: str | None, chosen: list[int
         return Score(metric, n, module.compute(**{**taken, **asked}), value)
     except ValueError as error:
         if chosen is None:
-            raise ValueError(f"{metric.name}: {error}") from None
+            raise ValueError(f"{metric.name}: {error}{_typed(metric, error)}") from None
         return Score(metric, n, {}, value, str(error))

@@ -13,6 +13,7 @@ from dynabench.evaluate.labels import Label
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
 from dynabench.evaluate.states import Cells, Confusion, Sums
+from dynabench.evaluate.unchosen import Unchosen
 
 Average = Literal["binary", "macro", "micro", "weighted", "samples"] | None
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
@@ -176,13 +177,13 @@ def averaged(
 def _positive(counts: Counts, label: Label) -> Counts:
     known = counts.labels
     if len(known) > 2:
-        raise ValueError(
-            f"average='binary' is for two classes, not {len(known)}; choose another average, such as 'macro'"
-        )
+        told = f"average='binary' is for two classes, not {len(known)}; choose another average, such as 'macro'"
+        raise Unchosen(told, [{"average": average} for average in ("macro", "micro", "weighted")])
     if label in known:
         return counts.of(label)
     if len(known) == 2 or any(isinstance(one, str) for one in known):
-        raise ValueError(f"no label is {label!r}; choose pos_label from {', '.join(map(repr, known))}")
+        told = f"no label is {label!r}; choose pos_label from {', '.join(map(repr, known))}"
+        raise Unchosen(told, [*({"pos_label": one} for one in known), {"average": "macro"}])
     nothing = np.zeros_like(counts.hits[..., :1])
     return Counts(nothing, nothing, nothing, (label,))
 

@@ -10,6 +10,7 @@ import numpy as np
 from dynabench.evaluate.columns import Labels, Numbers
 from dynabench.evaluate.labels import coded
 from dynabench.evaluate.module import Module
+from dynabench.language import Amount, _
 
 CLASSES = 20  # beyond which a matrix cannot be read
 SCORES = 8  # rows from which a histogram says something
@@ -51,7 +52,7 @@ def _confusion(module: type[Module], columns: Mapping[str, Any]) -> Picture | No
     counts = np.bincount(rows * size + places, minlength=size * size).reshape(size, size)
     names = [str(label) for label in labels]
     table = [[name, *(f"{count:,}" for count in row)] for name, row in zip(names, counts.tolist(), strict=True)]
-    head = ["Reference", *(f"predicted as {name}" for name in names)]
+    head = [_("Reference"), *(_("predicted as %(name)s", name=name) for name in names)]
     return Picture(_confused(counts, names), confusion_heat_map(counts, names), head, table)
 
 
@@ -60,10 +61,13 @@ def _confused(counts: Any, names: Sequence[str]) -> str:
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
     if not wrong.any():
-        return "No row is taken for another class"
+        return _("No row is taken for another class")
     row, place = divmod(int(wrong.argmax()), len(names))
     taken, total = int(wrong[row, place]), int(counts[row].sum())
-    return f"{names[row]} is most often taken for another class: for {names[place]} in {taken:,} of {total:,} rows"
+    return _(
+        "%(true)s is most often taken for another class: for %(said)s in %(taken)s of %(total)s rows",
+        true=names[row], said=names[place], taken=Amount(taken), total=Amount(total),
+    )  # fmt: skip
 
 
 def _reliability(module: type[Module], columns: Mapping[str, Any]) -> Picture | None:
@@ -79,11 +83,18 @@ def _reliability(module: type[Module], columns: Mapping[str, Any]) -> Picture | 
 
     place = np.minimum(sure * 10, 9).astype(int)
     rows = [
-        [f"{one / 10:.1f} to {(one + 1) / 10:.1f}", f"{right[place == one].mean():.1%}", f"{(place == one).sum():,}"]
+        [_span(one / 10, (one + 1) / 10, ".1f"), Amount(right[place == one].mean(), ".1%"), Amount(sum(place == one))]
         for one in np.unique(place)
     ]
-    title = f"On average it is {sure.mean():.0%} sure of class 1; {right.mean():.0%} of the rows are of it"
-    return Picture(title, reliability_diagram(sure, right), ["Confidence", "Class 1", "Rows"], rows)
+    title = _(
+        "On average it is %(sure)s sure of class 1; %(share)s of the rows are of it",
+        sure=Amount(sure.mean(), ".0%"), share=Amount(right.mean(), ".0%"),
+    )  # fmt: skip
+    return Picture(title, reliability_diagram(sure, right), [_("Confidence"), _("Class 1"), _("Rows")], rows)
+
+
+def _span(low: float, high: float, spec: str) -> str:
+    return _("%(low)s to %(high)s", low=Amount(low, spec), high=Amount(high, spec))
 
 
 def _histogram(per_example: Mapping[str, Any]) -> Picture | None:
@@ -93,7 +104,10 @@ def _histogram(per_example: Mapping[str, Any]) -> Picture | None:
             from dynabench.evaluate.visualization import scores_histogram
 
             middle, low, high = median(numbers), min(numbers), max(numbers)
-            title = f"Half of the rows have {name} below {middle:.3g}; they reach from {low:.3g} to {high:.3g}"
+            title = _(
+                "Half of the rows have %(name)s below %(middle)s; they reach from %(low)s to %(high)s",
+                name=name, middle=f"{middle:.3g}", low=f"{low:.3g}", high=f"{high:.3g}",
+            )  # fmt: skip
             table = [[str(row), f"{score:.4g}"] for row, score in enumerate(numbers[:200])]
-            return Picture(title, scores_histogram(numbers, name), ["Row", name], table)
+            return Picture(title, scores_histogram(numbers, name), [_("Row"), name], table)
     return None

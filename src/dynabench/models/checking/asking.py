@@ -16,6 +16,8 @@ SHOWN = 3
 """Samples named in a message."""
 DRAWN = 2
 """Samples that a model is asked to draw: each is paid for, and drawn otherwise every time."""
+STRIPS = 3
+"""Times that a strip is made before it is called slow."""
 WIDE = 0.02
 """Differences of probabilities that people would see."""
 
@@ -127,7 +129,7 @@ async def _strips(trial: Trial, probe: Probe) -> None:
         asked.append((probe.card.methods[0], (short or answered)[-1]))
     took: dict[str, float] = {}
     for method, index in asked:
-        _, seconds = await probe.explain(trial.samples[index].inputs, method)
+        seconds = await _quickest(probe, trial.samples[index].inputs, method)
         took[method] = round(max(seconds, took.get(method, 0.0)), 3)
     message = ", ".join(f"{method} {seconds:.2f} s" for method, seconds in took.items())
     slow = [method for method, seconds in took.items() if seconds > EXPLAIN_SECONDS]
@@ -135,6 +137,15 @@ async def _strips(trial: Trial, probe: Probe) -> None:
         trial.add("strips", "warning", message, REMEDIES["strips"], seconds=took)
     else:
         trial.add("strips", "ok", message, seconds=took)
+
+
+async def _quickest(probe: Probe, inputs: dict[str, str], method: str) -> float:
+    """Seconds that a strip takes; one that seems slow is made again where that is free, since the machine may have
+    been busy with something else meanwhile."""
+    seconds: list[float] = []
+    while not seconds or (seconds[-1] > EXPLAIN_SECONDS and probe.card.inside and len(seconds) < STRIPS):
+        seconds.append((await probe.explain(inputs, method))[1])
+    return min(seconds)
 
 
 STEPS: dict[str, Callable[[Trial, Probe], Awaitable[None]]] = {
