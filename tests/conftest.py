@@ -28,12 +28,14 @@ from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.settings import Settings
+from tests import dialects
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
 PASSWORD = "correct horse battery"
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")  # a busy machine fails no property
+dialects.install()
 PLAIN = ("/login", "/register", "/settings")  # pages that change nothing for whoever opens them
 
 

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from dynabench.db import Database
+from tests import computed
 from tests.api.stage import Scene, Stage
+
+worker, calculator = computed.worker, computed.calculator
 
 
 @pytest.fixture

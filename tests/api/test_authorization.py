@@ -20,6 +20,8 @@ from tests.collection import conftest as world
 from tests.furnished import Furnish, bare
 
 host, rules = world.host, world.rules
+ALIKE = ("expert", "moderator", "owner", "banned")
+"""Roles that are let in by the same rule as `author`, into a task for invited people."""
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # the door is the same on both
 
 
@@ -95,7 +97,10 @@ def test_who_may_gets_in_and_who_may_not_is_turned_away(stage: Stage, role: str)
     assert not walk(stage, role, lambda route: role in MAY[route.who])
 
 
-@pytest.mark.parametrize("role", ["anon", "member", "author", "expert", "moderator", "owner", "banned"])
+@pytest.mark.parametrize(
+    "role",
+    ["anon", "member", "author", *(pytest.param(role, marks=pytest.mark.slow) for role in ALIKE)],
+)
 def test_a_task_for_invited_people_is_for_people_with_a_role(invited: Stage, role: str):
     outside = role in ("anon", "member")
     assert not walk(invited, role, lambda route: role in MAY[route.who] and not (outside and route.who in SEATED))

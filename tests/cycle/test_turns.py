@@ -8,6 +8,7 @@ from dynabench import errors
 from dynabench.cycle import foresight, keeping, lineage, opening, service, sources
 from dynabench.cycle import plan as plans
 from dynabench.cycle.tables import CycleTurn
+from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.rounds import service as rounds
@@ -25,9 +26,20 @@ def installed(settings, monkeypatch):
     monkeypatch.setattr(catalog, "folders", lambda settings_=None: [settings.folder / "models"])
 
 
-@pytest.fixture
-def films(database, settings):
+def begun(settings):
+    """The films' task with a target, which is trained once."""
+    database = Database(settings.url)
     world.begin(database, settings)
+    database.close()
+
+
+@pytest.fixture
+def furnish():
+    return begun
+
+
+@pytest.fixture
+def films(database):
     return database
 
 

@@ -41,7 +41,7 @@ def read(given, tmp_path, name, content, config=CONFIG):
         ("ids.tsv", "message\tuid\nx\tp-0\ny\tp-1\nz\tp-4\n"),
         ("ids.jsonl", '{"uid": "p-0", "topic": "roads"}\n{"uid": "p-1"}\n{"uid": "p-4"}\n'),
         ("ids.json", '[{"uid": "p-0"}, {"uid": "p-1"}, {"uid": "p-4"}]'),
-        ("ids.txt.gz", gzip.compress(b"\xef\xbb\xbfp-0\np-1\np-4\n")),
+        ("ids.txt.gz", gzip.compress(b"\xef\xbb\xbfp-0\np-1\np-4\n", mtime=0)),
     ],
 )
 def test_rows_are_named_by_their_uid_in_any_kind_of_file(given, tmp_path, name, content):

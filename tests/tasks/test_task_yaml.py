@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
-from dynabench.tasks import TaskConfig, builtin
+from dynabench.tasks import TaskConfig, builtin, reading
 
 SMALL = """\
 id: small
@@ -180,3 +180,14 @@ def test_a_config_cannot_be_changed():
     config = TaskConfig.parse(SMALL)
     with pytest.raises(Exception, match="frozen"):
         config.name = "other"
+
+
+def test_who_changes_what_was_read_changes_nothing_for_the_next_reader():
+    text = builtin()[0].source
+    values, lines = reading.read(text)
+    values["context"].clear()
+    values["instructions"]["create"] = "Something else."
+    lines.clear()
+    again, where = reading.read(text)
+    assert again["instructions"] == yaml.safe_load(text)["instructions"]
+    assert where

@@ -28,7 +28,6 @@ HOLLOW = {"script", "style", "code", "pre", "svg", "textarea", "option", "kbd", 
 THEIRS = re.compile(r"user-text|card-text|avatar|models|mono|tag|wordmark|badge-name|marked|strip|instructions|prose")
 """Classes of what people and owners wrote, and of names."""
 
-SOURCES = languages.extracted()
 NAMES = re.compile(r"[\W\d]*(Dynabench|v?MER|n|CC[ -]BY[-\w. ]*|hace .*|[\d.]+% to [\d.]+%)[\W\d]*")
 """Names and abbreviations that every language has."""
 
@@ -121,9 +120,15 @@ def test_every_text_of_a_page_is_in_the_catalogues(name, monkeypatch):
         assert sorted(set(forgotten(name))) == []
 
 
+@pytest.fixture(scope="module")
+def sources():
+    """Every text of the sources."""
+    return languages.extracted()
+
+
 @pytest.mark.parametrize("spoken", languages.TRANSLATED)
-def test_catalogues_are_complete(spoken):
-    assert list(languages.wrong(spoken, SOURCES)) == []
+def test_catalogues_are_complete(spoken, sources):
+    assert list(languages.wrong(spoken, sources)) == []
 
 
 def test_a_phrase_is_english_for_programs_and_said_in_the_language_of_its_page():

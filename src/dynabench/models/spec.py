@@ -2,6 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ CHUNK = 2**20
 """Bytes that are read at a time."""
 LARGEST = 256 * 1024
 """Bytes of `model.yaml`, all of which is read before anything is checked."""
+KEPT = 8 * 1024
+"""Characters of a `model.yaml` whose values are remembered."""
 LONGEST_README = 64 * 1024
 """Bytes of the card that are handed out at most."""
 
@@ -114,7 +118,7 @@ def read(folder: Path) -> Spec:
     try:
         if (folder / FILE).stat().st_size > LARGEST:
             raise Invalid({FILE: f"It may have {LARGEST // 1024} KiB; text for people belongs into {README}."})
-        raw = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
+        raw = _plain((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise Invalid({FILE: str(error)}) from error
     except RecursionError as error:
@@ -131,6 +135,14 @@ def read(folder: Path) -> Spec:
         told = f"Of this kind only {', '.join(sorted(allowed or ()))} files may be here, not {', '.join(strangers)}."
         raise Invalid({FILE: told})
     return found
+
+
+def _plain(text: str) -> Any:
+    """What YAML says; short texts are read once, since whoever looks for one model reads the files of all."""
+    return deepcopy(_known(text)) if len(text) <= KEPT else yaml.safe_load(text)
+
+
+_known = lru_cache(maxsize=128)(yaml.safe_load)
 
 
 def write(folder: Path, told: Spec | Mapping[str, Any]) -> None:

@@ -1,6 +1,8 @@
 """From YAML text to plain values, with the line of each key, within bounds that no text can exceed."""
 
 import re
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -12,6 +14,8 @@ from dynabench.language import N_, Phrase, _
 from dynabench.tasks.section import printable
 
 MAX_CHARACTERS = 100_000
+_KEPT = 10_000
+"""Characters of a text whose reading is remembered: shipped configs have fewer, and are read again and again."""
 _DEPTH = 20
 _WHERE = N_(" (line %(line)s)")
 LINE = re.compile(r" \(line (\d+)\)(?=\.?$)")
@@ -34,6 +38,11 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
                 max_characters=f"{MAX_CHARACTERS:,}",
             )
         )
+    values, lines = (_known if len(text) <= _KEPT else _read)(text)
+    return deepcopy(values), dict(lines)
+
+
+def _read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     try:
         loader = yaml.SafeLoader(text)
         try:
@@ -57,6 +66,9 @@ def read(text: str) -> tuple[dict[str, Any], dict[Path, int]]:
     lines: dict[Path, int] = {}
     _mark(node, (), lines)
     return values, lines
+
+
+_known = lru_cache(maxsize=64)(_read)
 
 
 def lineless(message: str) -> str:
