@@ -15,7 +15,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import statistics
 from dynabench.db import now
-from dynabench.language import _
+from dynabench.language import _, joined
 from dynabench.models.client import Health, State
 from dynabench.models.protocol import Card
 from dynabench.registry import queries
@@ -262,7 +262,7 @@ def _copy(state: State, health: Health | None, close: bool) -> Copy:
     if health is not None and not close:
         health = replace(health, last_failure="")
     reason = state.reason if close else ""
-    where = ", ".join(dict.fromkeys(_place(each, close) for each in state.where.split(",") if each))
+    where = joined(", ", dict.fromkeys(_place(each, close) for each in state.where.split(",") if each))
     return Copy(state.version, state.state, reason, where, state.card, health, state.available)
 
 
@@ -270,5 +270,5 @@ def _place(where: str, close: bool) -> str:
     """A host's address as people read it."""
     host = urlsplit(where).hostname or ""
     if not host or host in ("localhost", "127.0.0.1", "::1"):
-        return "this machine"
-    return host if close else "another machine"
+        return _("this machine")
+    return host if close else _("another machine")

@@ -41,7 +41,7 @@ KNOWN = {
         Measure("fairness_score", _("Score on fairness twins")),
         Measure("robustness_score", _("Score on robustness twins")),
         Measure("calibration_error", _("Calibration error"), "lower"),
-        Measure("throughput", _("Throughput"), unit="examples/s", scale=1.0, cost=True),
+        Measure("throughput", _("Throughput"), unit=_("examples/s"), scale=1.0, cost=True),
         Measure("memory", _("Memory"), "lower", "GiB", 1.0, cost=True),
         Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True),
         Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True),
