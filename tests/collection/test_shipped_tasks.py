@@ -162,6 +162,9 @@ def test_it_is_played_from_create_to_evaluate(task, olga, person, database, sett
     told = [write(ada, task, number) for number in range(6)]
     fooling = {each["id"]: each["claimed"] for each in told if each["fooled"]}
     assert fooling
+    strip = ada.get(f"/api/v1/examples/{told[0]['id']}/attributions")
+    assert strip.status_code == 200, strip.text
+    assert any(strip.json()["fields"].values())
 
     claims = {each["id"]: each["claimed"] for each in told}
     for judge in judges:

@@ -14,7 +14,7 @@ from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.language import _
 from dynabench.models.client import Host
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, explained
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -91,13 +91,12 @@ def about_draft(session: Session, person: Person | None, body: AttributionIn) ->
 
 
 def label_of(config: TaskConfig, answer: Mapping[str, Any]) -> str:
-    """The label that an answer comes down to: the value of the first answer field, `start` of one that is marked;
-    empty, which means the model's own answer, where that is no text."""
+    """The label that an answer comes down to: the chosen option of the first answer field, `start` of one that is
+    marked; empty, which means the model's own answer, where that is written freely."""
     field = config.answer[0]
     if isinstance(field, Spans):
         return SPAN_PARTS[0]
-    said = answer.get(field.name)
-    return said if isinstance(said, str) else ""
+    return str(answer.get(field.name) or "") if isinstance(field, Choice) else ""
 
 
 def wanted_label(config: TaskConfig, label: str) -> str:
@@ -121,9 +120,11 @@ def _method(card: Card, wanted: str) -> str:
 
 
 async def settle(host: Host, question: Question) -> Question:
-    """The question with its method named: without a wish the model's first; one that it lacks is refused."""
+    """The question with its method named, without a wish the model's first; what it lacks is refused."""
     for card in await host.index():
         if (card.name, card.version) == (question.model, question.version):
+            if question.label and question.label not in explained(card):
+                raise errors.Invalid({"label": _("Choose one of %(known)s.", known=", ".join(explained(card)))})
             return replace(question, method=_method(card, question.method))
     raise errors.Unavailable(
         _("%(model)s %(version)s is not on the model host now.", model=question.model, version=question.version)
