@@ -129,7 +129,7 @@ def _drawn(
 
 def _sampling(session: Session, of: Round) -> str:
     """How contexts of a round are drawn: as its plan says, else as its config does."""
-    return of.plan.get("sampling") or rounds.config_of(session, of.version_id).contexts.sampling
+    return planning.plan_of(of).sampling or rounds.config_of(session, of.version_id).contexts.sampling
 
 
 def perturb(session: Session, person: Person, example_id: int, rng: random.Random, task_id: str = "") -> Offer:

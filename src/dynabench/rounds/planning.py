@@ -31,7 +31,7 @@ def plan_of(of: Round) -> Plan:
 
 def pool(session: Session, of: Round) -> list[int] | None:
     """The contexts that a round works on; None for all of its task."""
-    return list(session.scalars(queries.chosen(of.id))) if of.plan.get("contexts") == "chosen" else None
+    return list(session.scalars(queries.chosen(of.id))) if plan_of(of).contexts == "chosen" else None
 
 
 def locked(session: Session, person: Person | None, task_id: str, number: int) -> Round:

@@ -32,7 +32,7 @@ Voted = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 class Desk:
     """What stands before a validator: the next item, the last outcome with the context that was seen, today's count.
 
-    `collecting` says whether a round is open to write for.
+    `collecting` says, where no item is left, whether a round is open to write for.
     """
 
     item: places.Item | None
@@ -49,7 +49,7 @@ def _desk(session: Session, person: Person, task: str, seconds: int, voted: int 
     config = item.config if item else rounds.task_config(session, task)
     about = session.get_one(Context, outcome.example.context_id) if outcome else None
     seen = outcome.config.shown_context(about.values) if outcome and about else {}
-    collecting = session.scalar(queries.open_round(task)) is not None
+    collecting = item is not None or session.scalar(queries.OPEN_VERSION, {"task": task}) is not None
     return Desk(item, outcome, seen, service.voted_today(session, person), config, collecting)
 
 
