@@ -72,13 +72,13 @@ def upload(caller: Caller, name: str, content: bytes) -> str:
     return answer.json()["id"]
 
 
-def until(check: Callable[[], Any], seconds: float = 120) -> Any:
+def until(check: Callable[[], Any], seconds: float = 120, pause: float = 0.05) -> Any:
     """What `check` gives once it is true."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := check():
             return found
-        time.sleep(0.05)
+        time.sleep(pause)
     raise AssertionError("it did not happen in time")
 
 
