@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 
 from benchmarks.row import Row, median_ms
-from benchmarks.running import operate, platform
+from benchmarks.running import operate, platform, settle
 from dynabench.client import Client
 from dynabench.models import catalog
 from dynabench.tasks.shipped import builtin
@@ -155,6 +155,7 @@ def rows() -> list[Row]:
         with platform(home, "--demo") as base:
             operate(home, "round", "close", "nli")
             operate(home, "round", "open", "nli", "--target", MODEL)
+            settle()
             tokens = members(base, ANNOTATORS)
             taken = asyncio.run(alone(base, tokens[0]))
             before = batch_sizes(home)

@@ -8,8 +8,10 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 
 def free_port() -> int:
@@ -31,6 +33,32 @@ def wait_for(url: str, seconds: float = 240, text: str = "") -> float:
             pass
         time.sleep(0.1)
     raise TimeoutError(url)
+
+
+def settle(busy: float = 0.15, span: float = 3.0, seconds: float = 240) -> None:
+    """Wait until what this process started keeps less than `busy` of a core over `span` seconds; raises TimeoutError.
+
+    A platform that has just started evaluates its models on its rounds, which a figure of it must not pay for.
+    """
+    begun = time.monotonic()
+    before = _used()
+    while time.monotonic() - begun < seconds:
+        time.sleep(span)
+        after = _used()
+        if sum(spent - before.get(pid, spent) for pid, spent in after.items()) < busy * span:
+            return
+        before = after
+    raise TimeoutError("the platform does not come to rest")
+
+
+def _used() -> dict[int, float]:
+    """Seconds of processor time of each process that this one started, by pid."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            times = process.cpu_times()
+            found[process.pid] = times.user + times.system
+    return found
 
 
 @contextmanager

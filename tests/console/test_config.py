@@ -1,13 +1,12 @@
 """The config on the owner's pages: checked by line, previewed, kept in versions; new tasks; the log."""
 
-import csv
 import html
-import io
 import re
 
 import pytest
 
 from dynabench.tasks import TaskConfig
+from tests.sheets import rows_of
 
 pytestmark = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
 HERE = "/tasks/nli/manage/config"
@@ -147,7 +146,7 @@ class TestTheLog:
         assert "the operator" in shown  # who set the task up
         only = page.get("/tasks/nli/manage/log", params={"kind": "round.opened"}).text
         assert "<code>task.role</code>" not in only
-        rows = list(csv.DictReader(io.StringIO(page.get("/tasks/nli/manage/log.csv").text)))
+        rows = rows_of(page.get("/tasks/nli/manage/log.csv").text)
         assert rows[0]["kind"] == "task.role"
         assert rows[0]["by"] == "root"
         assert "person ada" in rows[0]["about"]
@@ -161,4 +160,4 @@ class TestTheLog:
         assert first.count("<code>contexts.uploaded</code>") == 50
         following = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
         assert page.get(following).text.count("<code>contexts.uploaded</code>") == 10
-        assert len(list(csv.reader(io.StringIO(page.get("/tasks/nli/manage/log.csv").text)))) > 60
+        assert len(rows_of(page.get("/tasks/nli/manage/log.csv").text)) >= 60

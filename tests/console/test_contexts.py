@@ -1,7 +1,5 @@
 """Contexts on the owner's pages: listed, sent as a file, mapped, imported, mended."""
 
-import csv
-import io
 import os
 import time
 
@@ -14,6 +12,7 @@ from tests.conftest import Browser
 from tests.console.conftest import sent
 from tests.jobs import conftest as jobs_world
 from tests.jobs.conftest import until
+from tests.sheets import rows_of
 
 worker = jobs_world.worker
 sqlite_only = pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -173,7 +172,7 @@ def test_a_mapped_file_is_imported_and_its_bad_rows_come_back_to_be_mended(owner
 def mended(page: Browser, here: str) -> None:
     file = page.get(f"{here}/refused.csv")
     assert file.headers["content-disposition"] == 'attachment; filename="facts-of-life-refused.csv"'
-    [row] = csv.DictReader(io.StringIO(file.text))
+    [row] = rows_of(file.text)
     assert row["row"] == "3"
     assert "premise" in row["reason"]
     assert row["Genre"] == "animals"

@@ -1,12 +1,10 @@
 """The console's pages of examples, figures and moderation, as owners and moderators use them."""
 
-import csv
-import io
-
 import pytest
 
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
+from tests.sheets import rows_of
 
 host, rules, client, furnish = world.host, world.rules, world.client, world.furnish
 admin, owner, ada, bob = world.admin, world.owner, world.ada, world.bob
@@ -127,7 +125,7 @@ def test_tables_of_figures_are_downloaded(mine, made):
     for by in ("arm", "start", "source", "tag", "day", "annotator"):
         answer = mine.get(f"/tasks/nli/manage/figures.csv?by={by}")
         assert answer.status_code == 200, answer.text
-        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        rows = rows_of(answer.text)
         expected = {"source": "person", "annotator": "ada", "start": "blank"}
         assert sum(int(row["examples"]) for row in rows) == 3
         assert expected.get(by, rows[0][by]) == rows[0][by]
@@ -144,10 +142,10 @@ def test_annotators_come_in_pages_in_the_order_asked_for(owner, ada, bob, made):
 
 
 def test_what_was_found_is_downloaded_whole(mine, made):
-    rows = list(csv.DictReader(io.StringIO(mine.get("/tasks/nli/manage/examples.csv").text)))
+    rows = rows_of(mine.get("/tasks/nli/manage/examples.csv").text)
     assert [int(row["id"]) for row in rows] == made[::-1]
     assert {(row["author"], row["round"], row["source"]) for row in rows} == {("ada", "1", "person")}
-    otter = list(csv.DictReader(io.StringIO(mine.get("/tasks/nli/manage/examples.csv?q=otter").text)))
+    otter = rows_of(mine.get("/tasks/nli/manage/examples.csv?q=otter").text)
     assert [row["text"] for row in otter] == ["The otter is not asleep."]
     assert mine.get("/tasks/nli/manage/examples.csv?since=never").status_code == 422
 

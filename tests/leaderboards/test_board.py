@@ -1,6 +1,5 @@
 """The leaderboard of a task: ranks, weights, filters, files, and what a hostile address gets."""
 
-import csv
 import io
 
 import pyarrow.parquet as pq
@@ -13,6 +12,7 @@ from dynabench.scoring.measures import packed
 from dynabench.scoring.tables import Evaluation, Record, Score
 from dynabench.stats.replicates import measured
 from tests.leaderboards.asking import BOARD, PAGE, board, ranks
+from tests.sheets import rows_of
 
 
 def test_two_models_alike_share_their_ranks_and_a_better_one_stands_above(client, ids):
@@ -104,7 +104,7 @@ def test_rows_are_filtered_and_sorted_but_keep_their_ranks(client, ids, become):
 
 def test_files_say_the_same_in_all_formats(client, ids):
     found = board(client)
-    sheet = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}/file?format=csv").text.removeprefix("\ufeff"))))
+    sheet = rows_of(client.get(f"{BOARD}/file?format=csv").text)
     table = pq.read_table(io.BytesIO(client.get(f"{BOARD}/file?format=parquet").content)).to_pylist()
     assert client.get(f"{BOARD}/file?format=json").json() == found
     for row, line, record in zip(found["rows"], sheet, table, strict=True):

@@ -1,7 +1,5 @@
 """The board of harms: what counts as harmful, by category and severity, and who may look at the examples behind it."""
 
-import csv
-import io
 import re
 
 import pytest
@@ -12,6 +10,7 @@ from dynabench.collection.tables import Prediction
 from dynabench.rounds.tables import Role
 from dynabench.stats.rates import clustered
 from dynabench.tasks import TaskConfig, harms
+from tests.sheets import rows_of
 
 from . import world as worlds
 from .world import World
@@ -83,7 +82,7 @@ def test_harmful_is_what_people_claim_and_others_confirm(world, client):
     assert by_value(model["severities"]) == {"low": 1, "medium": 1, "high": 1}
     assert client.get("/api/v1/tasks/checks/harms?round=1").json() == told
     assert client.get("/api/v1/tasks/checks/harms?round=2").status_code == 404
-    rows = list(csv.DictReader(io.StringIO(client.get("/tasks/checks/harms.csv").text)))
+    rows = rows_of(client.get("/tasks/checks/harms.csv").text)
     [gore] = [row for row in rows if (row["model"], row["value"]) == ("m", "gore")]
     assert (gore["by"], gore["count"], gore["attempts"]) == ("category", "2", "6")
     assert len(rows) == 2 * (1 + 4 + 3)

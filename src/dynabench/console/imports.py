@@ -4,14 +4,12 @@
 fields, so that imports of other things can show the same.
 """
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
-from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
@@ -20,14 +18,12 @@ from dynabench.console import frame
 from dynabench.console.access import Owning
 from dynabench.db import Database, now
 from dynabench.language import _
-from dynabench.rounds import listing, mapping, queries, service, uploads, waiting
+from dynabench.rounds import listing, mapping, refused_rows, service, uploads, waiting
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.mapping import Columns, Sheet
-from dynabench.rounds.tables import RefusedRow
 from dynabench.settings import Settings
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.fields import Field
-from dynabench.web import sheets
 from dynabench.web.pages import wants_fragment
 
 router = APIRouter()
@@ -170,30 +166,9 @@ async def download(request: Request, task: str, job: str, owner: Owning) -> Resp
 
 async def refused_file(db: Database, found: jobs.Job) -> Response:
     """The rows that a job left out as a CSV file."""
-    columns = await to_thread.run_sync(_columns, db, found.id)
     stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in Path(_name(found)).stem)[:60]
-    return sheets.csv_file(f"{stem or 'rows'}-refused.csv", [*columns, "row", "reason"], _cells(db, found.id, columns))
+    return await to_thread.run_sync(refused_rows.refused_file, db, found.id, f"{stem or 'rows'}-refused.csv")
 
 
 def _name(job: jobs.Job) -> str:
     return str(job.payload.get("name") or "rows")
-
-
-def _columns(db: Database, job: str) -> list[str]:
-    return list(dict.fromkeys(name for each in _all(db, job) for name in each.values or {}))
-
-
-def _cells(db: Database, job: str, columns: Sequence[str]) -> Iterator[list[object]]:
-    for each in _all(db, job):
-        values = each.values or {}
-        yield [*(values.get(name, "") for name in columns), each.row, each.message]
-
-
-def _all(db: Database, job: str) -> Iterator[RefusedRow]:
-    def some(session: Session, after: int) -> Sequence[RefusedRow]:
-        return session.scalars(queries.refused(job, after, 1000)).all()
-
-    after = 0
-    while found := db.read(some, after):
-        yield from found
-        after = found[-1].row

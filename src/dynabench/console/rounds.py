@@ -25,6 +25,7 @@ from dynabench.tasks import TaskConfig
 from dynabench.web import sheets
 
 router = APIRouter()
+LINKS = 500  # read at once
 router.include_router(plans.router)
 router.include_router(measured.router)
 
@@ -222,7 +223,7 @@ def _line(each: LinkOut, names: Sequence[str]) -> list[object]:
 def _links(db: Database, owner: Person, task: str, number: int) -> Iterator[LinkOut]:
     after = 0
     while True:
-        page = db.read(links.page, owner, task, number, after, sheets.LINES)
+        page = db.read(links.page, owner, task, number, after, LINKS)
         yield from page.items
         if page.next is None:
             return

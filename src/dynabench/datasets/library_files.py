@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 
 from dynabench.datasets import stored
-from dynabench.datasets.shapes import guarded
 from dynabench.datasets.stored import Stored
 from dynabench.settings import Settings
+from dynabench.sheets import guarded
 
 FORMATS = {
     "jsonl": "application/x-ndjson",

@@ -15,13 +15,13 @@ from dynabench.collection import overview
 from dynabench.datasets import library, library_api, library_queries, stored, twin_pages, upload_pages
 from dynabench.datasets import library_views as views
 from dynabench.datasets.library_schemas import Change, DatasetPage
-from dynabench.datasets.sheets_out import refused_file
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database
 from dynabench.rounds import listing, seats
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views as round_views
 from dynabench.rounds.owning import After
+from dynabench.rounds.refused_rows import refused_file
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from dynabench.sheets import guarded
 from dynabench.tasks import TaskConfig
 
 GROUPS = {"context": "context", "initial": "input", "goal": "answer", "input": "input", "answer": "answer",
@@ -14,8 +15,6 @@ GROUPS = {"context": "context", "initial": "input", "goal": "answer", "input": "
 
 JSON = ".json"
 QUOTE = '"'
-FORMULA = tuple("=+-@\t\r\n'＝＋－＠")
-"""What a spreadsheet may take for the beginning of a formula, and the mark that keeps it from that."""
 
 
 def fields(configs: Sequence[TaskConfig], group: str) -> dict[str, dict[str, Any]]:
@@ -36,16 +35,6 @@ def kind(schema: dict[str, Any]) -> str:
         return "string" if all(isinstance(one, str) for one in schema["enum"]) else "any"
     named = schema.get("type", "any")
     return named if isinstance(named, str) else "any"
-
-
-def guarded(text: str) -> str:
-    """A text that no spreadsheet takes for a formula, and that differs from an empty cell: marked where it must be."""
-    return f"'{text}" if not text or text.startswith(FORMULA) else text
-
-
-def unguarded(cell: str) -> str:
-    """What `guarded` was given."""
-    return cell[1:] if cell.startswith("'") else cell
 
 
 def quoted(text: str) -> str:

@@ -7,12 +7,12 @@ import orjson
 from dynabench.datasets.exports import NULL, Record, line
 from dynabench.datasets.rows import COLUMNS
 from dynabench.datasets.scopes import Scope
-from dynabench.datasets.shapes import Flat, guarded, quoted, text_of
+from dynabench.datasets.shapes import Flat, quoted, text_of
+from dynabench.sheets import BOM, guarded
 
 PLACE = {name: number for number, name in enumerate(COLUMNS)}
 CONDITION = ("start", "arm", "share", "ensemble", "targets", "assistant")
 EXACT = "exact"  # the column of the whole row as JSON, where the other columns cannot hold it
-BOM = "\ufeff"
 
 
 class Sheet:

@@ -15,7 +15,7 @@ from dynabench.accounts.tables import Person
 from dynabench.adversaries import perturbations
 from dynabench.datasets import stored, twin_api, twins, waiting
 from dynabench.datasets.copies import COPIES, MOST_COPIES
-from dynabench.datasets.shapes import guarded, quoted
+from dynabench.datasets.shapes import quoted
 from dynabench.datasets.tables import Twin
 from dynabench.datasets.twin_schemas import Axis
 from dynabench.db import Database
@@ -25,6 +25,7 @@ from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.waiting import pieces
 from dynabench.settings import Settings
+from dynabench.sheets import guarded
 from dynabench.web import render
 
 router = APIRouter(include_in_schema=False)

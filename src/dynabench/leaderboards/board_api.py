@@ -11,13 +11,13 @@ from dynabench import errors
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
-from dynabench.datasets.sheets_out import as_csv
 from dynabench.language import _
 from dynabench.leaderboards import exchange, files, ledger, pictures, reading
 from dynabench.leaderboards.reading import Asked
 from dynabench.leaderboards.schemas import Format, LedgerLine, LedgerOut, RanksOut
 from dynabench.rounds import service as rounds
 from dynabench.security import RowId
+from dynabench.sheets import as_csv
 
 router = APIRouter(dependencies=[Depends(auth.scope("annotate"))])
 Fork = Annotated[str, Query(max_length=40, description="A fork whose weights are the defaults.")]

@@ -8,9 +8,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dynabench.datasets.sheets_out import as_csv
 from dynabench.leaderboards.board import Entry
 from dynabench.leaderboards.ranking import Cell, Ranking, Row
+from dynabench.sheets import as_csv
 
 FORMATS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
 

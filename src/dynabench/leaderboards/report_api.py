@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from dynabench.accounts import auth
 from dynabench.accounts.auth import Member, Viewer
-from dynabench.datasets.sheets_out import as_csv
 from dynabench.language import _
 from dynabench.leaderboards import board as boards
 from dynabench.leaderboards import files, reports, schemas
 from dynabench.leaderboards.board_api import download, sent
 from dynabench.leaderboards.tables import Report
 from dynabench.security import RowId
+from dynabench.sheets import as_csv
 
 router = APIRouter(dependencies=[Depends(auth.scope("manage"))])
 

@@ -10,7 +10,6 @@ from dynabench import errors
 from dynabench.accounts.auth import Viewer
 from dynabench.accounts.tables import Person
 from dynabench.collection import content_warning, overview
-from dynabench.datasets.sheets_out import sheet
 from dynabench.measuring import drawings, later, service, written
 from dynabench.measuring.found import LEAST
 from dynabench.measuring.measures import measures
@@ -18,6 +17,7 @@ from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
+from dynabench.web.sheets import csv_file
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
 
@@ -74,11 +74,11 @@ def sent(shown: service.Shown, task: str, measure: str, table: str) -> Response:
     name = f"{task}-round-{shown.round}-{measure}-{table}.csv"
     if found is not None and table == "figures":
         lines = [[each.name, each.label, each.value, each.low, each.high, each.n] for each in found.figures]
-        return sheet(name, ["name", "label", "value", "low", "high", "n"], lines)
+        return csv_file(name, ["name", "label", "value", "low", "high", "n"], lines)
     chosen = next((each for each in found.tables if each.name == table), None) if found else None
     if chosen is None:
         raise errors.NotFound("There is no such table of this round.")
-    return sheet(name, [each.name for each in chosen.columns], chosen.rows)
+    return csv_file(name, [each.name for each in chosen.columns], chosen.rows)
 
 
 @router.get("/tasks/{task}/rounds.csv", name="rounds_file")
@@ -91,4 +91,4 @@ async def across(request: Request, task: str, viewer: Viewer) -> Response:
         for name, one in each.found.items()
         for figure in one.figures
     ]
-    return sheet(f"{task}-rounds.csv", ACROSS, lines)
+    return csv_file(f"{task}-rounds.csv", ACROSS, lines)

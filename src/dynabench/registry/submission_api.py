@@ -8,12 +8,12 @@ from starlette.responses import FileResponse
 
 from dynabench.accounts.auth import Member, limited, scope
 from dynabench.accounts.tables import Person
-from dynabench.datasets.sheets_out import sheet
 from dynabench.db import Database
 from dynabench.registry import submission_cards, submission_files, submission_schemas, submissions, training_sets
 from dynabench.registry.submission_schemas import FileOut, ShownIn, SubmissionIn, SubmissionOut, SubmissionPage
 from dynabench.registry.submissions import Draft
 from dynabench.rounds.uploads import RAW
+from dynabench.web.sheets import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["submissions"], dependencies=[Depends(scope("annotate"))])
 
@@ -71,7 +71,7 @@ async def list_submissions(
     items = [submission_schemas.SubmissionRow(**submission_schemas.row(each)) for each in found]
     if format == "csv":
         columns = list(submission_schemas.SubmissionRow.model_fields)
-        return sheet(f"{task}-submissions.csv", columns, [list(each.model_dump().values()) for each in items])
+        return csv_file(f"{task}-submissions.csv", columns, [list(each.model_dump().values()) for each in items])
     return SubmissionPage(items=items, next=items[-1].id if len(items) == limit else None)
 
 

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
-from dynabench.datasets.sheets_out import sheet
 from dynabench.db import Database
 from dynabench.scoring import records, results, schemas, service
 from dynabench.scoring.measures import measure
 from dynabench.scoring.service import Seen
 from dynabench.scoring.tables import Score
+from dynabench.web.sheets import csv_file
 
 router = APIRouter(prefix="/api/v1", tags=["evaluations"], dependencies=[Depends(scope("manage"))])
 
@@ -58,7 +58,7 @@ async def evaluation_scores(request: Request, id: Id, viewer: Viewer, format: Li
     items = [schemas.ScoreOut(**score_out(each)) for each in found]
     if format == "csv":
         rows = [list(each.model_dump().values()) for each in items]
-        return sheet(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
+        return csv_file(f"evaluation-{id}.csv", list(schemas.ScoreOut.model_fields), rows)
     return schemas.ScoresOut(items=items)
 
 

@@ -105,7 +105,8 @@ def _head(found: Sequence[Result]) -> str:
 
 def _method(found: Sequence[Result]) -> str:
     plan = found[0]["plan"]
-    drawn = {**plan, "half": plan["each"] // 2, "freedom": plan["seeds"] - 1}
+    freedom = f"{plan['seeds'] - 1} degree{'s' if plan['seeds'] > 2 else ''}"
+    drawn = {**plan, "half": plan["each"] // 2, "freedom": freedom}
     told = "\n".join(ARM[arm].format(**drawn) for arm in plan["arms"])
     candidates = CANDIDATES.format(**plan) if plan["candidates"] else ALL_CANDIDATES
     return METHOD.format(**drawn, told=told, model=methods.kind(plan["method"]).told, rest=candidates)

@@ -24,7 +24,7 @@ METHOD = """## What was done
 
 **Suite.** Short items made of templates and words written for this project, in groups by phenomenon. No model was trained on any of them, nor any penalty chosen by them.
 
-**Intervals.** Differences are paired: the same seed, the same items, the arm's error minus that of *random*. On test rows and suite, which all seeds share, the variance is that between seeds plus that between clusters of items (rows of one group; all items of one phenomenon). Elsewhere it is that between seeds. Intervals are 95 %, with Student's t and {freedom} degrees of freedom; a bootstrap of so few seeds would be too narrow. Holm's correction is taken over all rows of a table. *Beat* and *lost to* are said only where the interval leaves out 0. Seeds share one pool, so the figures speak of this pool."""  # noqa: E501
+**Intervals.** Differences are paired: the same seed, the same items, the arm's error minus that of *random*. On test rows and suite, which all seeds share, the variance is that between seeds plus that between clusters of items (rows of one group; all items of one phenomenon). Elsewhere it is that between seeds. Intervals are 95 %, with Student's t and {freedom} of freedom; a bootstrap of so few seeds would be too narrow. Holm's correction is taken over all rows of a table. *Beat* and *lost to* are said only where the interval leaves out 0. Seeds share one pool, so the figures speak of this pool."""  # noqa: E501
 
 LIMITS = """## What this does not show
 

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from dynabench import errors
 from dynabench.datasets import rows
 from dynabench.datasets.rows import MOMENT, Row
-from dynabench.datasets.shapes import GROUPS, JSON, unguarded, without_nothing
+from dynabench.datasets.shapes import GROUPS, JSON, without_nothing
 from dynabench.language import _
+from dynabench.sheets import unguarded
 
 JSON_CELLS = ("predictions", "validations", "assistance", "program", "attributions")
 NUMBERS = ("task_version", "round", "edit_distance", "attempt", "seconds", "latency_ms")
