@@ -22,10 +22,12 @@ PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
 
 
 def machine() -> str:
-    """What this ran on."""
+    """What this ran on; makers give processors of different years one name, so their family is told, too."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    name = next((line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")), "")
-    return f"{name or platform.processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in text.splitlines())}
+    name = told.get("model name") or platform.processor()
+    family = f" family {told['cpu family']}" if "cpu family" in told else ""
+    return f"{name}{family}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def main() -> None:

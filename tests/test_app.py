@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import anyio
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
@@ -15,7 +16,7 @@ from dynabench.cli import COMMANDS
 from dynabench.metrics import Metrics
 from tests.conftest import PASSWORD
 
-HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy.stats", "altair", "dbos", "mlcroissant")
+HEAVY = ("torch", "transformers", "peft", "captum", "sklearn", "scipy", "altair", "dbos", "mlcroissant")
 
 
 def imported(statement: str) -> set[str]:
@@ -55,6 +56,34 @@ def test_figures_are_by_route_and_never_by_address(client):
     assert 'method="OTHER",route="unmatched"' in text
     assert "secret" not in text
     assert "dynabench_request_seconds_bucket" in text
+
+
+async def _gone(app, path):
+    """Ask for something, and be gone before it comes."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.disconnect"} if sent else sent.append(1) or {"type": "http.request", "body": b""}
+
+    async def send(_):
+        raise AssertionError("nobody is there any more")
+
+    headers = [(b"host", b"testserver")]
+    known = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http"}
+    await app(
+        {**known, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}, receive, send
+    )
+
+
+def test_who_left_before_the_answer_is_no_failure(app):
+    async def leave():
+        await _gone(app, "/static/js/main.js")
+
+    anyio.run(leave)
+    count = app.state.metrics.registry.get_sample_value
+    labels = {"method": "GET", "route": "/static"}
+    assert count("dynabench_requests_total", labels | {"status": "499"}) == 1
+    assert count("dynabench_requests_total", labels | {"status": "500"}) is None
 
 
 def test_each_application_counts_for_itself():

@@ -1,4 +1,4 @@
-"""The heap of a process with many threads, by glibc's own account."""
+"""The heap of a process with many threads, by glibc's own account, and what its garbage collector looks through."""
 
 import platform
 import subprocess
@@ -40,3 +40,16 @@ def heaps(how: str) -> int:
 def test_all_threads_of_a_web_process_share_one_heap():
     assert heaps("many") > 1
     assert heaps("one") == 1
+
+
+def test_what_a_process_loaded_is_not_looked_through_again():
+    code = (
+        "import gc; from dynabench import heap\n"
+        "with heap.unswept():\n"
+        "    assert not gc.isenabled(); import dynabench.app; loaded = len(gc.get_objects())\n"
+        "assert gc.isenabled(); print(loaded, gc.get_freeze_count(), len(gc.get_objects()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded, frozen, left = map(int, done.stdout.split())
+    assert frozen > 0.99 * loaded > 100_000
+    assert left < 1_000

@@ -1,6 +1,9 @@
-"""How this process' `malloc` keeps memory. These are settings of glibc; with another C library nothing happens."""
+"""How this process keeps memory: settings of glibc's `malloc`, without effect with another C library, and garbage."""
 
 import ctypes
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Parameters of glibc's `mallopt`."""
@@ -21,6 +24,21 @@ def keep_freed() -> None:
     """
     _adjust(M_MMAP_THRESHOLD, 32 * 2**20)
     _adjust(M_TRIM_THRESHOLD, 64 * 2**20)
+
+
+@contextmanager
+def unswept() -> Iterator[None]:
+    """Load code without collecting garbage meanwhile, and leave what was loaded out of every later collection.
+
+    Modules, schemas and tables stay as long as the process. Looking through them again and again was a third of the
+    time until the web process answers, and later held up a request by a tenth of a second now and then.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _adjust(parameter: int, value: int) -> None:

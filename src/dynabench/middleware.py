@@ -19,6 +19,8 @@ from dynabench.metrics import Metrics, template
 log = structlog.get_logger("dynabench.web")
 
 VISITOR_SECONDS = 365 * 24 * 3600
+GONE = 499
+"""What is noted, as nginx does, where who asked was gone before the answer began."""
 
 
 def _too_large(most: int) -> str:
@@ -41,7 +43,7 @@ class Frame:
             return
         state = scope.setdefault("state", {})
         state.setdefault("viewer", None)
-        began, status = time.perf_counter(), 500
+        began, status = time.perf_counter(), GONE
         language.current.set(self.language(scope))
 
         async def dressed(message: Message) -> None:
@@ -54,6 +56,9 @@ class Frame:
         with self.metrics.running.track_inprogress():
             try:
                 await self.app(scope, receive, dressed)
+            except Exception:
+                status = 500
+                raise
             finally:
                 self.note(scope, status, time.perf_counter() - began)
 

@@ -24,16 +24,23 @@ def web(
     health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
 ) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
-    import uvicorn
-
-    from dynabench import heap, logs
-    from dynabench.migrations import upgrade
+    from dynabench import heap
 
     heap.one_arena()
-    settings = get_settings()
+    with heap.unswept():
+        server = _server(get_settings())
+    server.run(sockets=_sockets(fd, health) if fd >= 0 else None)
+
+
+def _server(settings: Settings) -> "uvicorn.Server":
+    import uvicorn
+
+    from dynabench import logs
+    from dynabench.migrations import upgrade
+
     logs.configure(settings.log_format)
     upgrade(settings)
-    uvicorn.Server(config(settings)).run(sockets=_sockets(fd, health) if fd >= 0 else None)
+    return uvicorn.Server(config(settings))
 
 
 def config(settings: Settings) -> "uvicorn.Config":

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
 
 from dynabench.stats import replicates
 from dynabench.stats.ranks import RankInterval, rank_intervals
@@ -97,6 +96,8 @@ def _checked(wins: ArrayLike, ties: ArrayLike | None) -> tuple[Floats, Floats]:
 
 def _settled(won: Floats, tied: Floats) -> bool:
     """Whether each model has won or tied against each, over others if need be, in every one of the tables."""
+    from scipy.sparse.csgraph import connected_components  # a tenth of a second, without which web processes start
+
     edges = (won + tied > 0).reshape(-1, *won.shape[-2:])
     return all(
         connected_components(each, directed=True, connection="strong")[0] == 1 for each in np.unique(edges, axis=0)
