@@ -8,16 +8,19 @@ import json
 import random
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
+from benchmarks.bulk import load
 from dynabench.collection import projections
 from dynabench.db import Database
 from dynabench.migrations import metadata
+from dynabench.rounds.tables import Round
 
 ITEMS = 1_000_000
 PAGE = 20_000
@@ -65,27 +68,6 @@ def databases(*kinds: str) -> Iterator[dict[str, Database]]:
                 server.cleanup()
 
 
-def load(db: Database, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows in bulk: JSON as text, moments as datetimes."""
-    names = ", ".join(f'"{name}"' for name in columns)
-    with db.engine.execution_options(writes=True).begin() as connection:
-        cursor = connection.connection.cursor()
-        if db.is_sqlite:
-            marks = ", ".join("?" * len(columns))
-            cursor.executemany(
-                f"INSERT INTO {table} ({names}) VALUES ({marks})", (tuple(map(_plain, row)) for row in rows)
-            )
-        else:
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:  # type: ignore[attr-defined]
-                for row in rows:
-                    copy.write_row(row)
-        cursor.close()
-
-
-def _plain(value: Any) -> Any:
-    return value.strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(value, datetime) else value
-
-
 def fill(db: Database, items: int = ITEMS) -> None:
     """One closed round of `items` examples by 500 people on 20,000 contexts: two predictions each, votes on those
     that fooled a target (two in five), an explanation on every fifth."""
@@ -102,10 +84,7 @@ def _setting(db: Database) -> None:
     people = [(n, f"person{n}", f"{n}@example.org", "", "", False, "1", BEGUN, BEGUN) for n in range(1, PEOPLE + 1)]
     columns = ("id", "username", "email", "password_hash", "pseudonym", "admin", "terms", "agreed_at", "created_at")
     load(db, "people", columns, people)
-    state = (1, "bench", 1, 1, "closed", "any", "[]", BEGUN, BEGUN + timedelta(days=90), BEGUN)
-    columns = ("id", "task_id", "number", "version_id", "state", "fooled_when", "arms", "opened_at", "closed_at",
-               "created_at")  # fmt: skip
-    load(db, "rounds", columns, [state])
+    db.write(_round)
     targets = [(n, 1, n - 1, model, "0123456789abcdef") for n, model in ((1, "nli-minilm"), (2, "nli-ngram"))]
     load(db, "targets", ("id", "round_id", "position", "model", "version"), targets)
     rng, at = random.Random(1), BEGUN
@@ -116,6 +95,11 @@ def _setting(db: Database) -> None:
     load(db, "contexts", ("id", "task_id", "values", "tag", "digest", "draw", "used", "fooled", "created_at"), contexts)
     with db.engine.execution_options(writes=True).begin() as connection:
         connection.execute(text("UPDATE tasks SET version_id = 1"))
+
+
+def _round(session: Session) -> None:
+    ended = BEGUN + timedelta(days=90)
+    session.add(Round(id=1, task_id="bench", number=1, version_id=1, state="closed", opened_at=BEGUN, closed_at=ended))
 
 
 def _text(rng: random.Random, words: int) -> str:
