@@ -89,10 +89,16 @@ def _setting(db: Database) -> None:
     load(db, "targets", ("id", "round_id", "position", "model", "version"), targets)
     rng, at = random.Random(1), BEGUN
     contexts = [
-        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, at)
+        (n, "bench", json.dumps({"premise": _text(rng, 25)}), TAGS[n % 5], f"{n:064d}", rng.getrandbits(31), 50, 20, n,
+         at)
         for n in range(1, CONTEXTS + 1)
     ]  # fmt: skip
-    load(db, "contexts", ("id", "task_id", "values", "tag", "digest", "draw", "used", "fooled", "created_at"), contexts)
+    load(
+        db,
+        "contexts",
+        ("id", "task_id", "values", "tag", "digest", "draw", "used", "fooled", "clock", "created_at"),
+        contexts,
+    )
     with db.engine.execution_options(writes=True).begin() as connection:
         connection.execute(text("UPDATE tasks SET version_id = 1"))
 
@@ -165,9 +171,9 @@ def _count(db: Database) -> None:
     sums = (
         "count(*), sum(CASE WHEN s.fooled THEN 1 ELSE 0 END), "
         "sum(CASE WHEN s.fooled AND s.verdict = 'correct' THEN 1 ELSE 0 END), "
-        "sum(CASE WHEN s.fooled AND s.verdict <> 'pending' THEN 1 ELSE 0 END), 0, 0"
+        "sum(CASE WHEN s.fooled AND s.verdict <> 'pending' THEN 1 ELSE 0 END), 0, 0, 0"
     )
-    counts = "examples, fooled, validated, resolved, retracted, hidden"
+    counts = "examples, fooled, validated, resolved, retracted, hidden, unknown"
     of = "FROM examples e JOIN standings s ON s.example_id = e.id"
     with db.engine.execution_options(writes=True).begin() as connection:
         connection.exec_driver_sql(
