@@ -31,8 +31,8 @@ def unswept() -> Iterator[None]:
     """Load code without collecting garbage meanwhile, and leave what was loaded out of every later collection.
 
     Modules, schemas and tables stay as long as the process. Looking through them again and again was a third of the
-    time until the web process answers, and later held up a request by a tenth of a second now and then. What garbage
-    loading left, a quarter of the objects, stays too: to look for it first would take back half of what is won.
+    time until the web process answers, and each later look at all of them would take some tenths of a second. What
+    garbage loading left, a quarter of the objects, stays too: looking for it first would take back half of what is won.
     """
     gc.disable()
     try:
