@@ -16,6 +16,8 @@ WAITING = 256
 """Calls that may wait; more are refused, since they would not be answered in time."""
 LINGER = 0.004
 """Seconds that a call may wait for company, if company was there lately."""
+HALF_LIFE = 5.0
+"""Seconds in which the estimated time of a batch halves while no batch corrects it."""
 
 
 class Busy(Unavailable):
@@ -82,7 +84,9 @@ class Lane:
         self._task = asyncio.get_running_loop().create_task(self._serve())
 
     async def submit(self, payload: Any, size: int, within: float | None = None) -> Any:
-        """The call's result. A cancelled caller loses its place.
+        """Return the call's result. A cancelled caller loses its place.
+
+        A lane that could begin the call at once always admits it: only a batch that runs can correct the pace.
 
         Raises `Busy` when the queue is full, when the result cannot be there `within` so many seconds, and when these
         are over while the call still waits; `Unavailable` when they are over while it is computed.
@@ -90,7 +94,8 @@ class Lane:
         self._forget_abandoned()
         ahead = len(self._calls)
         wait = self._pace.wait(ahead)
-        if ahead >= self._limit or (within is not None and wait > within):
+        idle = ahead == 0 and self._free > 0
+        if ahead >= self._limit or (not idle and within is not None and wait > within):
             self._figures.refused.labels(self.name).inc()
             raise Busy(ahead + 1, wait)
         call = Call(payload, size, asyncio.get_running_loop().create_future())
@@ -141,7 +146,7 @@ class Lane:
         payloads = [call.payload for call in calls]
         results = await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, payloads)
         seconds = time.perf_counter() - started
-        self._pace.saw(len(calls), seconds, full=bool(self._calls))
+        self._pace.observe(len(calls), seconds, full=bool(self._calls))
         self._figures.batch_size.labels(self.name).observe(len(calls))
         self._figures.seconds.labels(self.name).observe(seconds)
         self._free += 1
@@ -215,20 +220,38 @@ def size_class(size: int) -> int:
 
 
 class Pace:
-    """How long calls wait, told from the batches of late."""
+    """Estimates how long a call waits from the time that recent batches took.
 
-    def __init__(self, batch: int, at_once: int) -> None:
+    The first batch is left out: it pays for memory, caches and compiled kernels that later ones find ready. A batch
+    that took far longer than the others (a machine that slept, a process that was stopped) says little about the
+    next one: the estimate loses half of itself in each `HALF_LIFE` without a batch.
+    """
+
+    def __init__(self, batch: int, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._full = float(batch)
         self._at_once = at_once
+        self._clock = clock
+        self._warm = False
         self._seconds = 0.0
+        self._observed_at = clock()
 
-    def saw(self, calls: int, seconds: float, full: bool) -> None:
-        """One batch was computed; `full` where others had to wait for the next. Large batches weigh more."""
-        self._seconds += (1 - 0.7**calls) * (seconds - self._seconds) if self._seconds else seconds
+    def observe(self, calls: int, seconds: float, full: bool) -> None:
+        """Learn from one batch; `full` where others had to wait for the next. Large batches weigh more."""
         if full:
             self._full += 0.3 * (calls - self._full)
+        if not self._warm:
+            self._warm = True
+            return
+        recent = self._recent()
+        self._seconds = recent + (1 - 0.7**calls) * (seconds - recent) if recent else seconds
+        self._observed_at = self._clock()
 
     def wait(self, ahead: int) -> float:
-        """Seconds until a call that so many calls wait before is answered; rather too few than too many."""
+        """Return the seconds until a call behind `ahead` others is answered; rather too few than too many."""
         batches = ahead // max(1, round(self._full)) + 1
-        return math.ceil(batches / self._at_once) * self._seconds
+        return math.ceil(batches / self._at_once) * self._recent()
+
+    def _recent(self) -> float:
+        """Return the seconds of a batch, halved in each half-life since the last one ended."""
+        rest = max(0.0, self._clock() - self._observed_at - self._seconds)
+        return self._seconds * 0.5 ** (rest / HALF_LIFE)
