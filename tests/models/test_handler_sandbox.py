@@ -82,6 +82,20 @@ def test_a_sandbox_that_does_not_work_is_told_with_what_it_said(tmp_path, monkey
         HandlerModel.open(write(tmp_path / "model", doing("pass")))
 
 
+def test_a_sandbox_that_failed_once_is_tried_again(tmp_path, monkeypatch):
+    need_bubblewrap()
+    works = shutil.which("bwrap")
+    at_first = tmp_path / "bwrap"
+    at_first.write_text(f'#!/bin/sh\n[ -e {tmp_path}/well ] || exit 1\nexec {works} "$@"\n')
+    at_first.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    folder = write(tmp_path / "model", doing("pass"))
+    with pytest.raises(Unavailable, match="ended with exit status 1"):
+        HandlerModel.open(folder)
+    (tmp_path / "well").touch()
+    HandlerModel.open(folder).close()
+
+
 def test_docker_confines_where_a_daemon_answers(tmp_path, monkeypatch):
     docker = shutil.which("docker")
     lacking = available._lacks(docker, Docker) if docker else "docker is not installed"

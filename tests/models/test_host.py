@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import re
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 
 from dynabench.errors import Unavailable
 from dynabench.models.client import Host
+from dynabench.models.host import repository
 from dynabench.models.host.calls import BODY
 
+from .handlers import PAIR, doing, need_bubblewrap, write
 from .texts import HARD
 
 NLI = {"premise": "A man is sleeping.", "hypothesis": "Nobody sleeps."}
@@ -182,6 +185,29 @@ def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, c
             with pytest.raises(Unavailable, match="cannot be loaded"):
                 await host.answer("broken", None, NLI)
             assert {card.name for card in await host.index()} == {"nli-ngram", "sentiment-ngram"}
+
+        ask(address, story)
+
+
+def test_a_model_that_could_not_be_loaded_is_loaded_once_the_cause_has_passed(tmp_path, monkeypatch, serve_models):
+    """A host that starts while its sandbox cannot work (a full disk, a busy machine) must not need a restart."""
+    need_bubblewrap()
+    monkeypatch.setattr(repository, "RETRY_SECONDS", (0.2,))
+    write(tmp_path / "models" / "late", doing("pass"))
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with serve_models(tmp_path / "models") as address:
+
+        async def story(host):
+            (state,) = await host.states()
+            assert (state.state, "sandbox" in state.reason) == ("UNAVAILABLE", True)
+            with pytest.raises(Unavailable, match="sandbox"):
+                await host.answer("builders-own", None, PAIR)
+            monkeypatch.setenv("PATH", path)
+            async with asyncio.timeout(60):
+                while (await host.states())[0].state != "READY":
+                    await asyncio.sleep(0.1)
+            assert (await host.answer("builders-own", None, PAIR)).answer
 
         ask(address, story)
 

@@ -175,8 +175,22 @@ def test_bubblewrap_shows_only_python(confined):
 
 
 def test_a_machine_where_nothing_can_run_says_so(monkeypatch):
-    monkeypatch.setattr(sandbox, "run", lambda *_: "failed: no")
-    sandbox.confinement.cache_clear()
-    with pytest.raises(ValueError, match="harmless program did not pass: failed: no"):
-        sandbox.outcomes(["pass"], Limits())
-    sandbox.confinement.cache_clear()
+    monkeypatch.setattr(sandbox, "_passed", [])
+    with monkeypatch.context() as broken:
+        broken.setattr(sandbox, "run", lambda *_: "failed: no")
+        with pytest.raises(ValueError, match="harmless program did not pass: failed: no"):
+            sandbox.outcomes(["pass"], Limits())
+    assert sandbox.outcomes(["pass"], Limits()) == ["passed"]
+
+
+@pytest.mark.skipif(not sandbox.confinement(), reason="needs a bubblewrap that works here")
+def test_a_trial_that_failed_once_does_not_do_without_bubblewrap_for_good(monkeypatch, tmp_path):
+    monkeypatch.setattr(sandbox, "_passed", [])
+    refusing = tmp_path / "bwrap"
+    refusing.write_text("#!/bin/sh\nexit 1\n")
+    refusing.chmod(0o755)
+    with monkeypatch.context() as busy:
+        busy.setenv("PATH", str(tmp_path))
+        assert sandbox.confinement() == ()
+    monkeypatch.setattr(sandbox.time, "monotonic", lambda later=time.monotonic() + sandbox.WEAK_SECONDS: later)
+    assert sandbox.confinement() != ()

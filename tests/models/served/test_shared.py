@@ -3,7 +3,9 @@
 import json
 import logging
 import multiprocessing
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -96,12 +98,26 @@ def test_a_full_cache_forgets_what_was_used_least(tmp_path):
     cache.close()
 
 
-def test_a_spoilt_cache_costs_calls_and_no_answers(hostile, opened, home):
+def test_a_cache_file_that_is_no_database_is_made_anew(hostile, opened, home):
     (home / FILE).write_bytes(b"no database at all" * 100)
     server = hostile(lambda c, n: c.sendall(GOOD))
     model = opened("torchserve", url=server.url, model="m")
-    assert model.predict([INPUTS])[0].answer == model.predict([INPUTS])[0].answer
+    assert len({str(model.predict([INPUTS])[0].answer) for _ in range(5)}) == 1
+    assert len(server.requests) <= 2
+    assert model.predict([INPUTS])[0].extras["cached"]
+
+
+@pytest.mark.parametrize("row", ["{", "[1]", "null", '[{"label": "neither"}, null, {}]', "[{}, {}, {}]", "[" * 5000])
+def test_a_kept_answer_that_is_none_is_asked_for_again(hostile, opened, home, row):
+    """A row that cannot be read, or that the checks of today refuse, must not be repeated for ever."""
+    server = hostile(lambda c, n: c.sendall(GOOD))
+    model = opened("torchserve", url=server.url, model="m")
+    answer = model.predict([INPUTS])[0].answer
+    with closing(sqlite3.connect(home / FILE)) as file, file:
+        file.execute("UPDATE responses SET output = ?", (row,))
+    assert model.predict([INPUTS])[0].answer == answer
     assert len(server.requests) == 2
+    assert model.predict([INPUTS])[0].extras["cached"]
 
 
 def test_a_model_stops_at_its_limit_a_day(hostile, opened):

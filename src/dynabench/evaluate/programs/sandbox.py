@@ -8,12 +8,15 @@ only a machine that can be thrown away helps.
 """
 
 import json
+import math
 import os
 import secrets
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,6 +30,7 @@ from dynabench.evaluate.programs.bubblewrap import NOBODY
 GRACE = 5.0  # seconds that starting Python may take on a busy machine, and that a program may resist its alarm
 STOPPED = (signal.SIGALRM, signal.SIGXCPU)
 SILENT = "failed: it ended before its end was reached"
+WEAK_SECONDS = 60.0  # for which an answer without bubblewrap is kept
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,18 @@ class Limits:
     seconds: float = 3.0
     memory: int = 1 << 30
     file: int = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Confinement:
+    """A command that a harmless program passed in, and until when (monotonic clock) that is believed."""
+
+    command: tuple[str, ...]
+    until: float
+
+
+_passed: list[_Confinement] = []
+_TRYING = threading.Lock()
 
 
 def outcomes(programs: Sequence[str], limits: Limits, workers: int = 4) -> list[str]:
@@ -48,17 +64,25 @@ def outcomes(programs: Sequence[str], limits: Limits, workers: int = 4) -> list[
         return list(pool.map(lambda program: run(program, limits, command), programs))
 
 
-@cache
 def confinement() -> tuple[str, ...]:
-    """What to put before Python's command: bubblewrap's, or nothing where it is missing or may not work.
+    """Return what to put before Python's command: bubblewrap's, or nothing where it is missing or may not work.
 
+    The answer without bubblewrap is kept for a minute only, as the trial may have failed on a busy machine.
     Raises ValueError where not even a harmless program passes.
     """
     if os.name != "posix":
         raise ValueError("programs can be confined on Linux and macOS only; run this there or in a container")
+    with _TRYING:
+        if not _passed or time.monotonic() >= _passed[-1].until:
+            _passed[:] = [_try_confinements()]
+        return _passed[0].command
+
+
+def _try_confinements() -> _Confinement:
+    """Return the first confinement in which a harmless program passes; raises ValueError where there is none."""
     for command in (_bubblewrap(), ()):
         if command is not None and run("import json, math", Limits(30), command) == "passed":
-            return command
+            return _Confinement(command, math.inf if command else time.monotonic() + WEAK_SECONDS)
     raise ValueError(f"a harmless program did not pass: {run('import json, math', Limits(30), ())}")
 
 

@@ -24,22 +24,41 @@ DRAIN_SECONDS = 10.0
 """How long a model that is unloaded waits for the calls that it has."""
 ROOM_SECONDS = 1.0
 """How long a model that is to be loaded waits for others to be idle."""
+RETRY_SECONDS = (5, 10, 30, 60, 120, 300)
+"""Seconds before a model that could not be loaded is tried again, by how often that has failed."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One model version of the host; `since` when (seconds since 1970) it has been in this state."""
+    """One model version of the host; `since` when (seconds since 1970) it has been in this state.
+
+    A model that could not be loaded has `failures`, and is tried again at `retry_at` (seconds of the monotonic clock):
+    a full disk, a sandbox on a busy machine or a lost network pass.
+    """
 
     entry: Entry
     state: str
     reason: str = ""
     model: Any = None
     since: float = field(default_factory=time.time)
+    failures: int = 0
+    retry_at: float = 0.0
+
+    @classmethod
+    def failed(cls, entry: Entry, reason: str, failures: int) -> "Slot":
+        """Return the state of a model that could not be loaded `failures` times in a row."""
+        wait = RETRY_SECONDS[min(failures, len(RETRY_SECONDS)) - 1]
+        return cls(entry, UNAVAILABLE, reason, failures=failures, retry_at=time.monotonic() + wait)
 
     @property
     def on_demand(self) -> bool:
         """Whether the next call loads it."""
         return self.state == UNAVAILABLE and self.reason == ON_DEMAND
+
+    @property
+    def retry_due(self) -> bool:
+        """Whether loading it failed, and its time to be tried again has come."""
+        return self.failures > 0 and self.model is None and time.monotonic() >= self.retry_at
 
 
 class Repository:
@@ -55,6 +74,7 @@ class Repository:
         self._used: dict[Key, float] = {}
         self._changing = asyncio.Lock()
         self._loads: dict[Key, asyncio.Task[None]] = {}
+        self._retrying: asyncio.Task[None] | None = None
         self.room = Room(memory)
         self.ready = False
         self.on_unload: Callable[[Any], Awaitable[None]] | None = None
@@ -70,6 +90,7 @@ class Repository:
                 with suppress(Unavailable):  # it is listed with the reason
                     await self._loaded(_key(entry), evict=False)
         self.ready = True
+        self._retrying = asyncio.create_task(self._retry())
         await asyncio.to_thread(self._warm)
 
     def _warm(self) -> None:
@@ -125,7 +146,7 @@ class Repository:
         key = _key(self.slot(name, version).entry)
         self._users[key] += 1
         try:
-            if self._slots[key].on_demand or self._slots[key].state == LOADING:
+            if self._slots[key].on_demand or self._slots[key].state == LOADING or self._slots[key].retry_due:
                 await self._soon(key, within)
             slot = self._slots[key]
             if slot.model is None:
@@ -142,9 +163,10 @@ class Repository:
 
     async def close(self) -> None:
         """Free everything."""
-        for task in self._loads.values():
+        tasks = [*self._loads.values(), *([self._retrying] if self._retrying else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._loads.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for slot in self.slots():
             if slot.model is not None:
                 slot.model.close()
@@ -179,9 +201,17 @@ class Repository:
         if not task.cancelled():
             task.exception()  # whoever waited has it; when all have left, nobody needs it
 
+    async def _retry(self) -> None:
+        """Load again, for as long as the host runs, what could not be loaded."""
+        while True:
+            await asyncio.sleep(1.0)
+            for key in [key for key, slot in self._slots.items() if slot.retry_due]:
+                with suppress(Problem):  # its slot says so
+                    await self._loaded(key, evict=False)
+
     async def _load(self, key: Key, evict: bool) -> None:
         async with self._changing:
-            entry = self._slots[key].entry
+            entry, failures = self._slots[key].entry, self._slots[key].failures
             if self._slots[key].model is not None:
                 return
             try:
@@ -193,8 +223,8 @@ class Repository:
                 log.warning("model %s %s", entry.name, full)
                 self.on_change("refused")
                 raise Unavailable(f"{entry.name} {full}.") from None
-            self._slots[key] = Slot(entry, LOADING)
-            self._slots[key] = await asyncio.to_thread(self._opened, entry)
+            self._slots[key] = Slot(entry, LOADING, failures=failures)
+            self._slots[key] = await asyncio.to_thread(self._opened, entry, failures)
             self._used[key] = time.monotonic()
             self.on_change("loaded" if self._slots[key].model is not None else "failed")
 
@@ -230,19 +260,22 @@ class Repository:
         others = [other for other, each in self._slots.items() if each.model is not None]
         await asyncio.to_thread(self.room.freed, key, closing, others)
 
-    def _opened(self, entry: Entry) -> Slot:
+    def _opened(self, entry: Entry, failures: int) -> Slot:
         assert entry.card is not None
         try:
             with self.room.importing():
                 kinds.kind(entry.card.kind).opener()
             with self.room.loading(_key(entry), entry):
                 model = catalog.open_model(entry.folder)
+            if model.card.version != entry.version:
+                model.close()
+                raise Unavailable(f"its folder holds version {model.card.version} now; load {entry.name} to serve it")
         except Problem as problem:
             log.warning("model %s: %s", entry.name, problem.detail)
-            return Slot(entry, UNAVAILABLE, problem.detail)
+            return Slot.failed(entry, problem.detail, failures + 1)
         except Exception as error:
             log.exception("model %s", entry.name)
-            return Slot(entry, UNAVAILABLE, f"{type(error).__name__}: {error}")
+            return Slot.failed(entry, f"{type(error).__name__}: {error}", failures + 1)
         return Slot(entry, READY, model=model)
 
 

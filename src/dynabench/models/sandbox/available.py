@@ -2,8 +2,8 @@
 
 import shutil
 import tempfile
+import threading
 from collections import deque
-from functools import cache
 from pathlib import Path
 
 from dynabench.errors import Unavailable
@@ -19,6 +19,8 @@ REMEDY = (
 )
 HARMLESS = "class Model:\n    def __init__(self, folder): pass\n"
 WAIT = 60.0
+_WORKING: set[tuple[str, type[Box]]] = set()
+_TRYING = threading.Lock()
 
 
 def sandbox() -> Box:
@@ -33,9 +35,22 @@ def sandbox() -> Box:
     raise Unavailable(f"Handlers run only in a sandbox, and there is none here: {'; '.join(lacking)}. {REMEDY}")
 
 
-@cache
 def _lacks(path: str, box: type[Box]) -> str:
-    """What is wrong with the sandbox that this program makes; empty when it works."""
+    """Return the fault of the sandbox that this program makes; empty when it works.
+
+    Success alone is remembered: a full disk or a busy machine make a sandbox fail that works a minute later.
+    """
+    with _TRYING:
+        if (path, box) in _WORKING:
+            return ""
+        fault = _fault(path, box)
+        if not fault:
+            _WORKING.add((path, box))
+        return fault
+
+
+def _fault(path: str, box: type[Box]) -> str:
+    """Run a harmless handler in the sandbox and return what goes wrong; empty where nothing does."""
     if box is Bubblewrap and not calls.known():
         return f"{path} is not used, for no filter of system calls is known for this processor"
     log: deque[str] = deque(maxlen=3)

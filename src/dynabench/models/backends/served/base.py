@@ -120,7 +120,7 @@ class Served(Alone):
         """One output per input, in order; several requests at a time. Raises `Unavailable`."""
         found: dict[int, Output] = {}
         for index, inputs in enumerate(batch):
-            if self._cache is not None and (output := self._cache.get(self.card.version, inputs)) is not None:
+            if (output := self._remembered(inputs)) is not None:
                 found[index] = replace(output, extras={**output.extras, "cached": True})
         missing = [index for index in range(len(batch)) if index not in found]
         parts = [missing[at : at + self.rows] for at in range(0, len(missing), self.rows)]
@@ -163,6 +163,16 @@ class Served(Alone):
                 if bill.cost is None:
                     bill.cost = 0.0
                 raise
+
+    def _remembered(self, inputs: Inputs) -> Output | None:
+        """Return the cached answer; one that the checks refuse is forgotten, so that the endpoint is asked again."""
+        if self._cache is None or (output := self._cache.get(self.card.version, inputs)) is None:
+            return None
+        try:
+            return validity.checked(self.card, [inputs], [output])[0]
+        except validity.Broken:
+            self._cache.forget(self.card.version, inputs)
+            return None
 
     def _side_by_side(self, parts: list[list[Inputs]]) -> list[list[Output]]:
         """Outputs of each request. Where one fails, those under way still end, since they are paid for and kept."""

@@ -34,10 +34,18 @@ class Cache:
         self._file: sqlite3.Connection | None = None
 
     def get(self, version: str, inputs: Inputs) -> Output | None:
-        """What this model version answered to the same inputs."""
+        """Return what this model version answered to the same inputs; a row that cannot be read is forgotten."""
         key = _key(version, inputs)
         rows = self._run("UPDATE responses SET used = ? WHERE key = ? RETURNING output", (time.time(), key))
-        return _output(rows[0][0]) if rows else None
+        try:
+            return _output(rows[0][0]) if rows else None
+        except (ValueError, TypeError, RecursionError):
+            self.forget(version, inputs)
+            return None
+
+    def forget(self, version: str, inputs: Inputs) -> None:
+        """Remove what is kept for these inputs, so that the endpoint is asked again."""
+        self._run("DELETE FROM responses WHERE key = ?", (_key(version, inputs),))
 
     def put(self, version: str, inputs: Inputs, output: Output) -> None:
         """Remember an output; when the file is full, a tenth of what it holds goes."""
@@ -65,7 +73,18 @@ class Cache:
                 return self._opened().execute(statement, values).fetchall()
             except sqlite3.DatabaseError as error:
                 log.warning("answers of endpoints are not cached: %s: %s", self._path, error)
+                self._discard_if_damaged(error)
                 return []
+
+    def _discard_if_damaged(self, error: sqlite3.DatabaseError) -> None:
+        """Delete a file that is no database any more (a power cut, a full disk); the next call makes a new one."""
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def _opened(self) -> sqlite3.Connection:
         if self._file is None:

@@ -82,6 +82,7 @@ class Endpoint:
             self._client.stream("POST", self.url + path, packed(document), headers, self.seconds) as (reply, parts),
         ):
             if reply.status >= 400:
+                self._note(reply.status)
                 body = b"".join(parts)
                 self._complained(Reply(reply.host, reply.status, reply.headers, self._clean(body)))
             yield parts
@@ -96,11 +97,15 @@ class Endpoint:
         left = max(until - time.monotonic(), 0.001)
         with self._minding():
             found = self._client.call(method, self.url + path, body, self._headers(content_type), left, most)
-        if found.status in FAILURES:
+        self._note(found.status)
+        return Reply(found.host, found.status, found.headers, self._clean(found.body))
+
+    def _note(self, status: int) -> None:
+        """Tell the breaker of an answer: a complaint about the call shows that the endpoint is there."""
+        if status in FAILURES:
             self._breaker.failed()
         else:
             self._breaker.succeeded()
-        return Reply(found.host, found.status, found.headers, self._clean(found.body))
 
     def _admit(self) -> None:
         """Raise `Unavailable` while the endpoint is left alone."""
