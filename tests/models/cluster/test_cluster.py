@@ -177,6 +177,34 @@ def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
         model.close()
 
 
+@pytest.mark.usefixtures("cluster")
+def test_models_that_find_no_room_say_so_and_come_once_there_is_some(alone, tmp_path, monkeypatch):
+    """A cluster without room must neither hold up the host's start nor leave the model loading without a reason."""
+    from dynabench.models.cluster import repository
+    from dynabench.models.cluster.engine import ClusterEngine
+    from dynabench.models.host.app import create_app
+
+    monkeypatch.setattr(repository, "PATIENCE", 3.0)
+    ray.serve.delete("dynabench-ngram")  # of the tests before
+
+    @ray.remote(num_cpus=ray.cluster_resources()["CPU"] - 0.5)
+    class Occupant:
+        def ready(self):
+            return True
+
+    wait(lambda: ray.available_resources().get("CPU", 0) > ray.cluster_resources()["CPU"] - 0.5)
+    occupant = Occupant.remote()
+    assert ray.get(occupant.ready.remote(), timeout=60)
+    app = create_app(repository.Applications([alone], Scale(1, 1, processors=1.0)), ClusterEngine)
+    with served(app, f"unix:{tmp_path / 'host.sock'}") as address:
+        wait(lambda: ready(address), 60)
+        (state,) = asyncio.run(told(address, lambda host: host.states()))
+        assert (state.state, state.reason[:13]) == ("LOADING", "waits for Ray")
+        ray.kill(occupant)
+        wait(lambda: asyncio.run(told(address, lambda host: host.states()))[0].state == "READY")
+        assert ask(address, "nli-ngram", PAIR).answer
+
+
 @pytest.fixture
 def alone(tmp_path):
     """A folder that holds one small model."""

@@ -3,21 +3,28 @@
 import asyncio
 import logging
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ray import serve
+from ray.serve.schema import ApplicationStatus, ReplicaState
 
-from dynabench.errors import NotFound
+from dynabench.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.cluster.replica import Key, Replica
 from dynabench.models.cluster.scale import Scale
-from dynabench.models.host.repository import LOADING, READY, UNAVAILABLE, Repository, Slot
+from dynabench.models.host.repository import LOADING, READY, RETRY_SECONDS, UNAVAILABLE, Repository, Slot
 from dynabench.models.protocol import Card
 
 log = logging.getLogger(__name__)
+
+PATIENCE = 120.0
+"""Seconds that a start and a load wait for the cluster; it goes on afterwards, and the models say what they await."""
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at an application that is being deployed."""
 
 
 class Remote:
@@ -39,16 +46,22 @@ class Applications(Repository):
         super().__init__(places)
         self._scale = scale or Scale()
         self._folders: dict[str, dict[Key, str]] = defaultdict(dict)
+        self._deploys: dict[str, asyncio.Task[None]] = {}
+        self._submitting = asyncio.Lock()
 
     async def start(self) -> None:
         """Deploy everything; a model that is broken is listed as such and holds up nothing."""
         entries = await asyncio.to_thread(catalog.find, self._places)
-        for application in {_application(entry) for entry in entries if entry.card}:
-            await self._deploy(application, [entry for entry in entries if _application(entry) == application])
         for entry in entries:
-            if entry.card is None:
-                self._slots[entry.name, entry.version] = Slot(entry, UNAVAILABLE, entry.reason)
+            self._slots[entry.name, entry.version] = (
+                Slot(entry, LOADING) if entry.card else Slot(entry, UNAVAILABLE, entry.reason)
+            )
+        applications = {_application(entry) for entry in entries if entry.card}
+        deploys = [self._deploy(name, [e for e in entries if _application(e) == name]) for name in applications]
+        if deploys:
+            await asyncio.wait(deploys, timeout=PATIENCE)
         self.ready = True
+        self._retrying = asyncio.create_task(self._retry())
 
     async def unload(self, name: str) -> None:
         """Take a model off the cluster; raises `NotFound` when there is none of the name."""
@@ -60,43 +73,112 @@ class Applications(Repository):
                 continue
             self._slots[key] = replace(slot, state=UNAVAILABLE, reason="unloaded", model=None)
             if self._folders[application]:
-                await asyncio.to_thread(self._run, application)
+                async with self._submitting:
+                    await asyncio.to_thread(self._run, application)
             else:
                 await asyncio.to_thread(serve.delete, application)
 
     async def close(self) -> None:
         """End the applications."""
+        tasks = [*self._deploys.values(), *([self._retrying] if self._retrying else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         for application, folders in self._folders.items():
             if folders:
                 await asyncio.to_thread(serve.delete, application)
         self._folders.clear()
 
     async def _bring_up(self, entry: Entry) -> None:
-        await self._deploy(_application(entry), [entry])
+        await asyncio.wait([self._deploy(_application(entry), [entry])], timeout=PATIENCE)
 
-    async def _deploy(self, application: str, entries: list[Entry]) -> None:
+    async def _load(self, key: Key, evict: bool) -> None:
+        """Wait for the deployment of the model's application; one that failed is tried again."""
+        slot = self._slots[key]
+        application = _application(slot.entry)
+        if application not in self._deploys and slot.retry_due:
+            self._deploy(application, [slot.entry])
+        if application in self._deploys:
+            await asyncio.shield(self._deploys[application])
+
+    def _deploy(self, application: str, entries: list[Entry]) -> asyncio.Task[None]:
         """Add models to an application; its replicas are replaced one by one, so that it answers all the while."""
+        before = self._deploys.get(application)
+        task = self._deploys[application] = asyncio.create_task(self._deployed(application, entries, before))
+        task.add_done_callback(
+            lambda done: self._deploys.pop(application) if self._deploys.get(application) is done else None
+        )
+        return task
+
+    async def _deployed(self, application: str, entries: list[Entry], before: asyncio.Task[None] | None) -> None:
+        """Deploy and wait, however long, until the cluster runs it; slots tell meanwhile what is awaited."""
+        if before is not None:
+            await asyncio.wait([before])
         for entry in entries:
-            self._slots.setdefault((entry.name, entry.version), Slot(entry, LOADING))
+            slot = self._slots.get((entry.name, entry.version))
+            if slot is None or not slot.failures:  # one that failed says so until it runs
+                self._slots[entry.name, entry.version] = Slot(entry, LOADING)
             self._folders[application][entry.name, entry.version] = str(entry.folder.resolve())
         try:
-            handle = await asyncio.to_thread(self._run, application)
+            async with self._submitting:
+                replaced = application in (await asyncio.to_thread(serve.status)).applications
+                handle = await asyncio.to_thread(self._run, application)
+            await self._until_running(application, entries, replaced)
             broken: dict[Key, str] = await handle.broken.remote()
         except Exception as error:
             log.exception("application %s", application)
-            broken, handle = {(e.name, e.version): f"{type(error).__name__}: {error}" for e in entries}, None
+            reason = error.detail if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+            broken, handle = {(e.name, e.version): reason for e in entries}, None
         for entry in entries:
             key = entry.name, entry.version
             if key in broken or entry.card is None:
-                self._folders[application].pop(key)
-                self._slots[key] = Slot(entry, UNAVAILABLE, broken.get(key, entry.reason))
+                self._folders[application].pop(key, None)
+                # Trying a folder again replaces the replicas of all models beside it: rarely, where others run.
+                failures = len(RETRY_SECONDS) if self._folders[application] else self._slots[key].failures + 1
+                self._slots[key] = Slot.failed(entry, broken.get(key, entry.reason), failures)
             else:
                 self._slots[key] = Slot(entry, READY, model=Remote(entry.card, handle))
+        if handle is None and not self._folders[application]:
+            with suppress(Exception):  # there may be nothing to delete
+                await asyncio.to_thread(serve.delete, application)
+
+    async def _until_running(self, application: str, entries: list[Entry], replaced: bool) -> None:
+        """Wait until a replica runs, or all of them where older ones are `replaced`.
+
+        Raises `Unavailable` with the cluster's reason when it gives up.
+        """
+        while True:
+            seen = (await asyncio.to_thread(serve.status)).applications.get(application)
+            if seen is not None:
+                if seen.status == ApplicationStatus.RUNNING:
+                    return
+                if seen.status in (ApplicationStatus.DEPLOY_FAILED, ApplicationStatus.UNHEALTHY):
+                    raise Unavailable(f"Ray could not run it: {_excerpt(seen.message)}")
+                deployments = list(seen.deployments.values())
+                running = sum(each.replica_states.get(ReplicaState.RUNNING, 0) for each in deployments)
+                if running and not replaced:
+                    return
+                message = next((each.message for each in deployments if each.message), seen.message)
+                self._await(entries, f"waits for Ray: {running} of {self._scale.least} replicas run. {message}")
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _await(self, entries: list[Entry], reason: str) -> None:
+        """Tell in the models' slots what they wait for."""
+        for entry in entries:
+            key = entry.name, entry.version
+            if self._slots[key].reason != reason:
+                self._slots[key] = replace(self._slots[key], reason=_excerpt(reason))
 
     def _run(self, application: str) -> Any:
+        """Hand the application to the cluster, without waiting until there is room for it."""
         deployment = serve.deployment(Replica).options(name="replica", **self._scale.options())
         bound = deployment.bind(dict(self._folders[application]))
-        return serve.run(bound, name=application, route_prefix=None)
+        target = serve.RunTarget(bound, name=application, route_prefix=None)
+        return serve.run_many([target], wait_for_applications_running=False)[0]
+
+
+def _excerpt(message: str) -> str:
+    return " ".join(message.split())[:500]
 
 
 def _application(entry: Entry) -> str:
