@@ -59,9 +59,10 @@ class Rule:
         return replace(card, **self.said)
 
 
-def words(text: str) -> list[WordWeight]:
-    """Every word with a tenth of its length as its weight."""
-    return [WordWeight(each[0], each.start(), each.end(), len(each[0]) / 10) for each in re.finditer(r"\S+", text)]
+def words(text: str, share: float = 1.0) -> list[WordWeight]:
+    """Every word with a tenth of its length, or a `share` of that, as its weight."""
+    found = re.finditer(r"\S+", text)
+    return [WordWeight(each[0], each.start(), each.end(), share * len(each[0]) / 10) for each in found]
 
 
 class RuleHost(ThreadingHTTPServer):
@@ -131,7 +132,8 @@ class Handler(BaseHTTPRequestHandler):
         rule.explained += 1
         label = body["label"] or rule.answer(body["inputs"])
         images = rule.card().images
-        fields = {name: words(text) for name, text in body["inputs"].items() if name not in images}
+        share = 0.5 if body["method"] == "halves" else 1.0
+        fields = {name: words(text, share) for name, text in body["inputs"].items() if name not in images}
         maps = {name: [[0.5, -0.25], [0.0, 1.0]] for name in images}
         return wire.attribution_json(
             Attribution(body["method"] or "length", label, fields, None, maps=maps), rule.version

@@ -99,3 +99,16 @@ def test_overlap_is_never_more_than_what_was_marked(weights, spans):
     words = [{"start": 2 * n, "end": 2 * n + 1, "weight": weight} for n, weight in enumerate(weights)]
     found = marked_words_overlap([{"start": start, "end": start + length} for start, length in spans], words)
     assert 0 <= found.shared <= found.marked <= len(words)
+
+
+def test_an_example_explained_by_two_methods_shows_each_its_own(ada, rules):
+    """What is kept of one method must never be given for the other."""
+    told = send(ada, written(draw(ada), TEXT)).json()
+    path = f"/api/v1/examples/{told['id']}/attributions"
+    first = {method: ada.get(f"{path}?method={method}").json() for method in ("length", "halves")}
+    again = {method: ada.get(f"{path}?method={method}").json() for method in ("halves", "length")}
+    assert first == again
+    assert {method: said["method"] for method, said in first.items()} == {"length": "length", "halves": "halves"}
+    assert first["length"]["hypothesis"] != first["halves"]["hypothesis"]
+    assert rules.rules["nli-a"].explained == 2
+    assert ada.get(path).json() == first["length"], "without a method it is the model's first"

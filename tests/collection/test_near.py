@@ -6,6 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from dynabench.collection import hiding
 from dynabench.collection.near import LABEL, NearBand
 from dynabench.collection.note_tables import Label
 from dynabench.rounds import service
@@ -15,6 +16,7 @@ from tests.collection.conftest import draw, send, written
 
 TEXT = "The two tired hikers finished eating their lunch at home long before the storm had begun to gather."
 NEAR = TEXT.replace("storm", "storms").upper()
+BETWEEN = TEXT.replace("two tired", "three")
 
 
 def play(database, root, *people, do):
@@ -108,3 +110,32 @@ def test_near_pairs_are_found_as_often_as_the_bands_promise(share):
         both = [np.unique(np.r_[shared, rng.integers(1, 2**63, rest, dtype=np.uint64)]) for _ in range(2)]
         found += bool(set(minhash.bands(both[0]).tolist()) & set(minhash.bands(both[1]).tolist()))
     assert found / 200 > 1 - (1 - share**4) ** 8 - 0.04
+
+
+def near_of(first, second):
+    return minhash.similarity(minhash.groups(first), minhash.groups(second))
+
+
+@pytest.mark.parametrize(("threshold", "told"), [(0.9, False), (0.75, True)])
+def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bob, threshold, told):
+    """The pair lies between both thresholds: one task tells of it, the other does not."""
+    assert 0.77 < near_of(TEXT, BETWEEN) < 0.88
+    source = next(each.source for each in builtin() if each.config.id == "nli")
+    assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
+    rule = f"\nnear_duplicates: {{do: tell, similarity: {threshold}}}\n"
+    database.write(service.save_task, None, source + rule)
+    assert owner.post("/api/v1/tasks/nli/rounds", json={"targets": ["nli-a"]}).status_code == 201
+    send(ada, written(draw(ada), TEXT))
+    near = send(bob, written(draw(bob), BETWEEN)).json()["near"]
+    assert near == (pytest.approx(near_of(TEXT, BETWEEN), abs=1e-3) if told else None)
+
+
+@pytest.mark.parametrize("act", ["hide", "retract"])
+def test_a_hidden_or_retracted_text_is_never_compared(database, owner, ada, bob, act):
+    """Being told of a likeness would tell that the text is there."""
+    [first] = play(database, owner, (ada, TEXT), do="tell")
+    if act == "retract":
+        assert ada.post(f"/api/v1/examples/{first['id']}/retract").status_code == 200
+    else:
+        database.write(hiding.hide, None, first["id"])
+    assert send(bob, written(draw(bob), NEAR)).json()["near"] is None

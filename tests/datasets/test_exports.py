@@ -13,7 +13,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import hiding
 from dynabench.collection.assisting.tables import Assistance
-from dynabench.collection.tables import Prediction
+from dynabench.collection.tables import Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, gzipped
 from dynabench.datasets.imports import own
@@ -226,3 +226,21 @@ def test_gzip_holds_the_same(world, settings):
     written(world, world.person(), "It is dry.")
     plain = made.export(world.db, settings, "csv")
     assert gzip.decompress(b"".join(gzipped([plain[:100], plain[100:]]))) == plain
+
+
+def test_an_export_does_not_name_an_origin_that_is_withheld_hidden_or_taken_back(world, settings):
+    """The uid of a withheld example would tell which texts of the open part it resembles."""
+    author, other = world.person(), world.person()
+    origins = [written(world, author, f"Origin {number}.") for number in range(4)]
+    for number, origin in enumerate(origins):
+        written(world, other, f"Edit of {number}.", made_from=origin)
+
+    def conceal(session):
+        for origin, mark in zip(origins[1:], ("withheld", "hidden", "retracted"), strict=True):
+            setattr(session.get_one(Standing, origin), mark, True)
+
+    world.db.write(conceal)
+    found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
+    assert set(found) == {"Origin 0.", *(f"Edit of {number}." for number in range(4))}
+    assert found["Edit of 0."]["made_from"] == found["Origin 0."]["uid"]
+    assert [found[f"Edit of {number}."]["made_from"] for number in (1, 2, 3)] == [None] * 3

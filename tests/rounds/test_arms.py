@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from dynabench.errors import Invalid
 from dynabench.rounds import arms
+from dynabench.rounds.assigning import arm_of
+from dynabench.rounds.tables import Round
 
 
 def test_arms_are_drawn_by_their_shares():
@@ -54,3 +56,16 @@ def test_whatever_is_given_is_cleaned_or_refused(raw):
     except Invalid:
         return
     assert arms.clean(cleaned) == cleaned
+
+
+def test_each_person_has_an_order_of_arms_of_their_own():
+    """One order for all would let people tell each other which arm comes next, and tie arms to the time of day."""
+    of = Round(seed=7, assign="item", arms=arms.clean([{"name": "a"}, {"name": "b"}]))
+    orders = [tuple(arm_of(None, of, person, given)["name"] for given in range(24)) for person in range(40)]
+    assert len(set(orders)) == 40
+    assert all(abs(order.count("a") - 12) <= 4 for order in orders)
+    firsts = Counter(order[0] for order in orders)
+    assert min(firsts.values()) > 8
+    assert [arm_of(None, of, 3, given)["name"] for given in range(24)] == list(orders[3])
+    other = Round(seed=8, assign="item", arms=of.arms)
+    assert tuple(arm_of(None, other, 3, given)["name"] for given in range(24)) != orders[3]

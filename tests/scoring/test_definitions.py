@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dynabench.leaderboards.comparing import paired, significance
-from dynabench.scoring import scored
+from dynabench.scoring import costs, scored
 from dynabench.scoring.gathering import Gathered
 from dynabench.tasks import builtin
 
@@ -113,3 +113,20 @@ def test_unchanged_marked_texts_have_the_same_words_in_all_their_parts():
     made = {each.metric: each for each in scored.perturbed("robustness", "f1", own, copies, DIGEST)}
     assert made["robustness"].value == pytest.approx((1 / 3 + 1 + 1) / 3)
     assert made["robustness_score"].value == pytest.approx((1 + 1 + 1 + 2 / 3 + 0) / 5), "the nearest accepted answer"
+
+
+def test_the_calmest_repeats_of_a_cost_are_kept(monkeypatch):
+    """Disturbed repeats are made again, twice the number at most, and only the calmest count."""
+
+    def costs_of(*others):
+        made = iter([{"throughput": 100.0 * (1 - load), "others": load} for load in others])
+        monkeypatch.setattr(costs, "_once", lambda model, rows: next(made))
+        found = {each["metric"]: each for each in costs._repeated(None, [None] * 10)}
+        assert next(made, None) is None, "no repeat more or less than were needed"
+        return found["throughput"]["repeats"], found["throughput"]["value"]
+
+    assert costs_of(0.0, 0.05, 0.1) == ([100, 95, 90], 95)
+    assert costs_of(0.5, 0.0, 0.9, 0.08, 0.02) == ([100, 98, 92], 98)
+    repeats, value = costs_of(0.9, 0.8, 0.3, 0.4, 0.05, 0.7)
+    assert repeats == pytest.approx([95, 70, 60])
+    assert value == pytest.approx(70)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from dynabench.stats.clusters import difference, ratio
 
@@ -77,3 +78,18 @@ def test_a_ratio_of_one_cluster_has_no_interval():
     assert ratio([], []).value is None
     with pytest.raises(ValueError, match="one shape"):
         ratio([1.0], [1, 2])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_interval_has_the_degrees_of_freedom_of_the_smaller_arm(turned):
+    """Three people in one arm and thirty in the other: Student's t with 2 degrees of freedom, whatever the spread.
+
+    The ratio of two intervals' widths tells the degrees of freedom without the standard error.
+    """
+    rng = np.random.default_rng(4)
+    k, n = rng.integers(2, 9, 33).astype(float), np.full(33, 10.0)
+    few = np.arange(33) < 3
+    arms = [k * few, n * few, k * ~few, n * ~few]
+    wide, narrow = (difference(*(arms[2:] + arms[:2] if turned else arms), level=level) for level in (0.99, 0.5))
+    ratio_of_widths = (wide.high - wide.low) / (narrow.high - narrow.low)
+    assert ratio_of_widths == pytest.approx(t.ppf(0.995, 2) / t.ppf(0.75, 2))

@@ -174,3 +174,24 @@ def test_an_unknown_task_is_not_found(world):
     world.task = "nothing"
     with pytest.raises(errors.NotFound):
         world.next(world.owner)
+
+
+def test_in_mixed_tasks_a_vote_on_a_claim_that_was_seen_cannot_be_turned_into_a_blind_answer(database, monkeypatch):
+    """Who was shown the claim stays a judge: after the place ran out, after a vote and its undo, and for good."""
+    world = World(database, mode="mixed")
+    example = world.example(world.person())
+    judge = next(person for person in iter(world.person, None) if _shown(world, person, example) == "judge")
+    with world.later(monkeypatch, timedelta(hours=2)), pytest.raises(errors.Invalid):
+        world.answer(judge, example, "contradiction")
+    world.vote(judge, example, "correct")
+    world.undo(judge, example)
+    with pytest.raises(errors.Invalid):
+        world.answer(judge, example, "contradiction")
+    assert world.standing(example).blind == 0
+
+
+def _shown(world, person, example):
+    item = world.next(person)
+    if item.mode == "answer":
+        world.skip(person, example)
+    return item.mode

@@ -258,3 +258,31 @@ def test_names_and_rows_that_are_markup_are_shown_as_text(client, change, settin
         page = client.get(f"/tasks/sentiment/{path}").text
         assert "<script>alert(1)" not in page, path
         assert "alert(1)" in page, path
+
+
+def test_the_transfer_rate_by_hand():
+    """Rows 0 to 3 fool all three models, two, one, and none: 1, 1/2 and 0 of the others; row 3 does not count."""
+    found = transfer(np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]], bool))
+    assert found.mean == pytest.approx((1 + 0.5 + 0) / 3)
+    assert found.counts.tolist() == [1, 1, 1, 1]
+    assert found.rates.tolist() == [0.5, 0.25, 0.75]
+    assert found.shares[1].tolist() == [1, 1, 1]
+    assert found.shares[2].tolist() == pytest.approx([2 / 3, 1 / 3, 1])
+    assert transfer(np.ones((1, 4), bool)).mean is None
+
+
+def test_the_transfer_rate_is_of_errors(client, database):
+    """By the rows of the world: two copies share all errors, so a row that fools one fools 1 or 2 of 2 others."""
+    found = client.get(f"{TASK}/transfer", params={"dataset": "first"}).json()
+    one, two, three = found["counts"][1:]
+    assert one + two + three > 0
+    assert found["mean"] == pytest.approx((0 * one + 0.5 * two + 1.0 * three) / (one + two + three))
+    matrix = client.get(f"{TASK}/matrix").json()
+    accuracy = {
+        line["entrant"]["label"]: cell["score"]["value"]
+        for line in matrix["items"]
+        for cell in line["cells"]
+        if cell["dataset"] == "first"
+    }
+    for model, rate in zip(found["models"], found["error_rates"], strict=True):
+        assert rate == pytest.approx(1 - accuracy[model["label"]], abs=1e-6)
