@@ -8,8 +8,10 @@ import pytest
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.jobs import Job
-from dynabench.releases import making, manifest, service
+from dynabench.releases import making, manifest, planning, service, writing
 from dynabench.rounds.tables import Round
+from dynabench.tasks.sections import Release as Rules
+from tests.datasets.world import written
 from tests.releases.world import collected, files, released, texts
 
 
@@ -67,6 +69,7 @@ def test_nobody_reads_the_hidden_part(world, settings):
     everything = b"".join(files(service.folder(settings, made.id)).values())
     for uid, part in parts.items():
         assert (written[uid].encode() in everything) == (part not in ("hidden", "withheld"))
+        assert (uid.encode() in everything) == (part not in ("hidden", "withheld"))
 
     def versions(session):
         return {part: session.get_one(DatasetVersion, getattr(made, f"{part}_id")) for part in ("test", "hidden")}
@@ -80,6 +83,25 @@ def test_nobody_reads_the_hidden_part(world, settings):
     assert visible == {"round-1": "public", "round-1-hidden": "hidden"}
     queued = world.db.read(lambda session: [each.kind for each in session.query(Job)])
     assert queued.count("queue_evaluations") == 2, "every model of the task is evaluated on both"
+
+
+def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings, tmp_path):
+    """Parts as no division makes them: an edit in train whose origin is kept from everybody."""
+    author = world.person()
+    for part in ("hidden", "withheld", "test"):
+        origin = written(world, author, f"Origin for {part}.")
+        written(world, author, f"Edit for {part}.", made_from=origin, start="perturb")
+    uids = {text: uid for uid, text in texts(world).items()}
+    edits = {part: (uids[f"Origin for {part}."], uids[f"Edit for {part}."]) for part in ("hidden", "withheld", "test")}
+    of = world.db.read(planning.subject, settings, world.task, 1)
+    parts = dict.fromkeys(uids.values(), "train") | {origin: part for part, (origin, _) in edits.items()}
+    report = planning.plan(world.db, settings, world.task, 1).report
+    writing.write(world.db, settings, of, parts, Rules(), report, tmp_path)
+    rows = [json.loads(line) for line in (tmp_path / "data" / "train.jsonl").read_text().splitlines()]
+    origins = {row["uid"]: row["made_from"] for row in rows}
+    assert {part: origins[edit] for part, (_, edit) in edits.items()} == {
+        "hidden": None, "withheld": None, "test": edits["test"][0],
+    }  # fmt: skip
 
 
 def test_a_released_round_changes_no_more(world, settings):
