@@ -17,7 +17,8 @@ from benchmarks.row import Row
 from benchmarks.world import ITEMS, databases, fill
 from dynabench.db import Database
 
-PER_SECOND, MEGABYTES = 50_000, 200
+PER_SECOND = {"jsonl": 50_000, "csv": 30_000, "parquet": 30_000}
+MEGABYTES = 200
 PLAIN = """
 SELECT e.uid, c."values", h.initial, e.input, e.answer, e.fooled, e.start, e.arm, e.seconds, e.at, s.verdict
 FROM examples e JOIN standings s ON s.example_id = e.id
@@ -91,11 +92,10 @@ def rows() -> list[Row]:
 
 
 def _told(kind: str, form: str, taken: Taken, anchor: float) -> list[Row]:
-    rate, budget = ITEMS / taken.seconds, form == "jsonl"
+    rate, least = ITEMS / taken.seconds, PER_SECOND[form]
     what, note = f"export of 1e6 examples, {kind}, {form}", f"{taken.cpu:.1f} s of CPU"
     name = "cursor and json.dumps, no votes or predictions"
-    kept = rate >= PER_SECOND if budget else None
     return [
-        Row(what, rate, "rows/s", name, anchor, ">= 50,000 rows/s" if budget else "", kept, note),
+        Row(what, rate, "rows/s", name, anchor, f">= {least:,} rows/s", rate >= least, note),
         Row(f"{what}, memory", taken.megabytes, "MB", budget="200 MB", kept=taken.megabytes < MEGABYTES),
     ]

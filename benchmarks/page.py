@@ -7,11 +7,27 @@ from benchmarks.row import Row
 HEAD = ("figure", "value", "anchor", "ratio", "budget", "kept", "note", "measured")
 MARKS = ("<!-- figures: `make bench` writes what is between these marks -->", "<!-- end of figures -->")
 TABLE = re.compile(f"{re.escape(MARKS[0])}.*?{re.escape(MARKS[1])}", re.DOTALL)
+SUMMARY = ("<!-- summary: `make bench` writes what is between these marks -->", "<!-- end of summary -->")
+SHORT = re.compile(f"{re.escape(SUMMARY[0])}.*?{re.escape(SUMMARY[1])}", re.DOTALL)
+FIRST = (
+    "post an example, one annotator, p50",
+    "32 annotators, examples/s",
+    "first page after `serve`",
+    "bare model, one call",
+    "token strip",
+    "one call through the host",
+    "evaluator, sentiment target",
+    "board of 100 models x 5 metrics x 10 datasets with rank intervals, SQLite",
+    "macro F1, 1e6 rows",
+    "export of 1e6 examples, SQLite, jsonl",
+)
+"""The figures that a reader meets first, in this order."""
+BROKEN = "**no**"
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """The row as text, but for when it was measured."""
-    kept = {True: "yes", False: "**no**", None: ""}[row.kept]
+    kept = {True: "yes", False: BROKEN, None: ""}[row.kept]
     anchor = f"{row.anchor:.4g} {row.unit} ({row.anchor_name})" if row.anchor is not None else row.anchor_name
     ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
     return (row.what, f"{row.value:.4g} {row.unit}", anchor, ratio, row.budget, kept, row.note)
@@ -34,4 +50,20 @@ def merged(page: str, found: dict[str, list[Row]], machine: str, day: str) -> st
     body = [line for _, line in sorted([*kept, *fresh], key=lambda row: row[0])]
     head = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     text = "\n".join([MARKS[0], f"On {machine}.", "", *head, *body, MARKS[1]])
-    return page[: table.start()] + text + page[table.end() :]
+    page = page[: table.start()] + text + page[table.end() :]
+    return SHORT.sub(lambda _: summary(head, body), page)
+
+
+def summary(head: list[str], body: list[str]) -> str:
+    """Return the beginning of the page: ten figures, one row each, then every row whose budget is not kept."""
+    rows = {}
+    for line in body:
+        rows.setdefault(_figure(line), line)
+    first = [rows[name] for name in FIRST if name in rows]
+    broken = [line for line in body if f"| {BROKEN} |" in line]
+    told = ["Every budget is kept."] if not broken else ["Not kept:", "", *head, *broken]
+    return "\n".join([SUMMARY[0], *head, *first, "", *told, SUMMARY[1]])
+
+
+def _figure(line: str) -> str:
+    return line.removeprefix("| ").partition(" | ")[0]

@@ -1,4 +1,4 @@
-"""Evaluating the sentiment target: our evaluator, a loop over a transformers pipeline, the package `evaluate`."""
+"""Evaluating the sentiment target: our evaluator, a transformers pipeline with and without batches, `evaluate`."""
 
 import gzip
 import json
@@ -38,6 +38,8 @@ def rows() -> list[Row]:
     against = {
         "a pipeline loop, transformers 5": now["loop"],
         "a pipeline loop, transformers 4": other["loop"],
+        "a pipeline in batches of 32, transformers 5": now["batched"],
+        "a pipeline in batches of 32, transformers 4": other["batched"],
         "package evaluate": other["evaluator"],
     }
     return [_row(speed, name, len(rows) / seconds) for name, seconds in against.items()]
@@ -49,8 +51,9 @@ def _ours(model: Any, rows: list[dict[str, str]]) -> dict[str, Any]:
 
 
 def _row(speed: float, name: str, anchor: float) -> Row:
-    kept = speed >= 3 * anchor
-    return Row("evaluator, sentiment target", speed, "examples/s", name, anchor, "at least 3x", kept, "SST-3 test")
+    least = 1.5 if "batches" in name else 3.0
+    budget, kept = f"at least {least:g}x", speed >= least * anchor
+    return Row("evaluator, sentiment target", speed, "examples/s", name, anchor, budget, kept, "SST-3 test")
 
 
 def _here(*arguments: str) -> dict[str, Any]:

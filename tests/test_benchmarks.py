@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.__main__ import PAGE
-from benchmarks.page import MARKS, merged
+from benchmarks.page import FIRST, MARKS, SUMMARY, merged
 from benchmarks.row import Row
 
 BEFORE = f"# Performance\n\nProse.\n\n{MARKS[0]}\n{MARKS[1]}\n\n## Why\n\n| a | table |\n"
@@ -32,3 +32,24 @@ def test_the_page_has_its_marks_and_one_without_them_is_refused():
     assert merged(PAGE.read_text(), {"nothing": []}, "no machine", "2026-01-01")
     with pytest.raises(ValueError, match="marks"):
         merged("# Performance", {}, "", "")
+
+
+def test_the_page_begins_with_ten_figures_and_all_that_is_not_kept():
+    page = f"# Performance\n\n{SUMMARY[0]}\nstale\n{SUMMARY[1]}\n\n{MARKS[0]}\n{MARKS[1]}\n"
+    loop = [Row(name, 1, "ms") for name in reversed(FIRST)]
+    slow = [Row("slow", 9, "ms", budget="5 ms", kept=False), Row("quick", 1, "ms", budget="5 ms", kept=True)]
+    made = merged(page, {"loop": loop, "more": slow}, "a machine", "2026-01-01")
+    short = made[: made.index(MARKS[0])]
+    assert [line.split(" | ")[0][2:] for line in lines(short)[2:12]] == list(FIRST)
+    assert "stale" not in made
+    assert ("| slow |" in short, "| quick |" in short) == (True, False)
+    kept = merged(made, {"more": [Row("slow", 3, "ms", budget="5 ms", kept=True)]}, "a machine", "2026-02-02")
+    assert "Every budget is kept." in kept[: kept.index(MARKS[0])]
+
+
+def test_the_committed_page_names_the_figures_that_come_first():
+    page = PAGE.read_text()
+    short = page[page.index(SUMMARY[0]) : page.index(SUMMARY[1])]
+    assert all(f"| {name} |" in short for name in FIRST)
+    broken = [line for line in lines(page[page.index(MARKS[0]) :]) if "| **no** |" in line]
+    assert broken == [line for line in lines(short.partition("Not kept:")[2]) if "| **no** |" in line]
