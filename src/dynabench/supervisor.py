@@ -1,7 +1,8 @@
 """Runs and watches the processes of one machine: web, model host and worker.
 
-A process that ends is started again after a pause that doubles up to ten seconds; one that lives but does not
-answer its health check is killed first. When the supervisor itself is killed, the kernel ends its children.
+A process that ends is started again after a pause that doubles up to ten seconds. One that lives but whose heartbeat
+(see `heartbeat`) has stopped is killed first: it is stopped or hangs. Being slow to answer is no reason, since a busy
+process beats on. When the supervisor itself is killed, the kernel ends its children.
 """
 
 import ctypes
@@ -20,10 +21,13 @@ from pathlib import Path
 
 import structlog
 
+from dynabench import heartbeat
+
 log = structlog.get_logger()
 
 PAUSE, LONGEST_PAUSE = 0.25, 10.0
-PATIENCE = 5  # failed health checks in a row before a process counts as hung
+SILENCE = 45.0  # seconds without a heartbeat after which a process counts as hung
+ABSENCE = 5.0  # seconds between two looks after which the supervisor itself was away, and blames nobody
 HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
 
 
@@ -123,7 +127,10 @@ def somebody_listens(path: Path, seconds: float = 1.0) -> bool:
 
 @dataclass
 class Watched:
-    """One process: how to start it and how to ask whether it is well."""
+    """One process: how to start it, how to ask whether it is up, and when it was last heard.
+
+    A process that never beat (it does not know how, or has not come so far) is not taken for hung.
+    """
 
     name: str
     command: Sequence[str]
@@ -132,21 +139,30 @@ class Watched:
     started: float = 0.0
     pause: float = PAUSE
     restart_at: float = 0.0
-    was_well: bool = False
-    failures: int = 0
+    silence: float = SILENCE
+    beat_at: float | None = None
+    looked_at: float = 0.0
     env: dict[str, str] = field(default_factory=dict)
     fds: Sequence[int] = ()  # open files that it inherits
+    beats: int | None = None  # the open file that its heartbeats come from
 
     def start(self) -> None:
         """Start the process."""
-        self.process = subprocess.Popen(
-            self.command,
-            env=os.environ | self.env,
-            preexec_fn=partial(_end_with, os.getpid()),
-            stdin=subprocess.DEVNULL,
-            pass_fds=self.fds,
-        )
-        self.started, self.was_well, self.failures = time.monotonic(), False, 0
+        self._close_beats()
+        self.beats, writing = os.pipe()
+        os.set_blocking(self.beats, False)
+        try:
+            self.process = subprocess.Popen(
+                self.command,
+                env=os.environ | self.env | {heartbeat.VARIABLE: str(writing)},
+                preexec_fn=partial(_end_with, os.getpid()),
+                stdin=subprocess.DEVNULL,
+                pass_fds=(*self.fds, writing),
+            )
+        finally:
+            os.close(writing)
+        self.started = self.looked_at = time.monotonic()
+        self.beat_at = None
 
     def comes_up(self, seconds: float = 300.0) -> bool:
         """Wait until a process that was just started is well; False if it ended or took too long."""
@@ -158,8 +174,9 @@ class Watched:
         return False
 
     def check(self) -> None:
-        """Restart the process if it has ended."""
+        """Restart the process if it has ended; kill it if its heartbeat has stopped."""
         now = time.monotonic()
+        self._listen(now)
         if self.process is None:
             if now >= self.restart_at:
                 self.start()
@@ -173,26 +190,35 @@ class Watched:
         self.process, self.restart_at = None, now + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
 
-    def probe(self) -> None:
-        """Kill the process if it was well once and now fails its health check several times in a row."""
-        if self.well is not None and self.process is not None:
-            self.found(self.well())
+    def close(self) -> None:
+        """Let go of what the supervisor holds for the process."""
+        self._close_beats()
 
-    def found(self, well: bool) -> None:
-        """Take note of one health check; after several bad ones in a row the process is killed, if it was well once."""
-        if self.process is None:
+    def _listen(self, now: float) -> None:
+        """Note the heartbeats since the last look, and kill a process that has been silent for too long."""
+        away, self.looked_at = now - self.looked_at, now
+        if self.process is None or self.beats is None:
             return
-        if well:
-            self.was_well, self.failures = True, 0
-        elif self.was_well:
-            self.failures += 1
-            if self.failures >= PATIENCE:
-                log.warning("process hangs", process=self.name)
-                self.process.kill()
-                self.failures = 0
+        try:
+            if os.read(self.beats, 65536):
+                self.beat_at = now
+        except BlockingIOError:
+            pass
+        if self.beat_at is None:
+            return
+        if away > ABSENCE:
+            self.beat_at += away
+        elif now - self.beat_at > self.silence and self.process.poll() is None:
+            log.warning("process hangs", process=self.name, silent=round(now - self.beat_at))
+            self.process.kill()
+
+    def _close_beats(self) -> None:
+        if self.beats is not None:
+            os.close(self.beats)
+            self.beats = None
 
 
-def watch(processes: Sequence[Watched], probe_seconds: float = 2.0) -> None:
+def watch(processes: Sequence[Watched]) -> None:
     """Run the processes until SIGTERM or SIGINT, then stop them all."""
     stopping = False
 
@@ -202,14 +228,9 @@ def watch(processes: Sequence[Watched], probe_seconds: float = 2.0) -> None:
 
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, stop)
-    probed = time.monotonic()
     while not stopping:
         for process in processes:
             process.check()
-        if time.monotonic() - probed >= probe_seconds:
-            for process in processes:
-                process.probe()
-            probed = time.monotonic()
         time.sleep(0.1)
     end(processes)
 
@@ -226,3 +247,5 @@ def end(processes: Sequence[Watched], seconds: float = 10.0) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+    for watched in processes:
+        watched.close()

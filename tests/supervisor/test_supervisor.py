@@ -1,5 +1,6 @@
 """Processes that die, hang and outlive their supervisor: real ones, as small as can be."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
+from dynabench import heartbeat
 from dynabench.supervisor import LONGEST_PAUSE, PAUSE, Watched, answers, can_listen, end, somebody_listens
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
@@ -23,16 +25,6 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 pathlib.Path(sys.argv[1]).touch()
 {SLEEPER}
 """
-SERVER = """
-import http.server, os, pathlib, sys
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        if pathlib.Path(sys.argv[2]).exists():
-            import time; time.sleep(60)
-        self.send_response(200); self.send_header("content-length", "0"); self.end_headers()
-    def log_message(self, *_): pass
-http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
-"""
 SUPERVISOR = """
 import os, pathlib, sys
 from dynabench import supervisor
@@ -41,7 +33,7 @@ class Told(supervisor.Watched):
         super().start()
         with open({log!r}, "a") as log: log.write(f"{{self.name}} {{self.process.pid}}\\n")
 python = [sys.executable, "-I", "-S", "-c"]
-supervisor.watch({processes}, probe_seconds=0.1)  # its handlers are there when it starts the first process
+supervisor.watch({processes})  # its handlers are there when it starts the first process
 """
 
 
@@ -144,27 +136,91 @@ def test_the_supervisor_starts_what_ends_and_leaves_the_others(supervise):
     assert alive(running.child("sleeper", 2))
 
 
-def test_a_process_that_hangs_after_having_been_well_is_killed_and_started_again(supervise, tmp_path):
-    port, flag = free_port(), tmp_path / "hang"
-    command = f"[*python, {SERVER!r}, '{port}', {str(flag)!r}]"
-    well = f"lambda: supervisor.answers('127.0.0.1:{port}', '/', timeout=0.5)"
-    running = supervise(f"[Told('server', {command}, {well})]")
-    first = running.child("server")
-    until(lambda: answers(f"127.0.0.1:{port}", "/"))
-    time.sleep(0.5)
-    assert running.started("server") == [first]
-    flag.touch()
-    second = running.child("server", 2)
+BEATING = """
+import sys, time
+from dynabench import heartbeat
+heartbeat.start()
+end = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end: sum(range(100_000))  # busy: it answers nobody
+while True: time.sleep(60)
+"""
+
+
+def test_a_process_that_is_busy_and_answers_nobody_is_left_alone(supervise):
+    running = supervise(f"[Told('busy', [sys.executable, '-c', {BEATING!r}, '4'], lambda: False, silence=2.0)]")
+    first = running.child("busy")
+    time.sleep(5)
+    assert running.started("busy") == [first]
+    assert alive(first)
+
+
+def test_a_process_that_is_stopped_for_a_moment_goes_on_and_one_that_stays_so_is_replaced(supervise):
+    running = supervise(f"[Told('worker', [sys.executable, '-c', {BEATING!r}, '0'], silence=4.0)]")
+    first = running.child("worker")
+    time.sleep(2)  # it beats
+    os.kill(first, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(first, signal.SIGCONT)
+    time.sleep(3)
+    assert running.started("worker") == [first]
+    os.kill(first, signal.SIGSTOP)
+    second = running.child("worker", 2)
     assert not alive(first)
-    flag.unlink()
-    until(lambda: answers(f"127.0.0.1:{port}", "/"))
-    assert running.started("server") == [first, second]
+    assert alive(second)
+
+
+def test_a_supervisor_that_was_stopped_itself_blames_nobody(supervise):
+    running = supervise(f"[Told('worker', [sys.executable, '-c', {BEATING!r}, '0'], silence=3.0)]")
+    first = running.child("worker")
+    time.sleep(2)
+    for pid in (running.process.pid, first):
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(6)
+    os.kill(running.process.pid, signal.SIGCONT)
+    time.sleep(1)
+    os.kill(first, signal.SIGCONT)
+    time.sleep(3)
+    assert running.started("worker") == [first]
+
+
+def test_a_loop_without_progress_falls_silent(monkeypatch):
+    """A deadlocked event loop is hung, though its process lives and its threads run."""
+    reading, writing = os.pipe()
+    monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
+    monkeypatch.setattr(heartbeat, "EVERY", 0.05)
+    monkeypatch.setattr(heartbeat, "STALLED", 0.5)
+    os.set_blocking(reading, False)
+
+    def beats():
+        try:
+            return len(os.read(reading, 65536))
+        except BlockingIOError:
+            return 0
+
+    async def loop():
+        following = asyncio.create_task(heartbeat.follow_loop())
+        await asyncio.sleep(1)
+        assert beats() > 3
+        time.sleep(1.5)
+        beats()
+        time.sleep(0.5)
+        assert beats() == 0
+        await asyncio.sleep(0.5)
+        assert beats() > 1
+        following.cancel()
+
+    heartbeat.start()
+    assert heartbeat.VARIABLE not in os.environ, "what this process starts does not beat for it"
+    asyncio.run(loop())
+    os.close(reading)
+    time.sleep(0.2)  # the thread finds the pipe closed, and ends
+    os.close(writing)
 
 
 def test_a_process_that_is_slow_to_get_well_is_given_its_time(supervise):
-    running = supervise(f"[Told('loading', [*python, {SLEEPER!r}], lambda: False)]")
+    running = supervise(f"[Told('loading', [*python, {SLEEPER!r}], lambda: False, silence=0.5)]")
     first = running.child("loading")
-    time.sleep(1.5)  # fifteen failed checks
+    time.sleep(1.5)
     assert running.started("loading") == [first]
     assert alive(first)
 

@@ -24,8 +24,9 @@ def web(
     health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
 ) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
-    from dynabench import heap
+    from dynabench import heap, heartbeat
 
+    heartbeat.start()
     heap.one_arena()
     with heap.unswept():
         server = _server(get_settings())

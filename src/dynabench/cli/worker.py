@@ -15,9 +15,10 @@ app = typer.Typer(help="Run durable jobs: imports, sweeps.")
 @app.callback(invoke_without_command=True)
 def worker() -> None:
     """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
-    from dynabench import heap, logs
+    from dynabench import heap, heartbeat, logs
     from dynabench.jobs import work
 
+    heartbeat.start()
     heap.one_arena()
     logs.configure(get_settings().log_format)
     stop = threading.Event()

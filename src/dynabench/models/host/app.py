@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from dynabench import heartbeat
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
 from dynabench.models.host import streams, wire
@@ -32,12 +33,13 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.engine = engine(repository)
-        loading = asyncio.create_task(repository.start())
+        tasks = [asyncio.create_task(repository.start()), asyncio.create_task(heartbeat.follow_loop())]
         try:
             yield
         finally:
-            loading.cancel()
-            await asyncio.gather(loading, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await app.state.engine.close()
             await repository.close()
 

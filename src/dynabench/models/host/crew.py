@@ -1,4 +1,7 @@
-"""The worker processes of a host: started on private sockets, watched, started again when they die or hang."""
+"""The worker processes of a host: started on private sockets, watched, started again when they die or hang.
+
+A worker that is slow to answer is busy; one whose heartbeat stops hangs (see `supervisor`).
+"""
 
 import asyncio
 import os
@@ -61,7 +64,7 @@ class Worker:
         self.models.add(model)
 
     async def probe(self) -> None:
-        """Ask what it serves; kill it when it was well once and stays silent."""
+        """Ask what it serves; one that does not say so in time gets calls only where no other can."""
         try:
             async with asyncio.timeout(PROBE_PATIENCE):
                 answer = await self.http.post("/v2/repository/index", json={"ready": True})
@@ -71,7 +74,6 @@ class Worker:
             well = False
         self.up = well or (self.up and self.watched.process is not None)
         self.suspect = not well
-        self.watched.found(well)
 
 
 class Crew:

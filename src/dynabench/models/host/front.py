@@ -4,8 +4,9 @@ It computes nothing and imports no model: what it holds are sockets.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import httpx2 as httpx
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from dynabench import heartbeat
 from dynabench.errors import Problem, Unavailable
 from dynabench.models.host import merging
 from dynabench.models.host.calls import WITHIN, hung_up, json_object, raw_body, refuse, unless_gone, within
@@ -21,6 +23,8 @@ from dynabench.models.host.paths import routes
 
 CALM = 30.0
 """Seconds that a call without a time limit of its own waits for a worker to come up."""
+LOOK = 0.25
+"""Seconds between two looks at whether the worker that is asked still says anything."""
 _LOST = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError, httpx.ConnectError)
 
 
@@ -30,12 +34,13 @@ def create_front(crew: Crew) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.crew = crew
-        watching = asyncio.create_task(crew.watch())
+        tasks = [asyncio.create_task(crew.watch()), asyncio.create_task(heartbeat.follow_loop())]
         try:
             yield
         finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await crew.close()
 
     return Starlette(
@@ -94,21 +99,37 @@ async def _answered(request: Request, body: bytes) -> Response:
     tried: list[Worker] = []
     while True:
         worker = await crew.best(model, until, but=tried)
+        asking = worker.http.request(request.method, request.url.path, content=body, headers=_headers(request, until))
         try:
             async with worker.busy():
-                answer = await worker.http.request(
-                    request.method, request.url.path, content=body, headers=_headers(request, until)
-                )
+                answer = await _unless_silent(worker, asking, crew, tried)
         except _LOST:
             worker.lost()
+            answer = None
+        if answer is None:
             tried.append(worker)
             crew.figures.retried.inc()
             if len(tried) == 2:
-                raise Unavailable("Two processes of the model host ended while they answered this call.") from None
+                raise Unavailable("Two processes of the model host ended while they answered this call.")
             continue
         if answer.status_code == 200:
             worker.has(model)
         return _passed_on(answer)
+
+
+async def _unless_silent(
+    worker: Worker, asking: Coroutine[Any, Any, httpx.Response], crew: Crew, tried: list[Worker]
+) -> httpx.Response | None:
+    """Return the worker's answer; None once it says nothing at all and another worker may be asked instead."""
+    task = asyncio.ensure_future(asking)
+    try:
+        while not (await asyncio.wait({task}, timeout=LOOK))[0]:
+            others = [other for other in crew.workers if other.up and other is not worker and not other.suspect]
+            if worker.suspect and others and not tried:
+                return None
+        return task.result()
+    finally:
+        task.cancel()
 
 
 async def _streamed(request: Request) -> Response:

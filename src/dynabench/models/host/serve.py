@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
+from dynabench import heartbeat
 from dynabench.errors import Conflict, Invalid
 from dynabench.models.host import guard, memory
 from dynabench.settings import Settings, get_settings
@@ -32,6 +33,7 @@ def serve(
     """
     import uvicorn
 
+    heartbeat.start()
     guard.check(url, token, without_token)
     bound = bind(url)
     app = application(workers, places, memory.limit(memory_limit))
