@@ -3,6 +3,7 @@
 Nothing that is imported here may import torch: models answer in the host's process.
 """
 
+import asyncio
 import importlib
 import importlib.util
 from collections.abc import AsyncIterator
@@ -17,14 +18,16 @@ from sqlalchemy import text
 from starlette.datastructures import URLPath
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, NoMatchFound
 
-from dynabench import __version__, jobs, metrics, problems, security, web
+from dynabench import __version__, heartbeat, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
+from dynabench.admission import Admission, BodyLimit, scale
 from dynabench.cards.calculator import Calculator
 from dynabench.db import Database
-from dynabench.middleware import BodyLimit, CleanAddress, Frame
+from dynabench.description import Description
+from dynabench.middleware import CleanAddress, Frame
 from dynabench.notices import events
 from dynabench.settings import Settings, get_settings
 
@@ -52,7 +55,6 @@ MIB = 1024 * 1024
 UPLOADS = {
     r"/api/v1/archives": 2048 * MIB,
     r"/archives": 1024 * MIB,
-    r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
     r"/api/v1/tasks/[^/]+/contexts/files": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/imports/files": 1024 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/[^/]+/twins/[^/]+/file": 1024 * MIB,
@@ -61,12 +63,11 @@ UPLOADS = {
     r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
     r"/evaluate/[^/]+/[^/]+": MIB,
     r"/models/[^/]+": 9 * MIB,
-    r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
     r"/api/v1/tasks/[^/]+/submissions/files": 2048 * MIB,
     r"/tasks/[^/]+/submit": 2048 * MIB,
     r"/tasks/[^/]+/manage/contexts/files": 256 * MIB,
     r"/tasks/[^/]+/manage/data/files": 256 * MIB,
-    r"(/api/v1)?/tasks/[^/]+/reported": 3 * MIB,
+    r"/tasks/[^/]+/reported": 3 * MIB,
     r"/api/v1/tasks/[^/]+/datasets/files": 1024 * MIB,
     r"/tasks/[^/]+/datasets/files": 256 * MIB,
 }
@@ -75,6 +76,13 @@ FORMS = {
     r"/examples/[^/]+/explanation": 64 * MIB,
 }
 """Pages whose forms bring files along where a task has fields for them, and then come in several parts."""
+DOCUMENTS = {
+    r"/api/v1/tasks/[^/]+/contexts": 5 * MIB,
+    r"/api/v1/models/[^/]+/(ask|attributions)": 6 * MIB,
+    r"/api/v1/evaluate/[^/]+/[^/]+": MIB,
+    r"/api/v1/tasks/[^/]+/reported": 3 * MIB,
+}
+"""Routes that take JSON of more than `BODY_LIMIT`: many contexts, pictures within inputs, columns of rows."""
 TAGS = [
     {"name": "accounts", "description": "Your account and API tokens."},
     {"name": "notices", "description": "How you are told of things: pages, mail, webhooks."},
@@ -114,6 +122,12 @@ async def ready(request: Request) -> JSONResponse:
         database = "no answer"
     host = "ok" if await state.host.ready() else "no answer"
     return JSONResponse({"database": database, "host": host}, 200 if database == "ok" else 503)
+
+
+@frame.get("/api/openapi.json", name="openapi")
+async def openapi(request: Request) -> Response:
+    """The OpenAPI document: made once a process, in a thread, and kept as the bytes that are sent."""
+    return await request.app.state.description.response(request)
 
 
 frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSONResponse)
@@ -188,7 +202,9 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         app.state.db = Database(settings.url)
         app.state.host = host or _host(settings)
         app.state.calculator = Calculator()
+        beating = asyncio.create_task(heartbeat.follow_loop())
         yield
+        beating.cancel()
         if chats := getattr(app.state, "chats", None):
             await chats.close()
         await app.state.host.close()
@@ -203,7 +219,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
         summary="People try to fool models, other people check the attempts, the checked attempts become benchmarks.",
         version=__version__,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        openapi_url="/api/openapi.json",
+        openapi_url=None,  # `openapi` below sends what was made once
         openapi_tags=TAGS,
         docs_url=None,
         redoc_url=None,
@@ -213,12 +229,14 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
             Middleware(Frame, settings=settings, metrics=figures),
             Middleware(GZipMiddleware, minimum_size=800, compresslevel=5),
             Middleware(CleanAddress),
-            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS),
+            Middleware(Admission, *scale(settings)),
+            Middleware(BodyLimit, limit=BODY_LIMIT, larger=UPLOADS, forms=FORMS, documents=DOCUMENTS),
         ],
     )
     app.state.settings = settings
     app.state.metrics = figures
     app.state.limiter = security.Limiter()
+    app.state.description = Description(app.openapi)
     problems.install(app)
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")

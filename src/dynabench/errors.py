@@ -3,6 +3,7 @@
 Services raise these; the web frame turns them into JSON for programs and into pages or fragments for people.
 """
 
+from itertools import islice
 from typing import Any
 
 from dynabench.language import _, joined
@@ -65,13 +66,18 @@ class TooLarge(Problem):
     status, title = 413, _("Too large")
 
 
+MOST_NAMED = 20
+"""Fields that a message names at most; a longer list helps nobody."""
+
+
 class Invalid(Problem):
     """Some fields do not hold what they must; `fields` maps dotted names such as `input.hypothesis` to messages."""
 
     status, title = 422, _("Some fields need attention")
 
     def __init__(self, fields: dict[str, str], detail: str = "") -> None:
-        told = (_("%(name)s: %(message)s", name=name, message=message) for name, message in fields.items())
+        some = islice(fields.items(), MOST_NAMED)
+        told = (_("%(name)s: %(message)s", name=name, message=message) for name, message in some)
         super().__init__(detail or joined("; ", told), fields=fields)
         self.fields = fields
 

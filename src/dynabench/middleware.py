@@ -1,18 +1,14 @@
 """What happens to every request and response, as plain ASGI: limits, headers, figures, one log line."""
 
-import re
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynabench import language, problems, security
-from dynabench.errors import TooLarge
 from dynabench.language import _
 from dynabench.metrics import Metrics, template
 
@@ -21,10 +17,6 @@ log = structlog.get_logger("dynabench.web")
 VISITOR_SECONDS = 365 * 24 * 3600
 GONE = 499
 """What is noted, as nginx does, where who asked was gone before the answer began."""
-
-
-def _too_large(most: int) -> str:
-    return _("This is more than the %(n)s KiB that can be sent here. Nothing was kept.", n=most // 1024)
 
 
 QUIET = frozenset({"/static", "/healthz", "/readyz", "/metrics"})
@@ -99,47 +91,6 @@ class Frame:
 def _shown(scope: Scope) -> bool:
     """Whether people read what is at this address."""
     return not scope["path"].startswith(("/api/", "/static/", "/metrics", "/healthz", "/readyz"))
-
-
-class BodyLimit:
-    """Refuses bodies over `limit` bytes, whether the length is announced or not.
-
-    `larger` maps patterns of paths that take uploads to their own limits, `forms` those that take them in forms of
-    several parts alone.
-    """
-
-    def __init__(
-        self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None, forms: Mapping[str, int] | None = None
-    ) -> None:
-        self.app, self.limit = app, limit
-        self.larger = [(re.compile(pattern), most) for pattern, most in (larger or {}).items()]
-        self.forms = [(re.compile(pattern), most) for pattern, most in (forms or {}).items()]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; reading more than the limit ends it with a problem."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        parts = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
-        known = [*self.larger, *(self.forms if parts else ())]
-        most = next((most for pattern, most in known if pattern.fullmatch(scope["path"])), self.limit)
-        announced = headers.get(b"content-length", b"")
-        total = 0
-
-        async def counted() -> Message:
-            nonlocal total
-            message = await receive()
-            total += len(message.get("body", b""))
-            if total > most:
-                raise HTTPException(413, _too_large(most))  # the one kind that body parsers let through
-            return message
-
-        if announced.isdigit() and int(announced) > most:
-            response = await problems.respond(Request(scope), TooLarge(_too_large(most)))
-            await response(scope, receive, send)
-        else:
-            await self.app(scope, counted, send)
 
 
 class CleanAddress:

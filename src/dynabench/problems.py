@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -15,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from dynabench import refusals, web
 from dynabench.accounts.auth import identify
-from dynabench.errors import Invalid, Problem, Unauthenticated
+from dynabench.errors import MOST_NAMED, Invalid, Problem, Unauthenticated
 from dynabench.language import _
 from dynabench.security import HEADERS
 from dynabench.storable import printable
@@ -75,13 +76,20 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     if is_api(request):
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
-        document = problem.document()
-        return JSONResponse(document, problem.status, more, media_type="application/problem+json")
+        return document(problem, more)
     if isinstance(problem, Unauthenticated):
         return _to_login(request)
     if problem.status < 500 and getattr(request.state, "viewer", None) is None:
         await identify(request)  # the page's header shows who is logged in, also where no route asked
     return _page(request, problem, more)
+
+
+def document(problem: Problem, headers: Mapping[str, str]) -> Response:
+    """The answer for programs; of very many wrong fields it names some."""
+    told = problem.document()
+    if len(told.get("fields", ())) > MOST_NAMED:
+        told["fields"] = dict(islice(told["fields"].items(), MOST_NAMED))
+    return JSONResponse(told, problem.status, headers, media_type="application/problem+json")
 
 
 def _page(request: Request, problem: Problem, headers: Mapping[str, str]) -> Response:
@@ -125,7 +133,7 @@ def from_validation(error: RequestValidationError) -> Problem:
     errors: list[Any] = list(error.errors())
     if any(one["type"] == "json_invalid" for one in errors):
         return BadRequest(_("The body is not valid JSON."))
-    return Invalid({printable(dotted(one["loc"])): _message(one) for one in errors})
+    return Invalid({printable(dotted(one["loc"])): _message(one) for one in errors[:MOST_NAMED]})
 
 
 def _message(error: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import threading
 import time
 from base64 import b32encode
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from fastapi import Path
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from dynabench.errors import Forbidden, Invalid, TooMany
+from dynabench.errors import MOST_NAMED, Forbidden, Invalid, TooMany
 from dynabench.language import _
 from dynabench.settings import Settings
 from dynabench.storable import printable, unstorable
@@ -47,6 +48,9 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(self)",
 }
 
+SMALL, MEMBERS = 256 * 1024, 10_000
+"""Members that JSON of so many bytes may have: each may cost a message of its own, which takes longer than reading it.
+Larger JSON comes from people who are logged in, on the few routes that take it."""
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A row's number in an address: what fits the database's integers, so that no other number reaches it."""
 
@@ -157,17 +161,19 @@ async def _protect(request: Request) -> None:
 async def _storable(request: Request) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
+        raw = await request.body()
+        if len(raw) <= SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MEMBERS:
+            raise Invalid({"body": _("This JSON has more than %(n)s members.", n=f"{MEMBERS:,}")})
         try:
-            body: Any = await request.json() if await request.body() else None
+            body: Any = await request.json() if raw else None
         except (ValueError, RecursionError):  # also where a handler reads the body by itself
             raise HTTPException(400, _("The body is not valid JSON in UTF-8.")) from None
     elif kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
         body = {name: value for name, value in (await request.form()).multi_items() if isinstance(value, str)}
     else:
         return
-    wrong = {
-        printable(name): _("This cannot be stored: remove control characters or nesting.") for name in unstorable(body)
-    }
+    told = _("This cannot be stored: remove control characters or nesting.")
+    wrong = {printable(name): told for name in islice(unstorable(body), MOST_NAMED)}
     if wrong:
         raise Invalid(wrong)
 

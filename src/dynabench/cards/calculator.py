@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from dynabench.cards.worker import PATTERN_SECONDS, PATTERNS
 from dynabench.errors import Invalid, Unavailable
 from dynabench.language import _
 
@@ -56,7 +57,8 @@ class Calculator:
         finally:
             self._waiting -= 1
         if answer is None:
-            raise Invalid({"": TOO_LONG.format(self._seconds)})
+            seconds = PATTERN_SECONDS if PATTERNS in request.get("options", ()) else self._seconds
+            raise Invalid({"": TOO_LONG.format(seconds)})
         if "error" in answer:
             raise Invalid({"": str(answer["error"])})
         if "trouble" in answer:

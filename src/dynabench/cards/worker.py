@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = 2 << 30
+PATTERNS, PATTERN_SECONDS = "regexes_to_ignore", 1
+"""The option that takes regular expressions, and seconds of the processor for a request that has it: a hostile one
+takes as long as it is given, an honest one milliseconds."""
 WARM = ("scipy.stats", "rapidfuzz.distance", "sacrebleu", "nltk.tokenize")
 READABLE = tuple({f"{Path(part).resolve()}{os.sep}" for part in (sys.prefix, sys.base_prefix, *sys.path) if part})
 REFUSED = (
@@ -55,6 +58,8 @@ def _answer(connection: socket.socket, seconds: int) -> None:
         limit(seconds)
         with connection.makefile("rb") as incoming:
             request = json.loads(incoming.read())
+        if PATTERNS in request["options"]:
+            resource.setrlimit(resource.RLIMIT_CPU, (PATTERN_SECONDS, PATTERN_SECONDS))
         sys.addaudithook(_guard)
         answer = computed(**request)
         connection.sendall(json.dumps(answer, allow_nan=False).encode())

@@ -1,0 +1,258 @@
+"""What strangers may make the web process do: little, whatever they send, and others are answered meanwhile."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+
+import httpx2
+import pytest
+
+from dynabench import admission
+from dynabench.admission import Admission, BodyLimit
+from dynabench.app import create_app
+from dynabench.settings import Settings
+
+MIB = 2**20
+
+
+class Sent:
+    """A body that counts how much of it was read."""
+
+    def __init__(self, size, part=64 * 1024, head=b""):
+        self.size, self.part, self.head = size, part, head
+        self.read = 0
+
+    async def __aiter__(self):
+        if self.head:
+            yield self.head
+        while self.read < self.size:
+            self.read += self.part
+            yield b"x" * self.part
+
+
+@pytest.fixture
+def ask(client):
+    """Send a request to the application of `client` from an address; answers as they come."""
+
+    def run(method, path, address="192.0.2.1", **how):
+        async def story():
+            transport = httpx2.ASGITransport(client.app, client=(address, 1))
+            async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=60) as http:
+                return await http.request(method, path, **how)
+
+        return client.portal.call(story)
+
+    return run
+
+
+JSON = {"Content-Type": "application/json"}
+FORM = {"Content-Type": "multipart/form-data; boundary=b"}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "size"),
+    [
+        ("/api/v1/models/nli-a/ask", JSON, 6 * MIB),
+        ("/api/v1/archives", {"Content-Type": "application/octet-stream"}, 60 * MIB),
+        ("/archives", FORM, 300 * MIB),
+        ("/tasks/nli/submit", FORM, 300 * MIB),
+        ("/tasks/nli/create", FORM, 60 * MIB),
+        ("/api/v1/tasks/nli/media", {"Content-Type": "image/png"}, 60 * MIB),
+        ("/api/v1/evaluate/metric/accuracy", JSON, MIB),
+        ("/api/v1/tasks/nli/contexts", JSON, 5 * MIB),
+    ],
+)
+@pytest.mark.parametrize("announced", [True, False])
+def test_strangers_make_nobody_read_more_than_an_ordinary_form(ask, path, headers, size, announced):
+    body = Sent(size, head=b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n')
+    more = {"Content-Length": str(size)} if announced else {}
+    answer = ask("POST", path, content=body, headers=headers | more)
+    assert answer.status_code in (303, 401, 403, 413), answer.text
+    assert body.read <= (0 if announced else 512 * 1024)
+
+
+def test_a_person_may_send_what_the_route_takes(client, person, ask):
+    ada = person("ada")
+    body = {"rows": 1, "text": "x" * (2 * MIB)}
+    answer = ada.post("/api/v1/models/nli-a/ask", json=body)
+    assert answer.status_code in (404, 422), "it was read: the route itself refuses it"
+    assert ada.post("/api/v1/me", json=body).status_code == 413
+
+
+def test_an_unknown_token_is_refused_before_the_body_is_read(ask):
+    body = Sent(60 * MIB)
+    headers = {"Authorization": "Bearer nonsense", "Content-Length": str(60 * MIB)}
+    assert ask("POST", "/api/v1/archives", content=body, headers=headers).status_code == 401
+    assert body.read == 0
+
+
+def test_very_many_unknown_members_cost_a_short_answer(ask):
+    few = {f"m{n}": 1 for n in range(3000)}
+    answer = ask("POST", "/api/v1/accounts", json=few)
+    assert answer.status_code == 422
+    assert len(answer.json()["fields"]) == 20
+    assert len(answer.content) < 8 * 1024
+    many = json.dumps({f"m{n}": 1 for n in range(20_000)}, separators=(",", ":"))
+    assert len(many) < 256 * 1024
+    answer = ask("POST", "/api/v1/accounts", content=many, headers=JSON)
+    assert (answer.status_code, list(answer.json()["fields"])) == (422, ["body"])
+    assert len(answer.content) < 1024
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 40_000, "[" + "0," * 120_000 + "0]", '{"a":"\\u0000"}'])
+def test_json_that_is_deep_long_or_not_storable_is_refused(ask, text):
+    answer = ask("POST", "/api/v1/accounts", content=text, headers=JSON)
+    assert answer.status_code in (400, 422)
+    assert len(answer.content) < 8 * 1024
+
+
+def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
+    from dynabench.description import Description
+
+    made = Counter()
+    monkeypatch.setattr(Description, "_made", None)
+    document = client.app.state.description._document
+
+    def counted():
+        made["document"] += 1
+        return document()
+
+    client.app.state.description._document = counted
+
+    async def story():
+        transport = httpx2.ASGITransport(client.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=60) as http:
+            return await asyncio.gather(*(http.get("/api/openapi.json") for _ in range(80)))
+
+    answers = client.portal.call(story)
+    assert {answer.status_code for answer in answers} == {200}
+    assert made == {"document": 1}
+    assert answers[0].json()["openapi"].startswith("3.")
+    mark = answers[0].headers["etag"]
+    assert client.get("/api/openapi.json", headers={"If-None-Match": mark}).status_code == 304
+    raw = client.get("/api/openapi.json", headers={"Accept-Encoding": "identity"})
+    assert raw.json() == answers[0].json()
+
+
+def test_more_requests_than_can_be_answered_are_refused_at_once_and_health_is_not():
+    async def story():
+        going, entered = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow(scope, receive, send):
+            entered.release()
+            await going.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"done"})
+
+        app = create_app(Settings(secret="a secret for tests, long enough to be one"))
+        limited = Admission(slow, 6, 4)
+
+        async def with_app(scope, receive, send):
+            await limited(scope | {"app": app}, receive, send)
+
+        def caller(address):
+            return httpx2.AsyncClient(
+                transport=httpx2.ASGITransport(with_app, client=(address, 1)), base_url="http://testserver", timeout=60
+            )
+
+        async with caller("192.0.2.1") as many, caller("192.0.2.2") as other, caller("192.0.2.3") as third:
+            held = [asyncio.create_task(many.get("/")) for _ in range(4)]
+            for _ in range(4):
+                await entered.acquire()
+            page, program = await many.get("/"), await many.get("/api/v1/tasks")
+            assert (page.status_code, program.status_code) == (503, 503)
+            assert page.headers["retry-after"] == page.headers["refresh"] == "2"
+            assert program.json()["retry_after"] == 2
+            held += [asyncio.create_task(other.get("/")) for _ in range(2)]
+            for _ in range(2):
+                await entered.acquire()
+            assert (await third.get("/")).status_code == 503, "in all there is no room"
+            healthy = asyncio.create_task(third.get("/healthz"))
+            await entered.acquire()
+            going.set()
+            assert {answer.status_code for answer in await asyncio.gather(*held, healthy)} == {200}
+            assert (await many.get("/")).status_code == 200, "it heals by itself"
+            assert (limited.running, dict(limited.of_address)) == (0, {})
+
+    asyncio.run(story())
+
+
+def test_an_address_may_change_so_much_a_minute(client, ask, monkeypatch):
+    monkeypatch.setattr(admission, "CHANGES_OF_VISITORS", 5)
+    monkeypatch.setattr(client.app.state.settings, "rate_limit", True)
+    told = [ask("POST", "/api/v1/accounts", json={}).status_code for _ in range(6)]
+    assert told == [422] * 5 + [429]
+    assert ask("GET", "/api/v1/tasks").status_code == 200
+    assert ask("POST", "/api/v1/accounts", address="192.0.2.9", json={}).status_code == 422
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(admission, "BODY_SECONDS", 0.1)
+
+    async def story():
+        seen = []
+
+        async def reader(scope, receive, send):
+            try:
+                while (await receive()).get("more_body"):
+                    pass
+            except admission.HTTPException as problem:
+                seen.append(problem.status_code)
+
+        async def body():
+            yield b"{"
+            await asyncio.sleep(60)
+
+        limit = BodyLimit(reader, 1000)
+        scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+        parts = body()
+
+        async def receive():
+            return {"type": "http.request", "body": await anext(parts), "more_body": True}
+
+        async with asyncio.timeout(20):
+            await limit(scope, receive, None)
+        assert seen == [408]
+        assert limit.unread == 0
+
+    asyncio.run(story())
+
+
+def test_bodies_of_strangers_share_a_bounded_memory(monkeypatch):
+    monkeypatch.setattr(admission, "UNREAD", 3000)
+
+    async def story():
+        refused, going = [], asyncio.Event()
+
+        async def reader(scope, receive, send):
+            try:
+                await receive()
+                await going.wait()
+            except admission.HTTPException as problem:
+                refused.append(problem.status_code)
+
+        async def receive():
+            return {"type": "http.request", "body": b"x" * 900, "more_body": True}
+
+        limit = BodyLimit(reader, 1000)
+        scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+        tasks = [asyncio.create_task(limit(dict(scope), receive, None)) for _ in range(10)]
+        await asyncio.sleep(0.1)
+        assert refused == [503] * 7
+        going.set()
+        await asyncio.gather(*tasks)
+        assert limit.unread == 0
+
+    asyncio.run(story())
+
+
+def test_a_hostile_regular_expression_ends_in_a_second(client):
+    address = "/api/v1/evaluate/metric/exact_match"
+    columns = {"predictions": ["a" * 40 + "!"], "references": ["a"]}
+    assert client.post(address, json={"columns": columns, "options": {"regexes_to_ignore": ["!"]}}).status_code == 200
+    began = time.monotonic()
+    answer = client.post(address, json={"columns": columns, "options": {"regexes_to_ignore": ["(a+)+$"]}})
+    assert answer.status_code == 422
+    assert "more than 1 s" in answer.text
+    assert time.monotonic() - began < 6, "other requests get 8 s"
