@@ -20,7 +20,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow check bench docs screenshots languages lock migration coverage crash chaos replay fuzz simulate soak clean
+.PHONY: help install run test test-slow check bench docs screenshots languages lock migration coverage crash chaos flood replay fuzz simulate soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ chaos: $(VENV)/.test ## Queue 200 evaluations and kill the worker for ten minute
 
 replay: $(VENV)/.test ## Play all of ANLI's development rows and votes through the API and compare the figures
 	$(BIN)/python -m pytest tests/replay --replay-all $(ARGS)
+
+flood: $(VENV)/.test ## Flood a platform with 2,000 anonymous connections and bodies of every kind, and time a bystander
+	$(BIN)/python scripts/flood.py $(ARGS)
 
 coverage: $(VENV)/.test ## Draw 2,000 samples for each of four metrics and count the intervals that hold the truth
 	$(BIN)/python -m pytest tests/coverage --draws 2000 $(ARGS)

@@ -10,6 +10,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -23,7 +24,10 @@ from dynabench.errors import Problem, TooLarge, TooMany, Unauthenticated, Unavai
 from dynabench.language import _
 
 AT_ONCE, AT_ONCE_EACH = 256, 96
-"""Requests in work: in all, and from one address (a class room may share one)."""
+"""Requests in work or waiting for it: in all, and from one address (a class room may share one)."""
+WORKED_ON, PATIENCE = 8, 10.0
+"""Requests of one sender that are computed at a time, and seconds that further ones wait for their turn: a sender is an
+address with its cookie or token, so that those who send much wait for themselves and not others for them."""
 RETRY_SECONDS = 2
 CHANGES, CHANGES_OF_VISITORS, PERIOD = 1200, 300, 60.0
 """Requests of one address that change something, in so many seconds: with a cookie or token, and without."""
@@ -42,6 +46,7 @@ class Admission:
         self.app, self.at_once, self.each = app, at_once, each
         self.running = 0
         self.of_address: Counter[str] = Counter()
+        self.turns: dict[tuple[str, str], _Turns] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 429 or 503 without reading its body."""
@@ -61,12 +66,53 @@ class Admission:
         self.running += 1
         self.of_address[who] += 1
         try:
-            await self.app(scope, receive, send)
+            await self.in_turn(request, who, receive, send)
         finally:
             self.running -= 1
             self.of_address[who] -= 1
             if not self.of_address[who]:
                 del self.of_address[who]
+
+    async def in_turn(self, request: Request, who: str, receive: Receive, send: Send) -> None:
+        """Pass the request on once its sender has few others in work; its turn ends when the answer begins."""
+        sender = who, security.bearer(request) or security.session_cookie(request) or ""
+        turns = self.turns.setdefault(sender, _Turns())
+        turns.users += 1
+        working = False
+
+        def end_turn() -> None:
+            nonlocal working
+            if working:
+                turns.free.release()
+                working = False
+
+        async def begun(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                end_turn()  # streams and downloads may go on for long, and cost little
+            await send(message)
+
+        try:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await turns.free.acquire()
+            except TimeoutError:
+                await _busy(request)(request.scope, receive, send)
+                return
+            working = True
+            await self.app(request.scope, receive, begun)
+        finally:
+            end_turn()
+            turns.users -= 1
+            if not turns.users:
+                self.turns.pop(sender, None)
+
+
+@dataclass
+class _Turns:
+    """The places of one sender's requests, and how many requests hold or await one."""
+
+    free: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(WORKED_ON))
+    users: int = 0
 
 
 def _count_change(request: Request, who: str) -> None:

@@ -1,0 +1,236 @@
+"""Floods a platform with anonymous requests while a bystander goes on asking, and tells what became of either.
+
+    python scripts/flood.py [--connections 2000] [--seconds 60]
+
+Starts `dynabench serve --demo` in a folder of its own on a free port of this machine and sends traffic to nothing else.
+The flood comes from 127.0.0.2, the bystander's requests from 127.0.0.3. Each connection sends one body of some kind: a
+large one announced or in chunks, deep or long JSON, a form of many parts, one that trickles or never comes. Prints the
+figures as JSON; the exit status is 1 where the bystander waited longer than two seconds, the web process took more
+than 600 MB, a process was replaced, or something is refused 30 s after the flood.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import httpx2
+import psutil
+
+FLOODER, BYSTANDER = "127.0.0.2", "127.0.0.3"
+LONGEST_WAIT, MOST_MEMORY, HEALED = 2.0, 600.0, 30.0
+PAGES = ("/", "/models", "/api/v1/tasks", "/tasks/nli", "/healthz")
+KIB, MIB = 2**10, 2**20
+HEAD = "POST {path} HTTP/1.1\r\nHost: flood\r\nContent-Type: {kind}\r\n{more}\r\n"
+Writer = asyncio.StreamWriter
+
+
+def head(path: str, kind: str, more: str) -> bytes:
+    """Return the head of a request."""
+    return HEAD.format(path=path, kind=kind, more=f"{more}\r\n").encode()
+
+
+async def announced(writer: Writer) -> None:
+    """Announce 60 MiB and send what is taken."""
+    writer.write(head("/api/v1/archives", "application/octet-stream", f"Content-Length: {60 * MIB}"))
+    for _ in range(60 * 16):
+        writer.write(b"x" * 64 * KIB)
+        await writer.drain()
+
+
+async def chunked(writer: Writer) -> None:
+    """Send a large JSON document without saying how large."""
+    writer.write(head("/api/v1/models/sentiment-minilm/ask", "application/json", "Transfer-Encoding: chunked"))
+    for _ in range(96):
+        writer.write(b"10000\r\n" + b"[" * 65536 + b"\r\n")
+        await writer.drain()
+
+
+async def members(writer: Writer) -> None:
+    """Send 250 KiB of unknown members."""
+    body = json.dumps({f"m{number}": number for number in range(14_000)}).encode()[: 250 * KIB]
+    writer.write(head("/api/v1/accounts", "application/json", f"Content-Length: {len(body)}") + body)
+    await writer.drain()
+
+
+async def deep(writer: Writer) -> None:
+    """Send nesting without end."""
+    body = b'{"a":' * 40_000
+    writer.write(head("/api/v1/accounts", "application/json", f"Content-Length: {len(body)}") + body)
+    await writer.drain()
+
+
+async def parts(writer: Writer) -> None:
+    """Send a form of several parts as long as it is taken."""
+    writer.write(head("/archives", "multipart/form-data; boundary=b", f"Content-Length: {300 * MIB}"))
+    writer.write(b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n')
+    for _ in range(300 * 16):
+        writer.write(b"x" * 64 * KIB)
+        await writer.drain()
+
+
+async def trickle(writer: Writer) -> None:
+    """Send a byte of a body every second."""
+    writer.write(head("/login", "application/x-www-form-urlencoded", "Content-Length: 1000"))
+    for _ in range(1000):
+        writer.write(b"a")
+        await writer.drain()
+        await asyncio.sleep(1)
+
+
+async def silent(writer: Writer) -> None:
+    """Send half a head and nothing more."""
+    writer.write(b"POST /api/v1/accounts HTTP/1.1\r\nHost: fl")
+    await writer.drain()
+    await asyncio.sleep(1000)
+
+
+async def description(writer: Writer) -> None:
+    """Ask for the OpenAPI document."""
+    writer.write(b"GET /api/openapi.json HTTP/1.1\r\nHost: flood\r\n\r\n")
+    await writer.drain()
+
+
+async def board(writer: Writer) -> None:
+    """Ask for a leaderboard."""
+    writer.write(b"GET /tasks/nli/leaderboard HTTP/1.1\r\nHost: flood\r\n\r\n")
+    await writer.drain()
+
+
+KINDS: tuple[Callable[[Writer], Awaitable[None]], ...] = (
+    announced, chunked, members, deep, parts, trickle, silent, description, board,
+)  # fmt: skip
+
+
+async def attack(port: int, kind: Callable[[Writer], Awaitable[None]], until: float, told: Counter[str]) -> None:
+    """Send one request of a kind again and again until the time is over; note what is answered."""
+    while (left := until - time.monotonic()) > 0:
+        outcome = "closed"
+        with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+            async with asyncio.timeout(left):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(FLOODER, 0))
+                sending = asyncio.ensure_future(kind(writer))
+                try:
+                    line = await reader.readline()
+                    outcome = line.split()[1].decode() if line.count(b" ") else "closed"
+                finally:
+                    sending.cancel()
+                    await asyncio.gather(sending, return_exceptions=True)
+                    writer.close()
+        told[f"{kind.__name__} {outcome}"] += 1
+        await asyncio.sleep(random.uniform(0, 0.5))
+
+
+async def bystand(port: int, until: float, waits: list[float], told: Counter[str]) -> None:
+    """Ask for pages, one after the other, as a person does; note how long each takes."""
+    transport = httpx2.AsyncHTTPTransport(local_address=BYSTANDER)
+    async with httpx2.AsyncClient(transport=transport, base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
+        while time.monotonic() < until:
+            for page in PAGES:
+                began = time.monotonic()
+                try:
+                    status = str((await http.get(page)).status_code)
+                except httpx2.HTTPError as error:
+                    status = type(error).__name__
+                waits.append(time.monotonic() - began)
+                told[status] += 1
+            await asyncio.sleep(0.2)
+
+
+def processes(serve: int) -> dict[str, int]:
+    """Return the process ids of the platform's processes by their command."""
+    found = {}
+    for child in psutil.Process(serve).children():
+        with contextlib.suppress(psutil.Error):
+            found[child.cmdline()[-1]] = child.pid
+    return found
+
+
+async def memory(pid: int, until: float, most: list[float]) -> None:
+    """Note the most memory that a process takes, in MB."""
+    while time.monotonic() < until:
+        with contextlib.suppress(psutil.Error):
+            most[0] = max(most[0], psutil.Process(pid).memory_info().rss / 1e6)
+        await asyncio.sleep(0.2)
+
+
+@contextlib.asynccontextmanager
+async def platform(port: int) -> AsyncIterator[int]:
+    """Serve the demo from an empty folder; yields the process id of `serve` once its pages and models answer."""
+    with tempfile.TemporaryDirectory(prefix="dynabench-flood-") as home:
+        command = [sys.executable, "-m", "dynabench", "serve", "--demo", "--port", str(port)]
+        with (Path(home) / "log").open("wb") as log:
+            process = subprocess.Popen(command, env=os.environ | {"DYNABENCH_HOME": home}, stdout=log, stderr=log)
+        try:
+            async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
+                async with asyncio.timeout(300):
+                    while not await ready(http):
+                        await asyncio.sleep(1)
+            yield process.pid
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+async def ready(http: httpx2.AsyncClient) -> bool:
+    """Tell whether the demo is there and its target answers."""
+    with contextlib.suppress(httpx2.HTTPError):
+        answer = await http.post("/api/v1/models/nli-minilm/ask", json={"inputs": {"premise": "a", "hypothesis": "b"}})
+        return answer.status_code == 200 and (await http.get("/tasks/nli")).status_code == 200
+    return False
+
+
+async def run(connections: int, seconds: float) -> dict[str, object]:
+    """Flood, watch, and return the figures."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    async with platform(port) as serve:
+        before = processes(serve)
+        calm: list[float] = []
+        await bystand(port, time.monotonic() + 5, calm, Counter())
+        until, waits, most = time.monotonic() + seconds, list[float](), [0.0]
+        flooded, answered = Counter[str](), Counter[str]()
+        kinds = [KINDS[number % len(KINDS)] for number in range(connections)]
+        await asyncio.gather(
+            bystand(port, until, waits, answered),
+            memory(before["web"], until, most),
+            *(attack(port, kind, until, flooded) for kind in kinds),
+        )
+        after = Counter[str]()
+        await asyncio.sleep(HEALED)
+        await bystand(port, time.monotonic() + 3, [], after)
+        waits.sort()
+        return {
+            "connections": connections, "requests of the flood": sum(flooded.values()), "answers": dict(flooded),
+            "bystander": dict(answered), "wait before, median s": round(sorted(calm)[len(calm) // 2], 3),
+            "wait, median s": round(waits[len(waits) // 2], 3), "wait, longest s": round(waits[-1], 3),
+            "web process, most MB": round(most[0]), "replaced": before != processes(serve), "after": dict(after),
+        }  # fmt: skip
+
+
+def main() -> None:
+    """Read the arguments, run, print, and tell by the exit status whether all held."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--connections", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=60)
+    given = parser.parse_args()
+    told = asyncio.run(run(given.connections, min(given.seconds, 600)))
+    print(json.dumps(told, indent=1))
+    slow, large = told["wait, longest s"] > LONGEST_WAIT, told["web process, most MB"] > MOST_MEMORY  # type: ignore[operator]
+    refused = set(told["bystander"]) | set(told["after"]) != {"200"}  # type: ignore[call-overload]
+    sys.exit(1 if slow or large or refused or told["replaced"] else 0)
+
+
+if __name__ == "__main__":
+    main()
