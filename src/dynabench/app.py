@@ -23,7 +23,8 @@ from starlette.routing import BaseRoute, NoMatchFound
 
 from dynabench import __version__, heartbeat, jobs, metrics, problems, security, web
 from dynabench.accounts import auth
-from dynabench.admission import Admission, BodyLimit, scale
+from dynabench.admission import Admission, scale
+from dynabench.bodies import BodyLimit
 from dynabench.cards.calculator import Calculator
 from dynabench.db import Database
 from dynabench.description import Description

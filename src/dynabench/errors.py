@@ -88,6 +88,12 @@ class TooMany(Problem):
     status, title = 429, _("Slow down")
 
 
+class NoRoom(Problem):
+    """The disk has too little room for what is sent; it heals when the operator makes room."""
+
+    status, title = 507, _("No room")
+
+
 class Unavailable(Problem):
     """Something this request needs, such as a model, does not answer; try again in `retry_after` seconds."""
 

@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     media_seconds: float = Field(300.0, gt=0, description="Seconds of a sound that people send.")
     media_files_per_day: int = Field(500, ge=1, description="Files that one person may send within 24 hours.")
     media_mb_per_day: int = Field(500, ge=1, description="MiB that one person may send within 24 hours.")
+    upload_mb_per_day: int = Field(
+        8192, ge=1, description="MiB of all large files that one person may send within 24 hours."
+    )
+    disk_reserve_mb: int = Field(
+        512, ge=0, description="MiB of the disk that uploads leave free; below that they are refused."
+    )
     secure_cookies: bool = Field(False, description="Send cookies over HTTPS only; set it behind a TLS proxy.")
     rate_limit: bool = Field(True, description="Limit log-ins, registrations and model calls per person.")
     password_cost: int = Field(3, description="Argon2id passes over memory.")

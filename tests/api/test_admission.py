@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import shutil
 import time
 from collections import Counter
 
 import httpx2
 import pytest
+from starlette.exceptions import HTTPException
 
-from dynabench import admission
-from dynabench.admission import Admission, BodyLimit
+from dynabench import admission, bodies
+from dynabench.admission import Admission
 from dynabench.app import create_app
+from dynabench.bodies import BodyLimit
 from dynabench.settings import Settings
 
 MIB = 2**20
@@ -227,7 +230,7 @@ def test_an_address_may_change_so_much_a_minute(client, ask, monkeypatch):
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(admission, "BODY_SECONDS", 0.1)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.1)
 
     async def story():
         seen = []
@@ -236,7 +239,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
             try:
                 while (await receive()).get("more_body"):
                     pass
-            except admission.HTTPException as problem:
+            except HTTPException as problem:
                 seen.append(problem.status_code)
 
         async def body():
@@ -259,7 +262,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
 
 
 def test_bodies_of_strangers_share_a_bounded_memory(monkeypatch):
-    monkeypatch.setattr(admission, "UNREAD", 3000)
+    monkeypatch.setattr(bodies, "UNREAD", 3000)
 
     async def story():
         refused, going = [], asyncio.Event()
@@ -268,7 +271,7 @@ def test_bodies_of_strangers_share_a_bounded_memory(monkeypatch):
             try:
                 await receive()
                 await going.wait()
-            except admission.HTTPException as problem:
+            except HTTPException as problem:
                 refused.append(problem.status_code)
 
         async def receive():
@@ -295,3 +298,38 @@ def test_a_hostile_regular_expression_ends_in_a_second(client):
     assert answer.status_code == 422
     assert "more than 1 s" in answer.text
     assert time.monotonic() - began < 8, "other requests get 8 s"
+
+
+def test_one_person_sends_so_many_bytes_a_day_and_may_go_on_later(client, person, monkeypatch):
+    ada, bob = person("ada"), person("bob")
+    settings, now = client.app.state.settings, [0.0]
+    uploads = bodies.Uploads(lambda: now[0])
+    monkeypatch.setattr(bodies.Uploads, "check", lambda _, *given: REAL_CHECK(uploads, *given))
+    monkeypatch.setattr(bodies.Uploads, "count", lambda _, *given: REAL_COUNT(uploads, *given))
+    monkeypatch.setattr(settings, "upload_mb_per_day", 3)
+    body = {"rows": 1, "text": "x" * (2 * MIB)}
+    path = "/api/v1/models/nli-a/ask"
+    assert ada.post(path, json=body).status_code != 429
+    refused = ada.post(path, json=body)
+    assert refused.status_code == 429
+    after = int(refused.headers["retry-after"])
+    assert 6 * 3600 < after < 10 * 3600, "a third of a day's bytes are too many"
+    assert bob.post(path, json=body).status_code != 429, "others are not held to it"
+    now[0] += after
+    assert ada.post(path, json=body).status_code != 429
+
+
+REAL_CHECK, REAL_COUNT = bodies.Uploads.check, bodies.Uploads.count
+
+
+def test_uploads_leave_a_reserve_of_the_disk_and_are_taken_again_once_there_is_room(client, person, monkeypatch):
+    ada, settings = person("ada"), client.app.state.settings
+    body, path = {"rows": 1, "text": "x" * MIB}, "/api/v1/models/nli-a/ask"
+    free = shutil.disk_usage(settings.folder).free // MIB
+    monkeypatch.setattr(settings, "disk_reserve_mb", free + 1000)
+    refused = ada.post(path, json=body)
+    assert refused.status_code == 507
+    assert "nearly full" in refused.json()["detail"]
+    assert ada.get("/api/v1/tasks").status_code == 200, "reading goes on"
+    monkeypatch.setattr(settings, "disk_reserve_mb", 0)
+    assert ada.post(path, json=body).status_code in (404, 422)

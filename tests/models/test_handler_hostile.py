@@ -278,3 +278,35 @@ def our_processes() -> int:
     from dynabench.models.sandbox.usage import family
 
     return len(family(os.getpid()))
+
+
+def test_only_sockets_of_the_three_usual_families_can_be_made(attempt):
+    """Others reach rarely used parts of the kernel. Nothing is connected to."""
+    body = """
+    import errno, socket
+    made, refused = [], []
+    for family in range(46):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW):
+            try:
+                socket.socket(family, kind).close()
+                made.append(family)
+            except OSError as error:
+                refused.append((family, error.errno))
+    unsupported = {family for family, number in refused if number != errno.EAFNOSUPPORT}
+    return {"label": "neutral", "seen": [sorted(set(made)), sorted(unsupported)]}
+    """
+    made, otherwise = attempt(body)
+    usual = [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6]
+    assert set(made) <= set(usual)
+    assert socket.AF_UNIX in made
+    assert set(otherwise) <= set(usual), "the filter itself refuses the others"
+
+
+def test_pairs_of_sockets_can_be_made(attempt):
+    body = """
+    import socket
+    first, second = socket.socketpair()
+    first.send(b"x")
+    return {"label": "neutral", "seen": len(second.recv(1))}
+    """
+    assert attempt(body) == 1

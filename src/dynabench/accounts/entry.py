@@ -28,16 +28,21 @@ class Proven:
 async def join(request: Request, username: str, email: str, password: str, agree: bool) -> Person:
     """Register an account; raises `Invalid`, `Conflict` or `TooMany`."""
     newcomer = rules.newcomer(username, email, password, agree)
-    security.throttle(request, "register", 30, HOUR, key=security.address(request))
+    security.throttle(request, "register", 120, HOUR, key=security.address(request))  # a class room shares one
     hashed = await passwords.amake(newcomer.password, request.app.state.settings.password_cost)
     db: Database = request.app.state.db
     return await db.awrite(service.register, newcomer, hashed)
 
 
 async def prove(request: Request, name: str, password: str) -> Proven:
-    """Check username (or mail address) and password; takes as long for unknown names. Raises `Unauthenticated`."""
-    security.throttle(request, "login", 20, MINUTE, key=security.address(request))
-    security.throttle(request, "login", 10, MINUTE, key=f"name {name.strip().lower()[:254]}")
+    """Check username (or mail address) and password; takes as long for unknown names.
+
+    Tries are counted by name and address together, so that nobody who guesses at a name locks its owner out.
+    Raises `Unauthenticated` or `TooMany`.
+    """
+    address = security.address(request)
+    security.throttle(request, "login", 120, MINUTE, key=address)
+    security.throttle(request, "login", 10, MINUTE, key=f"name {name.strip().lower()[:254]} {address}")
     db: Database = request.app.state.db
     person = await db.aread(service.find, name)
     cost = request.app.state.settings.password_cost

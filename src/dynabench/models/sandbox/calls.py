@@ -18,6 +18,8 @@ OTHER_ABI = 0x40000000  # x32 numbers begin here
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1), "arm64": (0xC00000B7, 1)}
 """By name the AUDIT_ARCH of a machine and which of a call's numbers is its own."""
 CLONE, CLONE3, PRCTL = (56, 220), (435, 435), (157, 167)
+SOCKETS = ((41, 198), (53, 199))  # socket(2), socketpair(2)
+FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6; others reach parts of the kernel that no handler needs
 END_WITH_PARENT = 1  # PR_SET_PDEATHSIG, by which the handler ends when we do
 DENIED = """
 mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, open_tree 428 428, move_mount 429 429,
@@ -42,6 +44,8 @@ def known() -> bool:
 def program() -> bytes:
     """The filter, an array of `struct sock_filter`: calls of `DENIED` fail with EPERM, the others are made.
 
+    Sockets of families other than `FAMILIES` are said not to be supported.
+
     Threads are made by clone(2): clone3(2), whose flags no filter sees, is said not to exist, upon which the C library
     takes the older call.
     """
@@ -62,6 +66,10 @@ def program() -> bytes:
     ]
     for number, check in ((PRCTL[column], (EQUAL, END_WITH_PARENT)), (CLONE[column], (ANY_BIT, NEW_NAMESPACE))):
         steps += [_step(EQUAL, number, 0, 4), _step(LOAD, FIRST_ARGUMENT), _step(*check, 0, 1), refuse, allow]
+    for numbers in SOCKETS:
+        steps += [_step(EQUAL, numbers[column], 0, len(FAMILIES) + 3), _step(LOAD, FIRST_ARGUMENT)]
+        steps += [_step(EQUAL, family, len(FAMILIES) - place, 0) for place, family in enumerate(FAMILIES)]
+        steps += [_step(RETURN, ERROR | errno.EAFNOSUPPORT), allow]
     return b"".join([*steps, allow])
 
 

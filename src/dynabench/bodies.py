@@ -1,0 +1,203 @@
+"""How much of a request's body is read, decided from its head.
+
+A body larger than an ordinary form is read for people who are logged in alone, JSON only on routes that say so, and no
+more than one person may send a day or the disk has room for. A body that does not come is not waited for, and those of
+strangers share a bounded memory.
+"""
+
+import asyncio
+import math
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dynabench import problems, security
+from dynabench.accounts.auth import identify
+from dynabench.errors import NoRoom, Problem, TooLarge, TooMany, Unauthenticated
+from dynabench.language import _
+
+UNREAD = 48 * 2**20
+"""Bytes of bodies of unknown senders that are held at a time."""
+BODY_SECONDS = 20.0
+"""Seconds in which the next part of a body has to come."""
+RETRY_SECONDS = 2
+MIB, DAY = 2**20, 24 * 3600.0
+LOOK_BYTES = 4 * MIB
+"""Bytes of uploads after which the disk and the sender's day are looked at again."""
+
+
+class BodyLimit:
+    """Reads no more of a body than its sender may send, whether the length is announced or not.
+
+    `limit` bytes are for everybody. `larger` maps patterns of paths that take uploads to their own limits, `forms`
+    those that take them in forms of several parts alone, `documents` those that take larger JSON; all of these are for
+    people who are logged in.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        limit: int,
+        larger: Mapping[str, int] | None = None,
+        forms: Mapping[str, int] | None = None,
+        documents: Mapping[str, int] | None = None,
+    ) -> None:
+        self.app, self.limit = app, limit
+        self.larger = _patterns(larger)
+        self.forms = _patterns(forms)
+        self.documents = _patterns(documents)
+        self.unread = 0
+        self.uploads = Uploads()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; reading more than the limit ends it with a problem."""
+        if scope["type"] != "http" or scope["method"] in security.SAFE_METHODS:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        most, known = self.most(request), False
+        try:
+            if most > self.limit:
+                known = await self.is_known(request)
+            size = _check_announced(request, most if known else self.limit, wants_login=not known and most > self.limit)
+            if known and size > self.limit:
+                self.uploads.check(request, size)
+        except Problem as problem:
+            await (await problems.respond(request, problem))(scope, receive, send)
+            return
+        body = _Body(self, receive, most if known else self.limit, request if known else None)
+        try:
+            await self.app(scope, body.receive, send)
+        finally:
+            body.forget()
+
+    def most(self, request: Request) -> int:
+        """Return the bytes that a person who is logged in may send there."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "application/json" or kind.endswith("+json"):
+            known = self.documents
+        else:
+            known = [*self.larger, *(self.forms if kind == "multipart/form-data" else ())]
+        path = request.scope["path"]
+        return next((most for pattern, most in known if pattern.fullmatch(path)), self.limit)
+
+    async def is_known(self, request: Request) -> bool:
+        """Tell whether a person sends this; asked of the database before a byte of the body is read."""
+        if security.bearer(request) is None and not security.session_cookie(request):
+            return False
+        return await identify(request) is not None
+
+
+def _check_announced(request: Request, most: int, wants_login: bool) -> int:
+    """Return the announced length, 0 where there is none; raises what refuses one that is too large."""
+    announced = request.headers.get("content-length", "")
+    if not announced.isdigit() or int(announced) <= most:
+        return int(announced) if announced.isdigit() else 0
+    if wants_login:
+        raise Unauthenticated(_("Log in to send more than %(n)s KiB here. Nothing was read.", n=most // 1024))
+    raise TooLarge(_too_large(most))
+
+
+class _Body:
+    """The body of one request while it is read."""
+
+    def __init__(self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None) -> None:
+        self.limit, self._receive, self.most, self.sender = limit, receive, most, sender
+        self.size, self.more = 0, True
+
+    async def receive(self) -> Message:
+        """Return the next part; raises `HTTPException`, the one kind that body parsers let through."""
+        if not self.more:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, _("The rest of this request did not come in time.")) from None
+        part = len(message.get("body", b""))
+        self.more = message["type"] == "http.request" and bool(message.get("more_body"))
+        self.size += part
+        if self.sender is None:
+            self.limit.unread += part
+        if self.size > self.most:
+            raise HTTPException(413, _too_large(self.most))
+        if self.sender is not None:
+            self.limit.uploads.count(self.sender, part)
+        elif self.limit.unread > UNREAD:
+            told = _("The site has more to do than it can answer just now.")
+            raise HTTPException(503, told, {"Retry-After": str(RETRY_SECONDS)})
+        return message
+
+    def forget(self) -> None:
+        """Count the body no more."""
+        if self.sender is None:
+            self.limit.unread -= self.size
+
+
+class Uploads:
+    """Bytes that people have sent to routes for large files, by person, and the room that the disk has for more.
+
+    A person's bytes are forgotten evenly over a day. Counted in each web process for itself.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sent: dict[int, tuple[float, float]] = {}  # bytes that still count, and since when
+        self._unchecked = LOOK_BYTES
+
+    def check(self, request: Request, size: int) -> None:
+        """Refuse `size` further bytes of a person where they are too many a day, or the disk has no room for them.
+
+        Raises `TooMany` with the seconds after which they will be taken, or `NoRoom`.
+        """
+        settings = request.app.state.settings
+        most = settings.upload_mb_per_day * MIB
+        over = self._of(request.state.viewer.id, most) + size - most
+        if over > 0:
+            after = max(1, math.ceil(min(over, most) / most * DAY))
+            told = _(
+                "One person may send %(most)s MiB a day. Try again in %(after)s minutes.",
+                most=settings.upload_mb_per_day,
+                after=math.ceil(after / 60),
+            )
+            raise TooMany(told, retry_after=after)
+        free = shutil.disk_usage(settings.folder).free
+        if free - size < settings.disk_reserve_mb * MIB:
+            raise NoRoom(_("The disk of this site is nearly full. Nothing was kept; tell the site's operator."))
+
+    def count(self, request: Request, size: int) -> None:
+        """Count bytes that have come; raises `HTTPException` where they are too many, or the disk is filling up."""
+        settings = request.app.state.settings
+        person, most = request.state.viewer.id, settings.upload_mb_per_day * MIB
+        self._sent[person] = self._of(person, most) + size, self._clock()
+        self._unchecked += size
+        if self._unchecked < LOOK_BYTES:
+            return
+        self._unchecked = 0
+        try:
+            self.check(request, 0)
+        except Problem as problem:
+            raise HTTPException(problem.status, problem.detail, _retry_after(problem)) from problem
+
+    def _of(self, person: int, most: int) -> float:
+        """Return the bytes of a person that still count."""
+        sent, since = self._sent.get(person, (0.0, 0.0))
+        return max(0.0, sent - (self._clock() - since) / DAY * most)
+
+
+def _retry_after(problem: Problem) -> dict[str, str]:
+    after = problem.extra.get("retry_after")
+    return {} if after is None else {"Retry-After": str(after)}
+
+
+def _patterns(limits: Mapping[str, int] | None) -> list[tuple[re.Pattern[str], int]]:
+    return [(re.compile(pattern), most) for pattern, most in (limits or {}).items()]
+
+
+def _too_large(most: int) -> str:
+    return _("This is more than the %(n)s KiB that can be sent here. Nothing was kept.", n=most // 1024)
