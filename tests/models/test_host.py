@@ -164,7 +164,7 @@ def test_many_people_share_batches_and_get_their_own_answers(address):
         figures = http.get("/metrics").text
     calls = float(re.search(r'batch_size_sum\{lane="ngram"\} (\S+)', figures)[1])
     batches = float(re.search(r'batch_size_count\{lane="ngram"\} (\S+)', figures)[1])
-    assert calls == 124
+    assert calls == 124 + 2  # each model's first call is the host's own
     assert batches < calls
 
 
@@ -188,9 +188,9 @@ def test_a_broken_model_takes_down_no_other_and_says_why(serve_models, ngrams, c
 
 def test_models_are_loaded_and_unloaded_while_it_runs(address, copied):
     ask(address, lambda host: asyncio.sleep(0))
-    copied("nli-ngram", "newcomer")
     with plain(address) as http:
         assert http.get("/v2/models/newcomer").status_code == 404
+        copied("nli-ngram", "newcomer")
         assert http.post("/v2/repository/models/newcomer/load").status_code == 200
         assert http.get("/v2/models/newcomer/ready").status_code == 200
         assert http.post("/v2/repository/models/newcomer/unload").status_code == 200

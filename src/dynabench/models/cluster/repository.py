@@ -71,7 +71,7 @@ class Applications(Repository):
                 await asyncio.to_thread(serve.delete, application)
         self._folders.clear()
 
-    async def _bring_up(self, entry: Entry) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
         await self._deploy(_application(entry), [entry])
 
     async def _deploy(self, application: str, entries: list[Entry]) -> None:

@@ -32,7 +32,7 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.engine = engine(repository)
-        loading = asyncio.create_task(repository.start())
+        loading = asyncio.create_task(repository.run())
         try:
             yield
         finally:

@@ -15,11 +15,14 @@ from dynabench.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.host.room import Full, Key, Room
+from dynabench.models.host.watching import Watch
 
 log = logging.getLogger("dynabench.host")
 
 READY, LOADING, UNAVAILABLE = "READY", "LOADING", "UNAVAILABLE"
 ON_DEMAND = "unloaded: loads on demand"
+UNLOADED = "unloaded"
+FIRST_CALL = "it answers its first call"
 DRAIN_SECONDS = 10.0
 """How long a model that is unloaded waits for the calls that it has."""
 ROOM_SECONDS = 1.0
@@ -55,10 +58,18 @@ class Repository:
         self._used: dict[Key, float] = {}
         self._changing = asyncio.Lock()
         self._loads: dict[Key, asyncio.Task[None]] = {}
+        self._watch = Watch(self, places)
         self.room = Room(memory)
         self.ready = False
+        self.on_load: Callable[[Any], Awaitable[None]] | None = None
         self.on_unload: Callable[[Any], Awaitable[None]] | None = None
         self.on_change: Callable[[str], None] = lambda change: None
+
+    async def run(self) -> None:
+        """Load everything, then what comes into the folders later, until cancelled."""
+        await self._watch.begin()
+        await self.start()
+        await self._watch.run()
 
     async def start(self) -> None:
         """Load what fits; a model that is broken is listed as such and holds up nothing."""
@@ -88,8 +99,9 @@ class Repository:
         for entry in entries:
             if entry.card is None:
                 self._slots[_key(entry)] = Slot(entry, UNAVAILABLE, entry.reason)
-            elif _key(entry) not in self._slots or self._slots[_key(entry)].model is None:
-                self._slots[_key(entry)] = Slot(entry, LOADING)
+            elif (known := self._slots.get(_key(entry))) is None or known.state != READY:
+                if known is None or known.model is None:
+                    self._slots[_key(entry)] = Slot(entry, LOADING)
                 await self._bring_up(entry)
         broken = [slot.reason for slot in self._of(name) if slot.state != READY]
         if broken:
@@ -101,7 +113,36 @@ class Repository:
             raise NotFound(f"There is no model {name!r}.")
         async with self._changing:
             for key in [key for key in self._slots if key[0] == name]:
-                await self._free(key, "unloaded")
+                await self._free(key, UNLOADED)
+
+    async def adopt(self, entry: Entry) -> None:
+        """Load what a folder holds that came or changed, or that failed before; a broken one is listed with the reason.
+
+        What is served stays as it is, and so does what an operator unloaded.
+        """
+        self.forget(entry.folder, but=entry.version if entry.card else None)
+        known = self._slots.get(_key(entry))
+        if entry.card is None:
+            self._slots.setdefault(_key(entry), Slot(entry, UNAVAILABLE, entry.reason))
+        elif known is None or (known.state == UNAVAILABLE and known.reason not in (UNLOADED, ON_DEMAND)):
+            self._slots[_key(entry)] = Slot(entry, LOADING)
+            with suppress(Unavailable):  # it is listed with the reason
+                await self._bring_up(entry, evict=False)
+
+    def forget(self, folder: Path, but: str | None = None) -> None:
+        """Strike off the list what a folder held before and is not loaded: a broken model, an older version."""
+        for key, slot in list(self._slots.items()):
+            idle = slot.state == UNAVAILABLE and key not in self._loads
+            if slot.entry.folder == folder and idle and key[1] != but:
+                del self._slots[key]
+
+    def failed(self) -> dict[Key, Entry]:
+        """Models that could not be loaded although their folders are sound."""
+        return {
+            key: slot.entry
+            for key, slot in self._slots.items()
+            if slot.entry.card and slot.state == UNAVAILABLE and slot.reason not in (UNLOADED, ON_DEMAND)
+        }
 
     def slots(self) -> list[Slot]:
         """All model versions by name."""
@@ -153,9 +194,9 @@ class Repository:
     def _of(self, name: str) -> list[Slot]:
         return [slot for key, slot in self._slots.items() if key[0] == name]
 
-    async def _bring_up(self, entry: Entry) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
         """Load a model that was asked for; its slot says afterwards how that went."""
-        await self._loaded(_key(entry))
+        await self._loaded(_key(entry), evict)
 
     async def _soon(self, key: Key, within: float | None) -> None:
         """Wait until the model is loaded; the load goes on when the caller's time is over."""
@@ -194,7 +235,11 @@ class Repository:
                 self.on_change("refused")
                 raise Unavailable(f"{entry.name} {full}.") from None
             self._slots[key] = Slot(entry, LOADING)
-            self._slots[key] = await asyncio.to_thread(self._opened, entry)
+            opened = await asyncio.to_thread(self._opened, entry)
+            if opened.model is not None and self.on_load is not None:
+                self._slots[key] = replace(opened, state=LOADING, reason=FIRST_CALL)
+                await self.on_load(opened.model)
+            self._slots[key] = replace(opened, since=time.time())
             self._used[key] = time.monotonic()
             self.on_change("loaded" if self._slots[key].model is not None else "failed")
 
