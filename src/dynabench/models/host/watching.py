@@ -38,11 +38,11 @@ def marks(places: Iterable[Path] | None) -> Marks:
 
 def _files(folder: Path) -> list[tuple[str, int, int]]:
     found = []
-    for path, inner, names in os.walk(folder):
+    for place, inner, names in os.walk(folder):
         inner[:] = sorted(name for name in inner if not spec.hidden(Path(name)))
-        for name in sorted(names):
-            state = os.stat(os.path.join(path, name))
-            found.append((os.path.join(path, name), state.st_size, state.st_mtime_ns))
+        for path in sorted(Path(place, name) for name in names):
+            state = path.stat()
+            found.append((str(path), state.st_size, state.st_mtime_ns))
     return found
 
 
@@ -87,7 +87,7 @@ class Watch:
 
     async def _retry(self) -> None:
         """Load again what was refused or failed: memory may have become free, an address may answer by now."""
-        broken = {key: entry for key, entry in self._repository.failed().items()}
+        broken = self._repository.failed()
         self._retries = {key: due for key, due in self._retries.items() if key in broken}
         for key, entry in broken.items():
             at, pause = self._retries.setdefault(key, (time.monotonic() + RETRY_SECONDS, RETRY_SECONDS))
