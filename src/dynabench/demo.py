@@ -19,6 +19,7 @@ from dynabench.rounds import contexts, queries, service, shown
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Task
 from dynabench.settings import Settings
+from dynabench.tasks.fields import Image
 from dynabench.tasks.shipped import Shipped, builtin, selections
 
 PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
@@ -37,9 +38,11 @@ def prepare(settings: Settings) -> None:
         for shipped in builtin():
             if db.read(_has_rounds, shipped.config.id):
                 continue
-            shown_contexts = shown.contexts(db, settings, shipped.config)
+            if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
+                db.write(service.save_task, None, shipped.source)
+            given = [*shipped.contexts(), *shown.contexts(db, settings, shipped.config)]
             own = [card for card in cards if card.task == shipped.answered_by]
-            db.write(_add_task, shipped, [*shipped.contexts(), *shown_contexts], own)
+            db.write(_add_task, shipped, given, own)
         for shipped in selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)

@@ -30,7 +30,7 @@ HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded here: little is safe between fork and exec
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, niceness: int = 0) -> None:
     """In the child: have the kernel kill it when the supervisor is gone, however that came about.
 
     SIGKILL, which nothing ignores: an orphan that hangs would keep port and socket from the next supervisor.
@@ -39,6 +39,8 @@ def _end_with(parent: int) -> None:
         LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # it was gone before the kernel knew of this wish
             os._exit(1)
+    if niceness:
+        os.nice(niceness)
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -136,13 +138,20 @@ class Watched:
     failures: int = 0
     env: dict[str, str] = field(default_factory=dict)
     fds: Sequence[int] = ()  # open files that it inherits
+    niceness: int = 0  # by which it yields to the others
+    due: Callable[[], bool] | None = None  # starts it before `restart_at`
+    asked_at: float = 0.0
+
+    def wait(self, seconds: float, due: Callable[[], bool]) -> None:
+        """Let it start for the first time once `due` says so, after `seconds` at the latest."""
+        self.restart_at, self.due = time.monotonic() + seconds, due
 
     def start(self) -> None:
         """Start the process."""
         self.process = subprocess.Popen(
             self.command,
             env=os.environ | self.env,
-            preexec_fn=partial(_end_with, os.getpid()),
+            preexec_fn=partial(_end_with, os.getpid(), self.niceness),
             stdin=subprocess.DEVNULL,
             pass_fds=self.fds,
         )
@@ -161,7 +170,8 @@ class Watched:
         """Restart the process if it has ended."""
         now = time.monotonic()
         if self.process is None:
-            if now >= self.restart_at:
+            if now >= self.restart_at or self._due(now):
+                self.due = None
                 self.start()
             return
         code = self.process.poll()
@@ -172,6 +182,13 @@ class Watched:
         log.warning("process ended", process=self.name, code=code, restart_in=self.pause)
         self.process, self.restart_at = None, now + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
+
+    def _due(self, now: float) -> bool:
+        """Whether what it waits for is there; asked once a second."""
+        if self.due is None or now - self.asked_at < 1.0:
+            return False
+        self.asked_at = now
+        return self.due()
 
     def probe(self) -> None:
         """Kill the process if it was well once and now fails its health check several times in a row."""
