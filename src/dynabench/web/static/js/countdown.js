@@ -25,7 +25,7 @@ export function awaitAgain(root, source, resend) {
   const tries = (waiting.get(form)?.tries ?? 0) + 1;
   stop(form);
   if (!box || tries > MOST) return;
-  let left = Math.max(1, Math.ceil(Number(box.dataset.again) || 2));
+  let left = Math.max(1, Math.ceil(Number(box.dataset.again) || 2), Math.min(8, Math.floor(tries / 3)));
   const told = box.querySelector("[data-countdown]");
   told.setAttribute("aria-hidden", "true"); // read out once, not every second
   const say = () => { told.textContent = _("Trying again in %(n)s s.", { n: left }); };
