@@ -41,7 +41,10 @@ def test_the_list_of_commands_imports_no_part_of_the_platform():
 def test_it_says_that_it_lives_and_what_it_lacks(client):
     assert client.get("/healthz").json() == {"status": "alive"}
     ready = client.get("/readyz")
-    assert (ready.status_code, ready.json()) == (200, {"database": "ok", "host": "no answer"})
+    assert (ready.status_code, ready.json()) == (
+        200,
+        {"database": "ok", "host": "no answer", "ready": True, "awaited": []},
+    )
 
 
 def test_figures_are_by_route_and_never_by_address(client):

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import RouteContext, iter_route_contexts
-from sqlalchemy import text
 from starlette.datastructures import URLPath
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -30,6 +29,7 @@ from dynabench.db import Database
 from dynabench.description import Description
 from dynabench.middleware import CleanAddress, Frame
 from dynabench.notices import events
+from dynabench.readiness import Readiness
 from dynabench.settings import Settings, get_settings
 
 FEATURES = (
@@ -114,15 +114,9 @@ async def alive() -> dict[str, str]:
 
 @frame.get("/readyz", name="readyz")
 async def ready(request: Request) -> JSONResponse:
-    """200 while the database answers; the model host is reported, but pages work without it."""
-    state = request.app.state
-    try:
-        await state.db.aread(lambda session: session.execute(text("SELECT 1")))
-        database = "ok"
-    except Exception:
-        database = "no answer"
-    host = "ok" if await state.host.ready() else "no answer"
-    return JSONResponse({"database": database, "host": host}, 200 if database == "ok" else 503)
+    """200 once the database, the demo's tasks and the models of open rounds are there; else 503 and what is awaited."""
+    readiness: Readiness = request.app.state.readiness
+    return await readiness.answer(request)
 
 
 @frame.get("/api/openapi.json", name="openapi")
@@ -238,6 +232,7 @@ def create_app(settings: Settings | None = None, host: Any = None) -> FastAPI:
     app.state.metrics = figures
     app.state.limiter = security.Limiter()
     app.state.description = Description(app.openapi)
+    app.state.readiness = Readiness()
     problems.install(app)
     app.router.routes.extend(routes())
     app.mount("/static", web.static_files(), name="static")

@@ -2,6 +2,8 @@
 open round of each, against the shipped models, which are evaluated on the shipped suites; and the task in which people
 choose training data, with its pool, its test data and its baselines."""
 
+from typing import Any
+
 from sqlalchemy.orm import Session
 
 from dynabench.adversaries.templates import suite
@@ -17,6 +19,7 @@ from dynabench.rounds import contexts, queries, service, shown
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Task
 from dynabench.settings import Settings
+from dynabench.tasks.fields import Image
 from dynabench.tasks.shipped import Shipped, builtin, selections
 
 PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
@@ -35,17 +38,11 @@ def prepare(settings: Settings) -> None:
         for shipped in builtin():
             if db.read(_has_rounds, shipped.config.id):
                 continue
-            db.write(service.save_task, None, shipped.source)
+            if any(isinstance(field, Image) for field in shipped.config.context):  # pictures are noted with their task
+                db.write(service.save_task, None, shipped.source)
             given = [*shipped.contexts(), *shown.contexts(db, settings, shipped.config)]
-            rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(given, start=1)]
-            for batch in contexts.batches(rows):
-                db.write(contexts.add, shipped.config.id, shipped.config, batch)
-            for some in contexts.batches(seeds.rows(shipped.seeds())):
-                db.write(seeds.add, shipped.config.id, shipped.config, some)
             own = [card for card in cards if card.task == shipped.answered_by]
-            db.write(_open, shipped, own)
-            for card in own:
-                db.write(submissions.enter, None, shipped.config.id, card)
+            db.write(_add_task, shipped, given, own)
         for shipped in selections():
             if not db.read(_has_task, shipped.config.id):
                 add_selection(db, settings, shipped)
@@ -85,6 +82,20 @@ def _has_task(session: Session, task_id: str) -> bool:
 
 def _has_rounds(session: Session, task_id: str) -> bool:
     return session.scalar(queries.last_number(task_id)) is not None
+
+
+def _add_task(session: Session, shipped: Shipped, given: list[dict[str, Any]], own: list[Card]) -> None:
+    """Add a task with everything that belongs to it at once: nobody meets half of one, nor does a crash leave it."""
+    config = shipped.config
+    service.save_task(session, None, shipped.source)
+    rows = [Row(number, each["values"], each["tag"]) for number, each in enumerate(given, start=1)]
+    for batch in contexts.batches(rows):
+        contexts.add(session, config.id, config, batch)
+    for some in contexts.batches(seeds.rows(shipped.seeds())):
+        seeds.add(session, config.id, config, some)
+    _open(session, shipped, own)
+    for card in own:
+        submissions.enter(session, None, config.id, card)
 
 
 def _open(session: Session, shipped: Shipped, targets: list[Card]) -> None:

@@ -16,8 +16,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from dynabench import refusals, web
 from dynabench.accounts.auth import identify
-from dynabench.errors import MOST_NAMED, Invalid, Problem, Unauthenticated
+from dynabench.errors import MOST_NAMED, Invalid, NotFound, Problem, Unauthenticated, Unavailable
 from dynabench.language import _
+from dynabench.rounds import demo_progress
 from dynabench.security import HEADERS
 from dynabench.storable import printable
 
@@ -73,6 +74,7 @@ async def respond(request: Request, problem: Problem, headers: Mapping[str, str]
     more = dict(headers or {})
     if "retry_after" in problem.extra:
         more["Retry-After"] = str(problem.extra["retry_after"])
+    more |= web.refresh(request, problem) if isinstance(problem, Unavailable) else {}
     if is_api(request):
         if isinstance(problem, Unauthenticated):
             more["WWW-Authenticate"] = "Bearer"
@@ -144,6 +146,8 @@ def _message(error: dict[str, Any]) -> str:
 async def on_problem(request: Request, error: Exception) -> Response:
     """What our own code refused."""
     assert isinstance(error, Problem)
+    if isinstance(error, NotFound):
+        error = await demo_progress.instead_of(request, error)
     return await respond(request, error)
 
 

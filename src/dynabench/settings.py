@@ -35,6 +35,7 @@ class Settings(BaseSettings):
     precision: Literal["", "fp32", "bf16", "int8"] = Field(
         "", description="What the shared encoder computes in; empty means what this processor is best at."
     )
+    demo: bool = Field(False, description="Create the demo tasks, as `serve --demo` does, and say how far that is.")
     spbleu_model: str = Field(
         "", description="SentencePiece model of the metric spbleu; empty means FLORES-200's where sacrebleu keeps it."
     )

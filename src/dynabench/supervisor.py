@@ -34,7 +34,7 @@ HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None  # loaded here: little is safe between fork and exec
 
 
-def _end_with(parent: int) -> None:
+def _end_with(parent: int, niceness: int = 0) -> None:
     """In the child: have the kernel kill it when the supervisor is gone, however that came about.
 
     SIGKILL, which nothing ignores: an orphan that hangs would keep port and socket from the next supervisor.
@@ -43,6 +43,8 @@ def _end_with(parent: int) -> None:
         LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:  # it was gone before the kernel knew of this wish
             os._exit(1)
+    if niceness:
+        os.nice(niceness)
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -145,6 +147,13 @@ class Watched:
     env: dict[str, str] = field(default_factory=dict)
     fds: Sequence[int] = ()  # open files that it inherits
     beats: int | None = None  # the open file that its heartbeats come from
+    niceness: int = 0  # by which it yields to the others
+    due: Callable[[], bool] | None = None  # starts it before `restart_at`
+    asked_at: float = 0.0
+
+    def wait(self, seconds: float, due: Callable[[], bool]) -> None:
+        """Let it start for the first time once `due` says so, after `seconds` at the latest."""
+        self.restart_at, self.due = time.monotonic() + seconds, due
 
     def start(self) -> None:
         """Start the process."""
@@ -155,7 +164,7 @@ class Watched:
             self.process = subprocess.Popen(
                 self.command,
                 env=os.environ | self.env | {heartbeat.VARIABLE: str(writing)},
-                preexec_fn=partial(_end_with, os.getpid()),
+                preexec_fn=partial(_end_with, os.getpid(), self.niceness),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(*self.fds, writing),
             )
@@ -178,7 +187,8 @@ class Watched:
         now = time.monotonic()
         self._listen(now)
         if self.process is None:
-            if now >= self.restart_at:
+            if now >= self.restart_at or self._due(now):
+                self.due = None
                 self.start()
             return
         code = self.process.poll()
@@ -193,6 +203,13 @@ class Watched:
     def close(self) -> None:
         """Let go of what the supervisor holds for the process."""
         self._close_beats()
+
+    def _due(self, now: float) -> bool:
+        """Tell whether what the process waits for is there; asked once a second."""
+        if self.due is None or now - self.asked_at < 1.0:
+            return False
+        self.asked_at = now
+        return self.due()
 
     def _listen(self, now: float) -> None:
         """Note the heartbeats since the last look, and kill a process that has been silent for too long."""

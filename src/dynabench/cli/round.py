@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ from dynabench.settings import get_settings
 if TYPE_CHECKING:
     from dynabench.models.protocol import Card
 
+PATIENCE = 120.0
+"""Seconds that an opening waits for the models of the round."""
 app = typer.Typer(help="Open, plan, clone, close, release and list rounds.", no_args_is_help=True)
 app.add_typer(round_plan.app)
 app.add_typer(release.app)
@@ -50,6 +53,21 @@ def _arms(text: str) -> list[Any]:
     return found
 
 
+def _until_served(models: list[tuple[str, str]]) -> None:
+    """Wait until the running hosts serve the models, and say what is awaited; raises `NotServed` after two minutes."""
+    from dynabench.models import serving
+
+    until, told = time.monotonic() + PATIENCE, ""
+    while awaited := serving.awaited_by(get_settings(), models):
+        refusal = serving.NotServed.of(awaited)
+        if time.monotonic() >= until:
+            raise refusal
+        if refusal.detail != told:
+            typer.echo(f"Waiting: {refusal.detail}", err=True)
+            told = refusal.detail
+        time.sleep(serving.RETRY_SECONDS)
+
+
 @app.command("open")
 def open_round(
     task: str,
@@ -69,7 +87,7 @@ def open_round(
     """Open a round of TASK against fixed targets."""
     from sqlalchemy.orm import Session
 
-    from dynabench.rounds import resolving, schemas, service, views
+    from dynabench.rounds import asked, resolving, schemas, service, views
 
     def make(session: Session) -> schemas.RoundOut:
         drafted = service.draft_round(session, None, task, cards, ensemble, conditions, assign, judge)
@@ -79,6 +97,7 @@ def open_round(
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
         conditions = resolving.arms(config, _arms(arms), served)
         cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
+        _until_served(asked.models_named(cards, conditions, judge))
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

@@ -11,9 +11,16 @@ import typer
 from dynabench.settings import Settings, get_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dynabench.supervisor import Watched
 
 app = typer.Typer(help="Run the whole platform on this machine.")
+WORKER_PATIENCE = 60.0
+"""Seconds after which the worker starts at the latest. It waits until people are served: what it has to do at a start,
+such as evaluating the demo's models, takes all processors, and the models of the first visitors are being loaded."""
+WORKER_NICENESS = 5
+"""By which jobs yield to people who wait for a page or a model."""
 
 
 @app.callback(invoke_without_command=True)
@@ -31,27 +38,41 @@ def serve(
         os.environ["DYNABENCH_HOST"] = host
     if port:
         os.environ["DYNABENCH_PORT"] = str(port)
+    if demo:
+        os.environ["DYNABENCH_DEMO"] = "true"
     from dynabench.supervisor import Watched, answers, end, watch
 
     settings = get_settings()
     _check_addresses(settings)
     address = f"{settings.host}:{settings.port}"
     web, *others = _webs(settings, web_workers)
-    worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"])
+    worker = Watched("worker", [sys.executable, "-m", "dynabench", "worker"], niceness=WORKER_NICENESS)
+    own = f"unix:{settings.socket('web-0')}" if others else address
+    worker.wait(WORKER_PATIENCE, partial(answers, own, "/readyz"))
     models = Watched(
         "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
     )
-    processes = [web, *others, worker] if settings.host_url else [web, *others, models, worker]
-    web.start()  # the others start when `watch` first looks: the first page comes before the models
+    processes = [web, *others, *([] if settings.host_url else [models]), worker]
+    web.start()
+    if not settings.host_url:
+        models.start()
+    prepare = _preparation() if settings.demo else None  # loads its code while the web process loads its own
     if not web.comes_up():
-        end([web])
+        end(processes)
         _refuse("The web process did not start. Its messages above tell why.")
-    if demo:  # the web process has brought the schema up to date
-        from dynabench.demo import prepare
-
+    if prepare is not None:  # the web process has brought the schema up to date
         prepare(settings)
     typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
     watch(processes)
+
+
+def _preparation() -> "Callable[[Settings], None]":
+    """The function that sets the demo up; its code is loaded while the web process loads its own."""
+    from dynabench import heap
+
+    with heap.unswept():
+        from dynabench.demo import prepare
+    return prepare
 
 
 def _webs(settings: Settings, count: int) -> "list[Watched]":

@@ -29,7 +29,7 @@ from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.security import RowId
 from dynabench.tasks import TaskConfig
-from dynabench.web import render
+from dynabench.web import refresh, render
 from dynabench.web.pages import wants_fragment
 
 ANNOUNCED = [Depends(announced)]
@@ -55,6 +55,7 @@ def told_in_place(handler: Handler) -> Handler:
             request: Request = given["request"]
             response = render(request, "web/error.html", fragment="web/_error.html", problem=problem)
             response.headers["Retry-After"] = str(problem.extra["retry_after"])
+            response.headers.update(refresh(request, problem))
             return response
 
     return told
@@ -146,8 +147,9 @@ async def _refused(
     fields = problem.fields if isinstance(problem, errors.Invalid) else {}
     beside = {name for name in fields if name.startswith(("input.", "answer."))}
     rest = "" if fields and beside == set(fields) else problem.detail
-    values |= {"errors": fields, "problem": rest, "key": posted.key or values.get("key", "")}
-    status = 200 if isinstance(problem, errors.Unavailable) else problem.status
+    waits = isinstance(problem, errors.Unavailable)
+    values |= {"errors": fields, "problem": rest, "waits": waits, "key": posted.key or values.get("key", "")}
+    status = 200 if waits else problem.status
     response = render(request, "collection/create.html", fragment="collection/_form.html", status=status, **values)
     response.headers.update({"HX-Retarget": "#create-form", "HX-Reswap": "outerHTML"})
     return response

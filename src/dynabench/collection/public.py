@@ -15,8 +15,10 @@ from dynabench.db import Database
 from dynabench.language import _
 from dynabench.rounds import seats, views
 from dynabench.rounds import service as rounds
+from dynabench.rounds.demo_progress import RETRY_SECONDS, progress_of
 from dynabench.rounds.schemas import Number
 from dynabench.web import render
+from dynabench.web.pages import wants_fragment
 
 ANNOUNCED = [Depends(announced)]
 router = APIRouter(include_in_schema=False, dependencies=[Depends(seats.know)])
@@ -29,19 +31,24 @@ EMPTY: dict[str, Any] = {"values": {"input": {}, "answer": {}}, "errors": {}, "o
 async def _home(request: Request) -> dict[str, Any]:
     state = request.app.state
     kept: tuple[float, dict[str, Any]] | None = getattr(state, "home_figures", None)
-    if kept is None or time.monotonic() - kept[0] > FRESH:
+    progress = await progress_of(request)
+    if kept is None or time.monotonic() - kept[0] > FRESH or progress:
         kept = state.home_figures = (time.monotonic(), await state.db.aread(overview.home))
-    return kept[1]
+    return kept[1] | {"progress": progress}
 
 
 @router.get("/", name="home")
 async def home(request: Request, viewer: Viewer) -> Response:
-    """The claim, a box to try it, live totals, the tasks."""
+    """The claim, a box to try it, live totals, the tasks; htmx asks for the tasks alone while the demo is set up."""
     db: Database = request.app.state.db
     box, shown = await db.aread(overview.box), await _home(request)
     new = await db.aread(welcome.is_new, viewer) if viewer else False
     steps = welcome.first_steps(shown["cards"], box["task"] if box else "") if new else None
-    return render(request, "rounds/home.html", **shown, box={**EMPTY, **box} if box else None, steps=steps)
+    values = shown | {"box": {**EMPTY, **box} if box else None, "steps": steps}
+    response = render(request, "rounds/home.html", fragment="rounds/_tasks.html", **values)
+    if box is None and shown["progress"] and not wants_fragment(request):
+        response.headers["Refresh"] = str(RETRY_SECONDS)  # nothing is written here yet, so nothing is lost
+    return response
 
 
 @router.post("/try", name="try_it")

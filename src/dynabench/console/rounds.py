@@ -17,9 +17,10 @@ from dynabench.collection.statistics import statistics
 from dynabench.console import frame, measured, plans
 from dynabench.console.access import Owning
 from dynabench.db import Database
+from dynabench.models import serving
 from dynabench.models.client import Host
 from dynabench.models.protocol import Card
-from dynabench.rounds import listing, queries, resolving, service, views
+from dynabench.rounds import asked, listing, queries, resolving, service, views
 from dynabench.rounds.schemas import Number
 from dynabench.tasks import TaskConfig
 from dynabench.web import sheets
@@ -139,24 +140,27 @@ async def draft(request: Request, task: str, owner: Owning) -> Response:
     db: Database = request.app.state.db
     config = await db.aread(service.newest_config, task)
     cards, silent = await served(request)
+    opens = form.get("then") == "open"
 
     def make(session: Session) -> int:
-        targets = resolving.targets(config, posted["targets"], cards)
-        arms = resolving.arms(config, _arms(posted["arms"]), cards)
-        judge = resolving.judge(config, cards)
         made = service.draft_round(session, owner, task, targets, posted["ensemble"], arms, posted["assign"], judge)
-        if form.get("then") == "open":
+        if opens:
             service.open_round(session, owner, task, made.number)
         return made.number
 
     try:
         if silent:
             raise errors.Invalid({"targets": silent})
+        targets = resolving.targets(config, posted["targets"], cards)
+        arms = resolving.arms(config, _arms(posted["arms"]), cards)
+        judge = resolving.judge(config, cards)
+        if opens:
+            await serving.require(request.app.state.host, asked.models_named(targets, arms, judge))
         number = await db.awrite(make)
     except errors.Invalid as problem:
         return await _page(request, owner, task, 422, posted, problem.fields)
-    except errors.Conflict as problem:
-        return await _page(request, owner, task, 409, posted, {"open": problem.detail})
+    except (errors.Conflict, serving.NotServed) as problem:
+        return await _page(request, owner, task, problem.status, posted, {"open": problem.detail})
     return _to(request, task, number)
 
 
@@ -167,7 +171,12 @@ def _to(request: Request, task: str, number: int) -> Response:
 @router.get("/tasks/{task}/manage/rounds/{n}", name="manage_round")
 async def one(request: Request, task: str, n: Number, owner: Owning, done: plans.Done = "") -> Response:
     """One round: its targets and whether they are served, its arms, its figures, what may be done with it."""
+    return await _round(request, owner, task, n, done)
 
+
+async def _round(
+    request: Request, owner: Person, task: str, n: int, done: str = "", awaited: errors.Unavailable | None = None
+) -> Response:
     def look(session: Session) -> dict[str, Any]:
         found = service.round_of(session, task, n)
         other = session.scalar(queries.open_round(task))
@@ -184,13 +193,20 @@ async def one(request: Request, task: str, n: Number, owner: Owning, done: plans
     values = await request.app.state.db.aread(look)
     cards, silent = await served(request)
     up = {(card.name, card.version) for card in cards}
-    return await frame.page(request, task, "console/round.html", "rounds", up=up, silent=silent, done=done, **values)
+    values |= {"up": up, "silent": silent, "done": done, "awaited": awaited}
+    status = awaited.status if awaited else 200
+    return await frame.page(request, task, "console/round.html", "rounds", status=status, **values)
 
 
 @router.post("/tasks/{task}/manage/rounds/{n}/open", name="open_round_form")
 async def open_it(request: Request, task: str, n: Number, owner: Owning) -> Response:
-    """Start to collect."""
-    await request.app.state.db.awrite(lambda session: service.open_round(session, owner, task, n).number)
+    """Start to collect, once all hosts serve the round's models."""
+    db: Database = request.app.state.db
+    try:
+        await serving.require(request.app.state.host, await db.aread(asked.models_to_open, owner, task, n))
+    except errors.Unavailable as problem:
+        return await _round(request, owner, task, n, awaited=problem)
+    await db.awrite(lambda session: service.open_round(session, owner, task, n).number)
     return _to(request, task, n)
 
 

@@ -8,11 +8,14 @@ from dbos import DBOS
 
 from dynabench import errors, jobs
 from dynabench.cycle import closing, deciding, opening, queries, scores, service, training
+from dynabench.models import serving
 from dynabench.settings import get_settings
 from dynabench.turns import TURNS
 
 POLL = 0.5
 """Seconds between two looks at how evaluations go."""
+PATIENCE = 300.0
+"""Seconds that the opening of the next round waits for its models."""
 Result = dict[str, Any]
 
 
@@ -146,6 +149,7 @@ def begin_next(turn: int, attempt: int) -> Result:
 
     def work() -> Result:
         _at(turn, attempt, "open", "Opening the next round")
+        _until_served(turn, attempt)
 
         def finish(session: Any) -> int:
             number = opening.next_round(session, get_settings(), turn, attempt)
@@ -155,3 +159,16 @@ def begin_next(turn: int, attempt: int) -> Result:
         return {"round": jobs.database().write(finish)}
 
     return _tried(turn, attempt, work)
+
+
+def _until_served(turn: int, attempt: int) -> None:
+    """Wait until all hosts serve the next round's targets; raises `NotServed` where that takes too long, and the turn
+    can be resumed."""
+    db, settings = jobs.database(), get_settings()
+    until = time.monotonic() + PATIENCE
+    while awaited := serving.awaited_by(settings, db.read(opening.models_to_open, turn, attempt)):
+        refusal = serving.NotServed.of(awaited)
+        if time.monotonic() >= until:
+            raise refusal
+        DBOS.set_event("progress", {"step": "open", "what": refusal.detail, "done": 0, "of": len(awaited)})
+        time.sleep(serving.RETRY_SECONDS)

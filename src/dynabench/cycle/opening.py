@@ -11,8 +11,8 @@ from dynabench.cycle.tables import CycleTurn
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
+from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries
-from dynabench.rounds import resolving
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.security import keyed
@@ -36,6 +36,22 @@ def next_round(session: Session, settings: Settings, turn: int, attempt: int) ->
     return made.number
 
 
+def models_to_open(session: Session, turn: int, attempt: int) -> list[tuple[str, str]]:
+    """Return the targets, by name and version, of the next round that the turn opens; none where it only drafts one."""
+    found = service.mine(session, turn, attempt)
+    if found.next_id is not None or not service.plan_of(found).next.open:
+        return []
+    if session.scalar(round_queries.open_round(found.task_id)) is not None:
+        return []
+    cards = [_card(each) for each in deciding.cards_of(session, turn)]
+    of = session.get_one(Round, found.round_id)
+    return asked.models_named(cards, of.arms, _judge(session, found.task_id))
+
+
+def _judge(session: Session, task: str) -> Card | None:
+    return resolving.judge(rounds.newest_config(session, task), [each.card for each in catalog.find() if each.card])
+
+
 def _draft(
     session: Session,
     settings: Settings,
@@ -46,8 +62,7 @@ def _draft(
     parents: Sequence[int],
 ) -> Round:
     person, task = service.actor(session, turn), turn.task_id
-    config = rounds.newest_config(session, task)
-    judge = resolving.judge(config, [each.card for each in catalog.find() if each.card])
+    judge = _judge(session, task)
     made = rounds.draft_round(session, person, task, cards, ensemble, like.arms, like.assign, judge)
     made.created_at = service.moment_of(turn)
     made.seed = int.from_bytes(keyed(settings.key, "round seed", f"{task} {made.number}")[:4], "big") >> 1

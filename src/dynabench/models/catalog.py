@@ -45,12 +45,18 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
     """
     found: dict[tuple[str, str], Entry] = {}
     for place in folders() if places is None else places:
-        for folder in sorted(place.iterdir()) if place.is_dir() else []:
-            if (folder / spec.FILE).is_file():
-                entry = _entry(folder)
-                found.setdefault((entry.name, entry.version), entry)
+        for folder in subfolders(place):
+            entry = _entry(folder)
+            found.setdefault((entry.name, entry.version), entry)
     entries = _with_members(list(found.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)
+
+
+def subfolders(place: Path) -> list[Path]:
+    """The model folders in `place` by name; hidden ones are still being written."""
+    if not place.is_dir():
+        return []
+    return sorted(each for each in place.iterdir() if not each.name.startswith(".") and (each / spec.FILE).is_file())
 
 
 def names(settings: Settings | None = None) -> set[str]:

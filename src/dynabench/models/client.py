@@ -133,6 +133,11 @@ class Host:
         self._cards = {(state.name, state.version): state.card for state in merged if state.card}
         return merged
 
+    async def reachable(self) -> list[Reach]:
+        """The hosts that say now what they serve; raises `Unavailable` when none does."""
+        await self.states()
+        return [reach for reach in self._reaches if reach.present]
+
     async def index(self) -> list[Card]:
         """Cards of the models that can be asked: those that are ready, and those that are loaded on demand."""
         return [state.card for state in await self.states() if state.available and state.card]

@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 import httpx2 as httpx
 
@@ -174,6 +175,17 @@ class Reach:
         for state in states:
             self.states.setdefault((state.name, state.version), state)
         return states
+
+    @property
+    def present(self) -> bool:
+        """Whether the host answered when it was asked last."""
+        return time.monotonic() >= self._away_until and bool(self.states)
+
+    async def load(self, model: str, seconds: float) -> None:
+        """Have the host load a model that its folders hold; what takes longer goes on there, and its index tells."""
+        with suppress(TimeoutError, httpx.HTTPError):
+            async with asyncio.timeout(seconds):
+                await self._http.post(f"/v2/repository/models/{quote(model, safe='')}/load", json={})
 
     async def readme(self, path: str, seconds: float) -> str:
         """What the host says at `path` about a model, or nothing; raises `Unreachable`."""

@@ -14,8 +14,10 @@ from dynabench import errors
 from dynabench.accounts.auth import Member, Viewer, scope
 from dynabench.db import Database
 from dynabench.language import _
+from dynabench.models import serving
 from dynabench.models.client import Host
 from dynabench.rounds import (
+    asked,
     contexts,
     older_configs,
     owning,
@@ -119,6 +121,8 @@ async def create_round(request: Request, task: str, body: schemas.RoundIn, perso
     cards = await host.index()
     targets, judge = resolving.targets(config, body.targets, cards), resolving.judge(config, cards)
     arms = resolving.arms(config, [each.model_dump(exclude_none=True) for each in body.arms], cards)
+    if not body.draft:
+        await serving.require(host, asked.models_named(targets, arms, judge))
 
     def write(session: Session) -> schemas.RoundOut:
         made = service.draft_round(session, person, task, targets, body.ensemble, arms, body.assign, judge)
@@ -137,8 +141,9 @@ def _newest_config(session: Session, person: Member, task: str) -> Any:
 
 @router.post("/tasks/{task}/rounds/{n}/open")
 async def open_round(request: Request, task: str, n: Number, person: Member) -> schemas.RoundOut:
-    """Start to collect with a draft (owners)."""
+    """Start to collect with a draft (owners), once all hosts serve its models."""
     db: Database = request.app.state.db
+    await serving.require(request.app.state.host, await db.aread(asked.models_to_open, person, task, n))
     return await db.awrite(lambda session: views.round_out(session, service.open_round(session, person, task, n)))
 
 

@@ -149,6 +149,11 @@ def round_numbered(task_id: str, number: int) -> Select[Round]:
     return select(Round).where(Round.task_id == task_id, Round.number == number)
 
 
+def open_rounds() -> Select[Round]:
+    """The open rounds of all tasks: reads all rounds, a few dozen."""
+    return select(Round).where(Round.state == "open").order_by(Round.id)
+
+
 def open_round(task_id: str) -> Select[Round]:
     """The round that collects now: reads the task's rounds, a handful of rows."""
     return select(Round).where(Round.task_id == task_id, Round.state == "open")

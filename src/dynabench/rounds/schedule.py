@@ -1,5 +1,6 @@
 """Rounds that open and close by themselves, as their plans say: a durable job that is due at the very moment."""
 
+from datetime import timedelta
 from typing import Any
 
 from dbos import DBOS
@@ -7,8 +8,14 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.rounds import planning, service
+from dynabench.db import now
+from dynabench.models import serving
+from dynabench.rounds import asked, planning, service
 from dynabench.rounds.tables import Round
+from dynabench.settings import get_settings
+
+AGAIN_SECONDS = 60
+"""After which an opening is tried again whose models were not served."""
 
 
 def turn(session: Session, payload: dict[str, Any]) -> str:
@@ -41,10 +48,29 @@ def _planner(session: Session, person_id: int | None, task_id: str) -> Person | 
     return person if service.role(session, person, task_id) == "owner" else None
 
 
+def models_awaited(session: Session, payload: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the models of a draft that is to be opened now."""
+    of = session.get(Round, payload["round"])
+    return asked.models_of(of) if payload["event"] == "opens_at" and of is not None and of.state == "draft" else []
+
+
+def put_off(session: Session, payload: dict[str, Any], reason: str) -> str:
+    """Ask for the opening again, a moment later, since models of the round are not served yet."""
+    of = session.get_one(Round, payload["round"])
+    by = _planner(session, payload["person"], of.task_id)
+    service.act(session, by, "round.waits", task=of.task_id, round=of.number, reason=reason)
+    due = now() + timedelta(seconds=AGAIN_SECONDS)
+    jobs.enqueue(session, "turn_round", payload, payload["person"], due_at=due)
+    return "waits"
+
+
 @DBOS.step(name="turn_round.turn", retries_allowed=True)
 def step(payload: dict[str, Any]) -> str:
-    """`turn` in one transaction."""
-    return jobs.database().write(turn, payload)
+    """`turn` in one transaction; an opening waits until all hosts serve the round's models."""
+    db = jobs.database()
+    if awaited := serving.awaited_by(get_settings(), db.read(models_awaited, payload)):
+        return db.write(put_off, payload, serving.NotServed.of(awaited).detail)
+    return db.write(turn, payload)
 
 
 def turn_round(payload: dict[str, Any]) -> dict[str, Any]:

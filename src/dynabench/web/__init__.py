@@ -4,7 +4,7 @@ A feature keeps its templates in `<feature>/templates/` and addresses them as `f
 `web/layout.html`, `web/forms.html` and `web/components.html` are for all of them.
 """
 
-from dynabench.web.pages import render
+from dynabench.web.pages import refresh, render
 from dynabench.web.static import mount as static_files
 
-__all__ = ["render", "static_files"]
+__all__ = ["refresh", "render", "static_files"]

@@ -6,6 +6,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from dynabench.errors import Unavailable
 from dynabench.security import csrf_token
 from dynabench.web.environment import environment
 
@@ -34,6 +35,13 @@ def render(
     )
     headers = {"Vary": "HX-Request"} if fragment is not None else None
     return HTMLResponse(html, status_code=status, headers=headers)
+
+
+def refresh(request: Request, problem: Unavailable) -> dict[str, str]:
+    """The header by which a page that was asked for is asked for again, without scripts, until what it needs is there;
+    none for forms, which only a person sends again."""
+    whole = request.method == "GET" and not wants_fragment(request)
+    return {"Refresh": str(problem.extra.get("retry_after", 2))} if whole else {}
 
 
 def wants_fragment(request: Request) -> bool:

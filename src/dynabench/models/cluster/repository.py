@@ -16,7 +16,7 @@ from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.cluster.replica import Key, Replica
 from dynabench.models.cluster.scale import Scale
-from dynabench.models.host.repository import LOADING, READY, RETRY_SECONDS, UNAVAILABLE, Repository, Slot
+from dynabench.models.host.repository import LOADING, READY, UNAVAILABLE, Repository, Slot
 from dynabench.models.protocol import Card
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,6 @@ class Applications(Repository):
         if deploys:
             await asyncio.wait(deploys, timeout=PATIENCE)
         self.ready = True
-        self._retrying = asyncio.create_task(self._retry())
 
     async def unload(self, name: str) -> None:
         """Take a model off the cluster; raises `NotFound` when there is none of the name."""
@@ -80,24 +79,27 @@ class Applications(Repository):
 
     async def close(self) -> None:
         """End the applications."""
-        tasks = [*self._deploys.values(), *([self._retrying] if self._retrying else [])]
-        for task in tasks:
+        for task in self._deploys.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._deploys.values(), return_exceptions=True)
         for application, folders in self._folders.items():
             if folders:
                 await asyncio.to_thread(serve.delete, application)
         self._folders.clear()
 
-    async def _bring_up(self, entry: Entry) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
         await asyncio.wait([self._deploy(_application(entry), [entry])], timeout=PATIENCE)
 
+    def failed(self) -> dict[Key, Entry]:
+        """Models to be tried again: those whose application runs nothing.
+
+        To try a folder again beside models that run would replace the replicas of all of them.
+        """
+        return {key: entry for key, entry in super().failed().items() if not self._folders[_application(entry)]}
+
     async def _load(self, key: Key, evict: bool) -> None:
-        """Wait for the deployment of the model's application; one that failed is tried again."""
-        slot = self._slots[key]
-        application = _application(slot.entry)
-        if application not in self._deploys and slot.retry_due:
-            self._deploy(application, [slot.entry])
+        """Wait for the deployment of the model's application."""
+        application = _application(self._slots[key].entry)
         if application in self._deploys:
             await asyncio.shield(self._deploys[application])
 
@@ -115,9 +117,7 @@ class Applications(Repository):
         if before is not None:
             await asyncio.wait([before])
         for entry in entries:
-            slot = self._slots.get((entry.name, entry.version))
-            if slot is None or not slot.failures:  # one that failed says so until it runs
-                self._slots[entry.name, entry.version] = Slot(entry, LOADING)
+            self._slots[entry.name, entry.version] = Slot(entry, LOADING)
             self._folders[application][entry.name, entry.version] = str(entry.folder.resolve())
         try:
             async with self._submitting:
@@ -133,9 +133,7 @@ class Applications(Repository):
             key = entry.name, entry.version
             if key in broken or entry.card is None:
                 self._folders[application].pop(key, None)
-                # Trying a folder again replaces the replicas of all models beside it: rarely, where others run.
-                failures = len(RETRY_SECONDS) if self._folders[application] else self._slots[key].failures + 1
-                self._slots[key] = Slot.failed(entry, broken.get(key, entry.reason), failures)
+                self._slots[key] = Slot(entry, UNAVAILABLE, broken.get(key, entry.reason))
             else:
                 self._slots[key] = Slot(entry, READY, model=Remote(entry.card, handle))
         if handle is None and not self._folders[application]:

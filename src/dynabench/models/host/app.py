@@ -33,7 +33,7 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.engine = engine(repository)
-        tasks = [asyncio.create_task(repository.start()), asyncio.create_task(heartbeat.follow_loop())]
+        tasks = [asyncio.create_task(repository.run()), asyncio.create_task(heartbeat.follow_loop())]
         try:
             yield
         finally:

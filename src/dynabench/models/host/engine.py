@@ -7,7 +7,7 @@ from typing import Any
 
 from dynabench.errors import Invalid
 from dynabench.models.backends.base import Backend
-from dynabench.models.host import cache
+from dynabench.models.host import cache, first_call
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.lane import Lane
 from dynabench.models.host.repository import READY, Repository
@@ -29,6 +29,7 @@ class Engine:
         self.cache = cache.Cache()
         self._streams = Streams()
         self._lanes: dict[str, Lane] = {}
+        repository.on_load = lambda model: first_call.make(self, model)
         repository.on_unload = self._unloaded
         repository.on_change = lambda change: self.figures.changes.labels(change).inc()
         self.figures.memory.set_function(lambda: repository.held)

@@ -15,50 +15,34 @@ from dynabench.errors import NotFound, Problem, Unavailable
 from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.host.room import Full, Key, Room
+from dynabench.models.host.watching import Watch
 
 log = logging.getLogger("dynabench.host")
 
 READY, LOADING, UNAVAILABLE = "READY", "LOADING", "UNAVAILABLE"
 ON_DEMAND = "unloaded: loads on demand"
+UNLOADED = "unloaded"
+FIRST_CALL = "it answers its first call"
 DRAIN_SECONDS = 10.0
 """How long a model that is unloaded waits for the calls that it has."""
 ROOM_SECONDS = 1.0
 """How long a model that is to be loaded waits for others to be idle."""
-RETRY_SECONDS = (5, 10, 30, 60, 120, 300)
-"""Seconds before a model that could not be loaded is tried again, by how often that has failed."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One model version of the host; `since` when (seconds since 1970) it has been in this state.
-
-    A model that could not be loaded has `failures`, and is tried again at `retry_at` (seconds of the monotonic clock):
-    a full disk, a sandbox on a busy machine or a lost network pass.
-    """
+    """One model version of the host; `since` when (seconds since 1970) it has been in this state."""
 
     entry: Entry
     state: str
     reason: str = ""
     model: Any = None
     since: float = field(default_factory=time.time)
-    failures: int = 0
-    retry_at: float = 0.0
-
-    @classmethod
-    def failed(cls, entry: Entry, reason: str, failures: int) -> "Slot":
-        """Return the state of a model that could not be loaded `failures` times in a row."""
-        wait = RETRY_SECONDS[min(failures, len(RETRY_SECONDS)) - 1]
-        return cls(entry, UNAVAILABLE, reason, failures=failures, retry_at=time.monotonic() + wait)
 
     @property
     def on_demand(self) -> bool:
         """Whether the next call loads it."""
         return self.state == UNAVAILABLE and self.reason == ON_DEMAND
-
-    @property
-    def retry_due(self) -> bool:
-        """Whether loading it failed, and its time to be tried again has come."""
-        return self.failures > 0 and self.model is None and time.monotonic() >= self.retry_at
 
 
 class Repository:
@@ -74,11 +58,18 @@ class Repository:
         self._used: dict[Key, float] = {}
         self._changing = asyncio.Lock()
         self._loads: dict[Key, asyncio.Task[None]] = {}
-        self._retrying: asyncio.Task[None] | None = None
+        self._watch = Watch(self, places)
         self.room = Room(memory)
         self.ready = False
+        self.on_load: Callable[[Any], Awaitable[None]] | None = None
         self.on_unload: Callable[[Any], Awaitable[None]] | None = None
         self.on_change: Callable[[str], None] = lambda change: None
+
+    async def run(self) -> None:
+        """Load everything, then what comes into the folders later, until cancelled."""
+        await self._watch.begin()
+        await self.start()
+        await self._watch.run()
 
     async def start(self) -> None:
         """Load what fits; a model that is broken is listed as such and holds up nothing."""
@@ -90,7 +81,6 @@ class Repository:
                 with suppress(Unavailable):  # it is listed with the reason
                     await self._loaded(_key(entry), evict=False)
         self.ready = True
-        self._retrying = asyncio.create_task(self._retry())
         await asyncio.to_thread(self._warm)
 
     def _warm(self) -> None:
@@ -109,8 +99,9 @@ class Repository:
         for entry in entries:
             if entry.card is None:
                 self._slots[_key(entry)] = Slot(entry, UNAVAILABLE, entry.reason)
-            elif _key(entry) not in self._slots or self._slots[_key(entry)].model is None:
-                self._slots[_key(entry)] = Slot(entry, LOADING)
+            elif (known := self._slots.get(_key(entry))) is None or known.state != READY:
+                if known is None or known.model is None:
+                    self._slots[_key(entry)] = Slot(entry, LOADING)
                 await self._bring_up(entry)
         broken = [slot.reason for slot in self._of(name) if slot.state != READY]
         if broken:
@@ -122,7 +113,36 @@ class Repository:
             raise NotFound(f"There is no model {name!r}.")
         async with self._changing:
             for key in [key for key in self._slots if key[0] == name]:
-                await self._free(key, "unloaded")
+                await self._free(key, UNLOADED)
+
+    async def adopt(self, entry: Entry) -> None:
+        """Load what a folder holds that came or changed, or that failed before; a broken one is listed with the reason.
+
+        What is served stays as it is, and so does what an operator unloaded.
+        """
+        self.forget(entry.folder, but=entry.version if entry.card else None)
+        known = self._slots.get(_key(entry))
+        if entry.card is None:
+            self._slots.setdefault(_key(entry), Slot(entry, UNAVAILABLE, entry.reason))
+        elif known is None or (known.state == UNAVAILABLE and known.reason not in (UNLOADED, ON_DEMAND)):
+            self._slots[_key(entry)] = Slot(entry, LOADING)
+            with suppress(Unavailable):  # it is listed with the reason
+                await self._bring_up(entry, evict=False)
+
+    def forget(self, folder: Path, but: str | None = None) -> None:
+        """Strike off the list what a folder held before and is not loaded: a broken model, an older version."""
+        for key, slot in list(self._slots.items()):
+            idle = slot.state == UNAVAILABLE and key not in self._loads
+            if slot.entry.folder == folder and idle and key[1] != but:
+                del self._slots[key]
+
+    def failed(self) -> dict[Key, Entry]:
+        """Models that could not be loaded although their folders are sound."""
+        return {
+            key: slot.entry
+            for key, slot in self._slots.items()
+            if slot.entry.card and slot.state == UNAVAILABLE and slot.reason not in (UNLOADED, ON_DEMAND)
+        }
 
     def slots(self) -> list[Slot]:
         """All model versions by name."""
@@ -146,7 +166,7 @@ class Repository:
         key = _key(self.slot(name, version).entry)
         self._users[key] += 1
         try:
-            if self._slots[key].on_demand or self._slots[key].state == LOADING or self._slots[key].retry_due:
+            if self._slots[key].on_demand or self._slots[key].state == LOADING:
                 await self._soon(key, within)
             slot = self._slots[key]
             if slot.model is None:
@@ -163,10 +183,9 @@ class Repository:
 
     async def close(self) -> None:
         """Free everything."""
-        tasks = [*self._loads.values(), *([self._retrying] if self._retrying else [])]
-        for task in tasks:
+        for task in self._loads.values():
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._loads.values(), return_exceptions=True)
         for slot in self.slots():
             if slot.model is not None:
                 slot.model.close()
@@ -175,9 +194,9 @@ class Repository:
     def _of(self, name: str) -> list[Slot]:
         return [slot for key, slot in self._slots.items() if key[0] == name]
 
-    async def _bring_up(self, entry: Entry) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
         """Load a model that was asked for; its slot says afterwards how that went."""
-        await self._loaded(_key(entry))
+        await self._loaded(_key(entry), evict)
 
     async def _soon(self, key: Key, within: float | None) -> None:
         """Wait until the model is loaded; the load goes on when the caller's time is over."""
@@ -201,17 +220,9 @@ class Repository:
         if not task.cancelled():
             task.exception()  # whoever waited has it; when all have left, nobody needs it
 
-    async def _retry(self) -> None:
-        """Load again, for as long as the host runs, what could not be loaded."""
-        while True:
-            await asyncio.sleep(1.0)
-            for key in [key for key, slot in self._slots.items() if slot.retry_due]:
-                with suppress(Problem):  # its slot says so
-                    await self._loaded(key, evict=False)
-
     async def _load(self, key: Key, evict: bool) -> None:
         async with self._changing:
-            entry, failures = self._slots[key].entry, self._slots[key].failures
+            entry = self._slots[key].entry
             if self._slots[key].model is not None:
                 return
             try:
@@ -223,8 +234,12 @@ class Repository:
                 log.warning("model %s %s", entry.name, full)
                 self.on_change("refused")
                 raise Unavailable(f"{entry.name} {full}.") from None
-            self._slots[key] = Slot(entry, LOADING, failures=failures)
-            self._slots[key] = await asyncio.to_thread(self._opened, entry, failures)
+            self._slots[key] = Slot(entry, LOADING)
+            opened = await asyncio.to_thread(self._opened, entry)
+            if opened.model is not None and self.on_load is not None:
+                self._slots[key] = replace(opened, state=LOADING, reason=FIRST_CALL)
+                await self.on_load(opened.model)
+            self._slots[key] = replace(opened, since=time.time())
             self._used[key] = time.monotonic()
             self.on_change("loaded" if self._slots[key].model is not None else "failed")
 
@@ -260,7 +275,7 @@ class Repository:
         others = [other for other, each in self._slots.items() if each.model is not None]
         await asyncio.to_thread(self.room.freed, key, closing, others)
 
-    def _opened(self, entry: Entry, failures: int) -> Slot:
+    def _opened(self, entry: Entry) -> Slot:
         assert entry.card is not None
         try:
             with self.room.importing():
@@ -269,13 +284,13 @@ class Repository:
                 model = catalog.open_model(entry.folder)
             if model.card.version != entry.version:
                 model.close()
-                raise Unavailable(f"its folder holds version {model.card.version} now; load {entry.name} to serve it")
+                raise Unavailable(f"its folder holds version {model.card.version} now")
         except Problem as problem:
             log.warning("model %s: %s", entry.name, problem.detail)
-            return Slot.failed(entry, problem.detail, failures + 1)
+            return Slot(entry, UNAVAILABLE, problem.detail)
         except Exception as error:
             log.exception("model %s", entry.name)
-            return Slot.failed(entry, f"{type(error).__name__}: {error}", failures + 1)
+            return Slot(entry, UNAVAILABLE, f"{type(error).__name__}: {error}")
         return Slot(entry, READY, model=model)
 
 

@@ -6,6 +6,7 @@
  * with a button that sends the same request again.
  */
 import { _, announce, csrf, make, sentence } from "./dom.js";
+import { awaitAgain } from "./countdown.js";
 import { toast } from "./toasts.js";
 
 const SLOW = 10_000;
@@ -95,6 +96,7 @@ function settled({ detail }) {
     goOn(root, detail.requestConfig?.elt);
   }
   for (const button of root.querySelectorAll("[data-retry]")) button.hidden = false;
+  awaitAgain(root, detail.requestConfig?.elt, resend);
 }
 
 /** `data-then` of a form whose answer has no place of its own for the focus: where one goes on; seen from the top. */

@@ -1,0 +1,112 @@
+"""Models that come into a host's folders while it runs: served by every host, by itself, after a first call."""
+
+import asyncio
+import contextlib
+import re
+
+import pytest
+
+from dynabench.errors import Unavailable
+from dynabench.models import catalog
+from dynabench.models.client import Host
+from dynabench.models.host.crew import Crew
+from dynabench.models.host.front import create_front
+from tests.models.conftest import served
+from tests.models.test_host import NLI, ask, ngrams, plain, until_ready  # noqa: F401 - a fixture
+
+SECONDS = 60.0
+"""Generous: what is waited for takes two seconds on an idle machine."""
+
+
+async def answered(host, name):
+    """The answer, waited for as long as the model is on its way."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            with contextlib.suppress(Unavailable):
+                return await host.answer(name, None, NLI)
+            await asyncio.sleep(0.1)
+
+
+def test_a_model_that_is_installed_later_is_served_by_itself(serve_models, ngrams, copied):  # noqa: F811
+    with serve_models(ngrams) as address:
+
+        async def story(host):
+            with pytest.raises(Unavailable):
+                await host.answer("newcomer", None, NLI)
+            copied("nli-ngram", "newcomer")
+            assert (await answered(host, "newcomer")).version == catalog.entry("newcomer", places=[ngrams]).version
+
+        ask(address, story)
+
+
+def test_several_hosts_and_all_processes_of_one_serve_it(copied, tmp_path):
+    copied("sentiment-ngram")
+    models = tmp_path / "models"
+    with served(create_front(Crew(2, places=[models])), f"unix:{tmp_path / 'front.sock'}") as address:
+
+        async def story():
+            host = Host(address, 5.0)
+            await until_ready(host)
+            copied("nli-ngram", "newcomer")
+            await answered(host, "newcomer")
+            async with asyncio.timeout(SECONDS):  # each process has it, not only the one that answered
+                while True:
+                    with plain(address) as http:
+                        listed = http.post("/v2/repository/index", json={}).json()
+                    if any(each["name"] == "newcomer" and sorted(each["workers"]) == [0, 1] for each in listed):
+                        break
+                    await asyncio.sleep(0.1)
+            await host.close()
+
+        asyncio.run(story())
+
+
+def test_a_broken_folder_is_served_once_it_is_mended(serve_models, ngrams, copied):  # noqa: F811
+    weights = copied("nli-ngram", "torn") / "ngram.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(b"no weights")
+    (copied("nli-ngram", "unreadable") / "model.yaml").write_text("name: [")
+    with serve_models(ngrams) as address:
+
+        async def story(host):
+            for name in ("torn", "unreadable"):
+                with pytest.raises(Unavailable):
+                    await host.answer(name, None, NLI)
+            weights.write_bytes(whole)
+            text = (ngrams / "nli-ngram" / "model.yaml").read_text()
+            (ngrams / "unreadable" / "model.yaml").write_text(text.replace("nli-ngram", "unreadable"))
+            assert await answered(host, "torn")
+            assert await answered(host, "unreadable")
+            states = await host.states()
+            assert all(state.available for state in states), "what the folders held before is listed no more"
+
+        ask(address, story)
+
+
+def test_what_an_operator_unloaded_stays_so_and_folders_that_are_being_written_are_no_models(
+    serve_models,
+    ngrams,  # noqa: F811
+    copied,
+):
+    copied("nli-ngram", ".half-written")
+    with serve_models(ngrams) as address:
+
+        async def story(host):
+            with plain(address) as http:
+                assert http.post("/v2/repository/models/sentiment-ngram/unload").status_code == 200
+            copied("nli-ngram", "newcomer")
+            await answered(host, "newcomer")
+            states = {state.name: state for state in await host.states()}
+            assert states["sentiment-ngram"].state == "UNAVAILABLE"
+            assert not any("half" in name for name in states)
+
+        ask(address, story)
+    assert {entry.name for entry in catalog.find([ngrams])} == {"nli-ngram", "newcomer", "sentiment-ngram"}
+
+
+def test_the_host_makes_the_first_call_to_each_model_itself(serve_models, ngrams):  # noqa: F811
+    with serve_models(ngrams) as address:
+        ask(address, lambda host: asyncio.sleep(0))
+        with plain(address) as http:
+            figures = http.get("/metrics").text
+    assert float(re.search(r'batch_size_sum\{lane="ngram"\} (\S+)', figures)[1]) == 2
