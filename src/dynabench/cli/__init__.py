@@ -66,6 +66,14 @@ class Lazy(TyperGroup):
         except Problem as problem:
             typer.echo(f"{problem.title}: {problem.detail}", err=True)
             raise typer.Exit(1) from None
+        except ValueError as error:
+            # pydantic's, which the library alone comes without
+            if type(error).__name__ != "ValidationError" or getattr(error, "title", "") != "Settings":
+                raise
+            for wrong in error.errors(include_url=False, include_input=False):  # type: ignore[attr-defined]
+                name = "_".join(str(part) for part in wrong["loc"]).upper()
+                typer.echo(f"DYNABENCH_{name}: {wrong['msg'].removeprefix('Value error, ')}.", err=True)
+            raise typer.Exit(1) from None
 
 
 app = typer.Typer(

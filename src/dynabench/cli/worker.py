@@ -17,12 +17,14 @@ def worker() -> None:
     """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
     from dynabench import heap, logs
     from dynabench.jobs import work
+    from dynabench.key_check import check_keys
 
     heap.one_arena()
     logs.configure(get_settings().log_format)
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
+    check_keys(get_settings())
     _outdated()
     work(get_settings(), stop)
     sys.stderr.flush()
