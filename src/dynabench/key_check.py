@@ -9,12 +9,20 @@ from dynabench.errors import Conflict
 from dynabench.scoring import records
 from dynabench.settings import Settings
 
+RESTORING = ".restoring"
+"""The folder in the home in which a restore collects everything before any of it takes its place."""
+
 
 def check_keys(settings: Settings) -> None:
     """Raise `Conflict` where a fresh secret or signing key would be made beside old rows; else make what is missing.
 
     The secret is made here, before anybody can register: a database with accounts and no secret has then lost it.
     """
+    if (settings.folder / RESTORING).exists():
+        raise Conflict(
+            f"A backup is being restored into {settings.folder}, or was until it was interrupted. Wait until it has "
+            "ended, or run `dynabench restore` again."
+        )
     database = Database(settings.url)
     try:
         database.read(check_keys_of, settings)

@@ -32,7 +32,8 @@ def write_new(path: Path, content: bytes) -> None:
     """
     waiting = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        with open(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        waiting.touch(mode=0o600, exist_ok=False)
+        with waiting.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
