@@ -1,4 +1,4 @@
-"""Whether the keys in the home folder are those that the database was filled with, looked at before a process starts."""
+"""A check, before a process starts, that the home folder holds the keys with which the database was filled."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -37,8 +37,9 @@ def check_keys_of(session: Session, settings: Settings) -> None:
         registered = select(func.count()).select_from(Person).where(Person.imported_as.is_(None))
         if people := session.scalar(registered):
             raise Conflict(
-                f"The database has {people} accounts, but there is no {settings.secret_file}. A new secret would change "
-                "all pseudonyms. Put the file of a backup in its place (`dynabench restore` does), set DYNABENCH_SECRET "
-                "to the old secret, or set DYNABENCH_HOME to the folder in which this platform keeps its state."
+                f"The database has {people} accounts, but there is no {settings.secret_file}. A new secret would "
+                "change all pseudonyms. Put the file of a backup in its place (`dynabench restore` does), set "
+                "DYNABENCH_SECRET to the old secret, or DYNABENCH_HOME to the folder in which the platform keeps its "
+                "state."
             )
     records.check_key(session, settings)

@@ -1,4 +1,4 @@
-"""The deployment's secret in its home folder: written once, whole, by one of the processes that start at the same time."""
+"""The deployment's secret in its home folder: written once and whole, however many processes start at once."""
 
 import os
 import secrets

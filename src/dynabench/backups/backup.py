@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import create_engine
@@ -61,23 +62,23 @@ def make_backup(settings: Settings, target: Path, progress: Progress = lambda do
     if path.is_relative_to(settings.folder) and not path.is_relative_to(settings.folder / "backups"):
         raise Conflict(f"{path} lies in the home folder: name a place outside of it, or one in its folder `backups`.")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
+    unfinished = path.with_name(f".{path.name}.partial")
     try:
         with home_files.one_backup_at_a_time(settings) as place:
-            found = _write(settings, partial, place, progress)
-        os.link(partial, path)  # fails where another process has written this name meanwhile
+            found = _write(settings, unfinished, place, progress)
+        os.link(unfinished, path)  # fails where another process has written this name meanwhile
     except FileExistsError:
         raise Conflict(f"{path} exists; name another file.") from None
     except (OSError, sqlite3.Error, DBAPIError) as error:
         raise Problem(f"The backup was not made, and nothing of it stays: {_cause(error)}") from error
     finally:
         with suppress(FileNotFoundError):
-            partial.unlink()
+            unfinished.unlink()
     sync_folder(path.parent)
     return MadeBackup(path, found)
 
 
-def _write(settings: Settings, partial: Path, place: Path, progress: Progress) -> BackupManifest:
+def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress) -> BackupManifest:
     """The manifest of what was written; all is done again while files went or changed between snapshot and pins."""
     seen: set[str] = set()
     for number in range(TRIES):
@@ -87,14 +88,14 @@ def _write(settings: Settings, partial: Path, place: Path, progress: Progress) -
         snapshot = take_snapshot(settings, work)
         pinned = home_files.pin_files(settings, work / "pins")
         with _session(snapshot) as session:
-            flaws = file_check.missing_files(session, settings, lambda path: _name(settings, path) in pinned)
+            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned))
             if not set(flaws) - seen:  # what is missing twice was missing before
                 made = _manifest(settings, snapshot, began)
-                made.files += _copy(settings, partial, snapshot, pinned, work, progress)
+                made.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
                 flaws = _flaws(session, settings, made)
                 if not set(flaws) - seen:
                     made.flaws = [*flaws, *_lost_keys(session, settings)]
-                    _end(partial, made)
+                    _end(unfinished, made)
                     return made
         seen |= set(flaws)
         shutil.rmtree(work)
@@ -109,6 +110,10 @@ def _session(snapshot: Snapshot) -> Iterator[Session]:
             yield session
     finally:
         engine.dispose()
+
+
+def _is_pinned(settings: Settings, pinned: dict[str, FoundFile], path: Path) -> bool:
+    return _name(settings, path) in pinned
 
 
 def _name(settings: Settings, path: Path) -> str:
@@ -127,7 +132,7 @@ def _manifest(settings: Settings, snapshot: Snapshot, began: datetime) -> Backup
 
 
 def _copy(
-    settings: Settings, partial: Path, snapshot: Snapshot, pinned: dict[str, FoundFile], work: Path, progress: Progress
+    settings: Settings, target: Path, snapshot: Snapshot, pinned: dict[str, FoundFile], work: Path, progress: Progress
 ) -> list[BackupFile]:
     """Write a new file with everything but the manifest."""
     sources = [FoundFile(name, path) for name, path in snapshot.files.items()]
@@ -146,9 +151,9 @@ def _copy(
         progress(done, of)
 
     made = []
-    partial.unlink(missing_ok=True)
-    partial.touch(mode=0o600, exist_ok=False)
-    with zipfile.ZipFile(partial, "w") as archive:
+    target.unlink(missing_ok=True)
+    target.touch(mode=0o600, exist_ok=False)
+    with zipfile.ZipFile(target, "w") as archive:
         for each in sources:
             with suppress(FileNotFoundError):  # where it could not be pinned; whether a row needs it is looked at next
                 made.append(manifest.add_file(archive, each.name, each.path, advance))
@@ -181,10 +186,10 @@ def _lost_keys(session: Session, settings: Settings) -> list[str]:
     return lost + file_check.check_signatures(session, settings)
 
 
-def _end(partial: Path, made: BackupManifest) -> None:
-    with zipfile.ZipFile(partial, "a") as archive:
+def _end(target: Path, made: BackupManifest) -> None:
+    with zipfile.ZipFile(target, "a") as archive:
         manifest.add_manifest(archive, made)
-    with partial.open("rb") as file:
+    with target.open("rb") as file:
         os.fsync(file.fileno())
 
 

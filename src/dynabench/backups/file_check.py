@@ -115,10 +115,9 @@ def check_signatures(session: Session, settings: Settings) -> list[str]:
         return []
     if not (settings.folder / records.KEY).exists():
         return [f"{settings.folder / records.KEY} is missing: no record of an evaluation can be checked."]
-    keys, problems = records.public_keys(settings), []
-    for each in session.scalars(select(Record).order_by(Record.evaluation_id).execution_options(yield_per=100)):
-        if not any(records.verified(each.document, each.signature, key) for key in keys):
-            problems.append(
-                f"The record of evaluation {each.evaluation_id} does not hold under any key of this platform."
-            )
-    return problems
+    keys = records.public_keys(settings)
+    return [
+        f"The record of evaluation {each.evaluation_id} does not hold under any key of this platform."
+        for each in session.scalars(select(Record).order_by(Record.evaluation_id).execution_options(yield_per=100))
+        if not any(records.verified(each.document, each.signature, key) for key in keys)
+    ]

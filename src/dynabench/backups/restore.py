@@ -155,11 +155,13 @@ def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) 
             database.close()
     with closing(sqlite3.connect(files[DATABASE], isolation_level=None)) as main:
         main.execute("PRAGMA journal_mode=DELETE")
-        _move_paths(main, found.home, str(settings.folder), ("jobs", "payload"))
+        # Jobs that wait name files by their whole paths: those below the old home are below the new one now.
+        paths = [f"{json.dumps(each)[1:-1]}/" for each in (found.home, str(settings.folder))]
+        main.execute("UPDATE jobs SET payload = replace(payload, ?, ?)", paths)
         if JOBS in files:
             main.execute("ATTACH ? AS engine", (str(files[JOBS]),))
-            moved = (("engine.workflow_status", "inputs"), ("engine.operation_outputs", "output"))
-            _move_paths(main, found.home, str(settings.folder), *moved)
+            main.execute("UPDATE engine.workflow_status SET inputs = replace(inputs, ?, ?)", paths)
+            main.execute("UPDATE engine.operation_outputs SET output = replace(output, ?, ?)", paths)
             # Sent to the engine after its state was copied: it is sent again, under the same number.
             since = datetime.fromisoformat(found.began).astimezone(UTC) - MARGIN
             main.execute(
@@ -167,15 +169,6 @@ def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) 
                 "AND id NOT IN (SELECT workflow_uuid FROM engine.workflow_status)",
                 (since.strftime("%Y-%m-%d %H:%M:%S.%f"),),
             )
-
-
-def _move_paths(main: sqlite3.Connection, old: str, new: str, *columns: tuple[str, str]) -> None:
-    """Jobs that wait name files by their whole paths: those below the old home are below the new one now."""
-    before, after = (f"{json.dumps(each)[1:-1]}/" for each in (old, new))
-    if before != after:
-        for table, name in columns:
-            main.execute(f"UPDATE {table} SET {name} = replace({name}, ?, ?) WHERE instr({name}, ?)",
-                         (before, after, before))  # fmt: skip
 
 
 @contextmanager

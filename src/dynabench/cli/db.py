@@ -84,7 +84,7 @@ def backup(
     file: Annotated[Path | None, typer.Argument(help="Where to; by default into `backups` under the home.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the database alone into one file (PostgreSQL: by `pg_dump`); `dynabench backup` takes files and keys, too."""
+    """Copy the database alone into one file (PostgreSQL: by `pg_dump`); `dynabench backup` takes everything."""
     settings = get_settings()
     with database(any_version=True) as db:
         target = file or settings.folder / "backups" / _name(db)

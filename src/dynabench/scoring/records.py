@@ -55,9 +55,10 @@ def check_key(session: Session, settings: Settings) -> None:
     if not here or (named and named not in public_keys(settings)):
         state = f"{settings.folder / KEY} is another key" if here else f"There is no {settings.folder / KEY}"
         raise Conflict(
-            f"{state}, and the database holds records of evaluations that were signed with {named or 'an earlier one'}. "
-            f"Put the files {KEY} and {OLDER} of a backup in their places (`dynabench restore` does). If the key is "
-            "lost for good, run `dynabench evaluate new-key`: old records then hold as those of an earlier key."
+            f"{state}, and the database holds records of evaluations that were signed with "
+            f"{named or 'an earlier one'}. Put the files {KEY} and {OLDER} of a backup in their places (`dynabench "
+            "restore` does). If the key is lost for good, run `dynabench evaluate new-key`: old records then hold as "
+            "those of an earlier key."
         )
 
 
