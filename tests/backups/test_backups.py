@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import delete, func, select, update
 
 from dynabench import jobs, migrations
-from dynabench.backups import manifest
+from dynabench.backups import database_copy, manifest
 from dynabench.backups.backup import make_backup
 from dynabench.backups.database_copy import is_empty
 from dynabench.backups.file_check import check_files
@@ -276,6 +276,41 @@ def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished,
     other.close()
     assert Path(found.payload["file"]) == there.folder / "uploads" / "waiting.jsonl"
     assert Path(found.payload["file"]).read_text() == "{}\n"
+
+
+@pytest.mark.parametrize("into", ["same", "other"])
+def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_again(
+    settings, furnished, database, database_kind, elsewhere, tmp_path, into
+):
+    database_copy.migrate_jobs(jobs.engine_url(settings))
+
+    def ask(session):
+        session.execute(update(Job).values(sent_at=now()))
+        return [jobs.enqueue(session, "tell_announcement", {"announcement": number}).id for number in (1, 2)]
+
+    known, unknown = database.write(ask)
+
+    def start(job):
+        if job.id == known:
+            jobs._client(jobs.engine_url(settings)).enqueue(
+                {"workflow_name": job.kind, "queue_name": jobs.QUEUE, "workflow_id": job.id}, job.payload
+            )
+
+    assert jobs.send(database, start) == 2
+    kind = database_kind if into == "same" else {"sqlite": "postgres", "postgres": "sqlite"}[database_kind]
+    there = elsewhere(kind)
+    restore_backup(there, make_backup(settings, tmp_path / "one.zip").path)
+    other = Database(there.url)
+    try:
+        sent = other.read(lambda session: {id: session.get_one(Job, id).sent_at is not None for id in (known, unknown)})
+        assert sent == {known: True, unknown: False}
+        job = other.read(lambda session: session.get_one(Job, known))
+        assert jobs.progress(there, job)["state"] == "queued"
+        assert jobs.given_up(other, there, [known]) == []
+    finally:
+        for each in (settings, there):
+            jobs.release(each)
+        other.close()
 
 
 def test_counts_and_the_index_are_made_anew_from_the_ledger(settings, furnished, database, command):
