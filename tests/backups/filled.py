@@ -24,13 +24,13 @@ from tests.api.routes import ROUTES
 from tests.api.stage import Scene, Stage, new_stage
 from tests.releases import world as releases
 
-ROLES = ("admin", "author", "anon")
+ROLES = ("admin", "anon")
 LEFT_OUT = {
     "/metrics",  # figures of one process
     "/api/v1/me/data",  # is written at the moment when it is asked for
 }
 SKILLS = (0.9, 0.8, 0.7)
-PAGES = 120
+PAGES = 80
 LINK = re.compile(r'(?:href|src)="(/[^"#]*)"')
 VARYING = (
     re.compile(r'(name="csrf(?:-token)?" (?:value|content)=")[^"]+'),
