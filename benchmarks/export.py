@@ -46,7 +46,7 @@ class Taken:
 def exported(db: Database, form: str, items: int = ITEMS) -> Taken:
     """Run `dynabench export` on a million rows."""
     with tempfile.TemporaryDirectory(prefix="dynabench-bench-") as home:
-        mine = {"DYNABENCH_HOME": home, "DYNABENCH_DATABASE_URL": db.url, "DYNABENCH_SECRET": "a benchmark's"}
+        mine = {"DYNABENCH_HOME": home, "DYNABENCH_DATABASE_URL": db.url, "DYNABENCH_SECRET": "a benchmark's" * 3}
         command = [sys.executable, "-m", "dynabench", "export", "bench", "-o", os.devnull, "--format", form, "--json"]
         begun = time.perf_counter()
         done = subprocess.run(

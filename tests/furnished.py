@@ -34,7 +34,9 @@ def bare(_: Settings) -> None:
 
 def settings_for(home: Path, url: str) -> Settings:
     """Settings with a home of their own, cheap passwords and no limits on how often."""
-    return Settings(home=home, database_url=url, secret="a secret for tests", password_cost=1, rate_limit=False)
+    return Settings(
+        home=home, database_url=url, secret="a secret for tests of 32 bytes or more", password_cost=1, rate_limit=False
+    )
 
 
 @dataclass(frozen=True)

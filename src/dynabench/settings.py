@@ -2,20 +2,21 @@
 
 import hashlib
 import os
-import secrets
 import tempfile
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from dynabench.secret_file import LEAST_BYTES, read_secret
 
 
 class Settings(BaseSettings):
     """Settings of one deployment; every field is documented in `docs/reference/settings.md`."""
 
-    model_config = SettingsConfigDict(env_prefix="DYNABENCH_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="DYNABENCH_", extra="ignore", hide_input_in_errors=True)
 
     home: Path = Field(Path("~/.dynabench"), description="Folder that holds all state.")
     database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite under the home folder.")
@@ -150,14 +151,22 @@ class Settings(BaseSettings):
         """The deployment's secret; written once under the home folder when none is configured."""
         if self.secret:
             return self.secret.encode()
-        path = self.folder / "secret"
-        try:
-            with path.open("x") as file:
-                path.chmod(0o600)
-                file.write(secrets.token_hex(32))
-        except FileExistsError:
-            pass
-        return path.read_text().encode()
+        return read_secret(self.secret_file)
+
+    @property
+    def secret_file(self) -> Path:
+        """Where the secret is kept when none is configured."""
+        return self.folder / "secret"
+
+    @field_validator("secret")
+    @classmethod
+    def _long_enough(cls, value: str) -> str:
+        if value and len(value.encode()) < LEAST_BYTES:
+            raise ValueError(
+                f"the secret has {len(value.encode())} bytes and needs at least {LEAST_BYTES}; "
+                "`openssl rand -hex 32` prints a good one"
+            )
+        return value
 
 
 @lru_cache

@@ -100,7 +100,7 @@ def drawn(operation: Any, mode: GenerationMode, known: dict[str, Any], most: int
 @pytest.fixture(scope="module")
 def script() -> list[Any]:
     """All that is sent, in order: the same for everybody and on both databases, since drawing it takes longest."""
-    document = create_app(Settings(secret="a secret for tests")).openapi()
+    document = create_app(Settings(secret="a secret for tests of 32 bytes or more")).openapi()
     schema = schemathesis.openapi.from_dict(document)
     operations = sorted((found.ok() for found in schema.get_all_operations()), key=last)
     return [

@@ -44,7 +44,7 @@ def test_any_history_makes_the_same_archive_again(sqlite_template, steps, mode, 
             _arms(world)
         play(world, steps, arms)
         close(world)
-        here = Settings(home=place / "home", secret="here")
+        here = Settings(home=place / "home", secret="here" * 8)
         archive = packed(world.db, here, "checks")
         assert packed(world.db, here, "checks") == archive, "the same task, the same bytes"
         made = bring(world.db, here, archive, "copy", place)

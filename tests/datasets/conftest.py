@@ -32,4 +32,4 @@ def elsewhere(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
 @pytest.fixture
 def other_settings(tmp_path: Any) -> Settings:
     """Settings of the other deployment: another secret, so other pseudonyms for people of its own."""
-    return Settings(home=tmp_path / "elsewhere", secret="another secret")
+    return Settings(home=tmp_path / "elsewhere", secret="another secret " * 3)

@@ -171,7 +171,7 @@ def test_any_history_comes_back(template, form, steps, mode, arms):
         if arms:
             _arms(world)
         play(world, steps, arms)
-        here, there = (Settings(home=place / name, secret=name) for name in ("here", "there"))
+        here, there = (Settings(home=place / name, secret=name * 8) for name in ("here", "there"))
         check(world, here, empty, there, place / f"export.{form}")
         world.db.close()
 

@@ -185,7 +185,13 @@ def stage(template: Path, folder: str | None) -> Iterator[Stage]:
         home = Path(place)
         (home / "fuzz.sqlite").write_bytes(template.read_bytes())
         url = f"sqlite:///{home / 'fuzz.sqlite'}"
-        settings = Settings(home=home, database_url=url, secret="a secret for tests", password_cost=1, rate_limit=False)
+        settings = Settings(
+            home=home,
+            database_url=url,
+            secret="a secret for tests of 32 bytes or more",
+            password_cost=1,
+            rate_limit=False,
+        )
         host = Host(f"unix:{home / 'nobody.sock'}", 0.5)
         with TestClient(create_app(settings, host=host), follow_redirects=False) as client:
             yield Stage(client, settings, home)

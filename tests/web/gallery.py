@@ -91,7 +91,7 @@ def app() -> Starlette:
             Mount("/static", static_files()),
         ]
     )
-    made.state.settings = Settings(home=Path(mkdtemp()), secret="gallery")
+    made.state.settings = Settings(home=Path(mkdtemp()), secret="gallery" * 5)
     return made
 
 

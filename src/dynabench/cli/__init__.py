@@ -18,7 +18,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "web": ("dynabench.cli.web:app", "Run the web process alone."),
     "host": ("dynabench.cli.host:app", "Run the model host alone."),
     "worker": ("dynabench.cli.worker:app", "Run durable jobs: imports, sweeps."),
-    "db": ("dynabench.cli.db:app", "Upgrade, check and back up the database."),
+    "db": ("dynabench.cli.db:app", "Upgrade, check and rebuild the database."),
+    "backup": ("dynabench.cli.backup:app", "Back up the whole platform to one file."),
+    "restore": ("dynabench.cli.restore:app", "Restore a backup into an empty place."),
     "user": ("dynabench.cli.user:app", "List people and give them rights."),
     "task": ("dynabench.cli.task:app", "Create and list tasks."),
     "round": ("dynabench.cli.round:app", "Open, close, release and list rounds."),
@@ -65,6 +67,14 @@ class Lazy(TyperGroup):
             return super().invoke(ctx)
         except Problem as problem:
             typer.echo(f"{problem.title}: {problem.detail}", err=True)
+            raise typer.Exit(1) from None
+        except ValueError as error:
+            # pydantic's, which the library alone comes without
+            if type(error).__name__ != "ValidationError" or getattr(error, "title", "") != "Settings":
+                raise
+            for wrong in error.errors(include_url=False, include_input=False):  # type: ignore[attr-defined]
+                name = "_".join(str(part) for part in wrong["loc"]).upper()
+                typer.echo(f"DYNABENCH_{name}: {wrong['msg'].removeprefix('Value error, ')}.", err=True)
             raise typer.Exit(1) from None
 
 

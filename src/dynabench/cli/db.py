@@ -1,4 +1,4 @@
-"""`dynabench db`: bring the database up to date, check it, keep a copy."""
+"""`dynabench db`: bring the database up to date, check it, count it anew, copy it."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 from sqlalchemy import make_url
 
-from dynabench.cli.operator import AsJson, database, say
+from dynabench.cli.operator import AsJson, bar, database, say
 from dynabench.db import Database
 from dynabench.errors import Conflict, Problem
 from dynabench.settings import get_settings
 
-app = typer.Typer(help="Upgrade, check and back up the database.", no_args_is_help=True)
+app = typer.Typer(help="Upgrade, check and rebuild the database.", no_args_is_help=True)
 
 
 @app.command()
@@ -29,7 +29,12 @@ def upgrade(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def check(as_json: AsJson = False) -> None:
+def check(
+    files: Annotated[
+        bool, typer.Option("--files", help="Also compare rows with their files, records with keys.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Say whether the database's version, tables and (on SQLite) pages are as they should be; else exit with 1."""
     from dynabench import migrations
 
@@ -43,9 +48,28 @@ def check(as_json: AsJson = False) -> None:
         else:
             problems += [f"It differs from the code: {difference}" for difference in migrations.differences(db)]
         problems += _damage(db) if db.is_sqlite else []
-    say(as_json, {"version": version, "problems": problems}, "\n".join(problems) or f"Version {version}, sound.")
+        problems += _wrong_files(db, as_json) if files else []
+    sound = f"Version {version}, sound{', with all files' if files else ''}."
+    say(as_json, {"version": version, "problems": problems}, "\n".join(problems) or sound)
     if problems:
         raise typer.Exit(1)
+
+
+def _wrong_files(db: Database, as_json: bool) -> list[str]:
+    from dynabench.backups.file_check import check_files
+
+    with bar("Checking files", as_json) as progress:
+        return db.read(check_files, get_settings(), progress)
+
+
+@app.command()
+def rebuild(as_json: AsJson = False) -> None:
+    """Count everything anew from the ledger: standings, tallies, breakdowns and the search index."""
+    from dynabench.validation.rebuild import rebuild_all
+
+    with database() as db, bar("Rebuilding", as_json) as progress:
+        examples, rounds = rebuild_all(db, progress)
+    say(as_json, {"examples": examples, "rounds": rounds}, f"Counted {examples} examples of {rounds} rounds anew.")
 
 
 def _damage(db: Database) -> list[str]:
@@ -60,7 +84,7 @@ def backup(
     file: Annotated[Path | None, typer.Argument(help="Where to; by default into `backups` under the home.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the whole database into one file while the platform runs (PostgreSQL: by `pg_dump`, its custom format)."""
+    """Copy the database alone into one file (PostgreSQL: by `pg_dump`); `dynabench backup` takes everything."""
     settings = get_settings()
     with database(any_version=True) as db:
         target = file or settings.folder / "backups" / _name(db)

@@ -37,10 +37,12 @@ def _server(settings: Settings) -> "uvicorn.Server":
     import uvicorn
 
     from dynabench import logs
+    from dynabench.key_check import check_keys
     from dynabench.migrations import upgrade
 
     logs.configure(settings.log_format)
     upgrade(settings)
+    check_keys(settings)
     return uvicorn.Server(config(settings))
 
 

@@ -17,6 +17,7 @@ def worker() -> None:
     """Run durable jobs until told to stop; a job that was running when a worker died is resumed."""
     from dynabench import heap, heartbeat, logs
     from dynabench.jobs import work
+    from dynabench.key_check import check_keys
 
     heartbeat.start()
     heap.one_arena()
@@ -24,6 +25,7 @@ def worker() -> None:
     stop = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stop.set())
+    check_keys(get_settings())
     _outdated()
     work(get_settings(), stop)
     sys.stderr.flush()

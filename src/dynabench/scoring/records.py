@@ -6,7 +6,7 @@ The signature is Ed25519 (RFC 8032) over the document in canonical JSON: keys so
 import base64
 import os
 import platform
-from contextlib import suppress
+import secrets
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,14 +15,17 @@ from typing import Any
 import orjson
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from dynabench import __version__
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
+from dynabench.errors import Conflict
 from dynabench.evaluate.evaluator.hardware import hardware
 from dynabench.scoring import costs, planning, queries
 from dynabench.scoring.tables import Record, Score, Shard
+from dynabench.secret_file import sync_folder, write_new
 from dynabench.settings import Settings
 
 FORMAT = "dynabench-record-1"
@@ -33,10 +36,39 @@ KEY, OLDER = "signing-key", "signing-keys-older"
 def keep(session: Session, settings: Settings, evaluation: int) -> None:
     """Sign what the evaluation's shards and scores say now; an earlier record gives way."""
     session.flush()
+    check_key(session, settings)
     document = _document(session, evaluation) | {"key": public_keys(settings)[0]}
     record = session.get(Record, evaluation) or Record(evaluation_id=evaluation)
     record.document, record.signature, record.made_at = document, sign(settings, document), now()
     session.add(record)
+
+
+def check_key(session: Session, settings: Settings) -> None:
+    """Raise `Conflict` where the newest record was signed with a key that this home folder does not know.
+
+    A new key made beside old records would let every one of them appear forged.
+    """
+    newest = session.scalar(select(Record.document).order_by(Record.made_at.desc()).limit(1))
+    if newest is None:
+        return
+    here, named = (settings.folder / KEY).exists(), newest.get("key", "")
+    if not here or (named and named not in public_keys(settings)):
+        state = f"{settings.folder / KEY} is another key" if here else f"There is no {settings.folder / KEY}"
+        raise Conflict(
+            f"{state}, and the database holds records of evaluations that were signed with "
+            f"{named or 'an earlier one'}. Put the files {KEY} and {OLDER} of a backup in their places (`dynabench "
+            "restore` does). If the key is lost for good, run `dynabench evaluate new-key`: old records then hold as "
+            "those of an earlier key."
+        )
+
+
+def renew_key(session: Session, settings: Settings) -> str:
+    """Sign with a new key from now on; all keys that records name stay in `public_keys`. The new public key."""
+    known = set(public_keys(settings)) if (settings.folder / KEY).exists() else set(_older(settings))
+    named = sorted({str(document.get("key", "")) for document in session.scalars(select(Record.document))} - known)
+    for key in filter(None, named):
+        _remember(settings, key)
+    return rotate(settings) if (settings.folder / KEY).exists() else public_keys(settings)[0]
 
 
 def sign(settings: Settings, document: dict[str, Any]) -> str:
@@ -47,20 +79,18 @@ def sign(settings: Settings, document: dict[str, Any]) -> str:
 def public_keys(settings: Settings) -> list[str]:
     """The keys that signatures are checked with, 32 bytes in base64 each: that of new ones first, then earlier ones,
     newest first."""
-    older = settings.folder / OLDER
-    earlier = older.read_text().split() if older.exists() else []
-    return [_public(_private(settings)), *earlier[::-1]]
+    return [_public(_private(settings)), *_older(settings)[::-1]]
 
 
 def rotate(settings: Settings) -> str:
     """Sign with a new key from now on, and forget the old private one; its public half stays in `public_keys`, so that
     old records still hold. The new public key."""
     old, made = _public(_private(settings)), Ed25519PrivateKey.generate()
-    with (settings.folder / OLDER).open("a") as file:
-        file.write(f"{old}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    _written(settings.folder / KEY, made).replace(settings.folder / KEY)
+    _remember(settings, old)
+    waiting = settings.folder / f".{KEY}-{secrets.token_hex(8)}"
+    write_new(waiting, made.private_bytes_raw())
+    waiting.replace(settings.folder / KEY)
+    sync_folder(settings.folder)
     return _public(made)
 
 
@@ -83,24 +113,26 @@ def _private(settings: Settings) -> Ed25519PrivateKey:
     """The deployment's key, made at first use; of two processes that make it at once, one's stays."""
     path = settings.folder / KEY
     if not path.exists():
-        waiting = _written(path, Ed25519PrivateKey.generate())
-        with suppress(FileExistsError):
-            os.link(waiting, path)
-        waiting.unlink()
+        write_new(path, Ed25519PrivateKey.generate().private_bytes_raw())
     state = path.stat()
     return _read(path, state.st_mtime_ns, state.st_ino)
-
-
-def _written(path: Path, key: Ed25519PrivateKey) -> Path:
-    waiting = path.with_name(f".{KEY}-{os.getpid()}")
-    waiting.touch(mode=0o600)
-    waiting.write_bytes(key.private_bytes_raw())
-    return waiting
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int, file: int) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+
+
+def _older(settings: Settings) -> list[str]:
+    older = settings.folder / OLDER
+    return older.read_text().split() if older.exists() else []
+
+
+def _remember(settings: Settings, public: str) -> None:
+    with (settings.folder / OLDER).open("a") as file:
+        file.write(f"{public}\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _public(key: Ed25519PrivateKey) -> str:

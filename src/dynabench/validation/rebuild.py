@@ -1,7 +1,7 @@
 """Counting everything again from the ledger: what the projections must equal at any time."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import delete, func, insert, select, text, update
@@ -10,13 +10,14 @@ from sqlalchemy.orm import Session
 from dynabench.collection import breakdowns, projections
 from dynabench.collection.released_tables import WITHHELD, ReleasedExample
 from dynabench.collection.tables import Example, Prediction, Retraction, Standing, Tally
+from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
 from dynabench.stats.verdict import Verdict, errs, verdict
 from dynabench.tasks import TaskConfig
 from dynabench.tasks.ensembles import EnsembleRule, ensemble_fooled
 from dynabench.validation import places, queries
-from dynabench.validation.reindex import index_written
+from dynabench.validation.reindex import index_written, reindex
 from dynabench.validation.tables import Validation
 
 PAGE = 1000
@@ -63,6 +64,24 @@ def rebuild(session: Session, round_id: int) -> int:
     _judge_contexts(session, round_id)
     breakdowns.rebuild(session, round_id, session.get_one(Round, round_id).arms)
     return total
+
+
+def rebuild_all(database: Database, progress: Callable[[int, int], None] = lambda done, of: None) -> tuple[int, int]:
+    """Make all that is counted anew, and the search index; how many examples and rounds there are.
+
+    Each round in a transaction of its own, then the index in one, in which others can write nothing that it holds.
+    `progress` is told the examples that are done, each of them twice.
+    """
+    counts = select(Round.id, func.count(Example.id)).outerjoin(Example, Example.round_id == Round.id)
+    found = database.read(lambda session: session.execute(counts.group_by(Round.id).order_by(Round.id)).all())
+    of, done = sum(size for _, size in found), 0
+    for round_id, size in found:
+        database.write(rebuild, round_id)
+        done += size
+        progress(done, 2 * of)
+    database.write(reindex, lambda id, last: progress(of + of * id // max(last, 1), 2 * of))
+    progress(2 * of, 2 * of)
+    return of, len(found)
 
 
 def _judge_contexts(session: Session, round_id: int) -> None:

@@ -1,0 +1,199 @@
+"""Making a backup while the platform runs, so that no row in it refers to a file that is not in it.
+
+Files are written before the rows that name them. The snapshot of the database comes first, therefore, and then every
+file is pinned by a hard link: what is deleted or replaced from now on stays as it was until it is copied. A file that
+went between the two moments is noticed, and both are done again.
+"""
+
+import errno
+import os
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from dynabench import __version__
+from dynabench.backups import file_check, home_files, manifest
+from dynabench.backups.database_copy import Snapshot, copy_online, take_snapshot
+from dynabench.backups.home_files import FoundFile
+from dynabench.backups.manifest import BackupFile, BackupManifest
+from dynabench.db import now
+from dynabench.errors import Conflict, Problem
+from dynabench.secret_file import sync_folder
+from dynabench.settings import Settings
+
+TRIES = 5
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class MadeBackup:
+    """A backup that was made, and what was missing or damaged before it was."""
+
+    path: Path
+    manifest: BackupManifest
+
+
+def backup_path(target: Path) -> Path:
+    """The file to write: `target`, or one named after this moment in the folder `target`. Raises `Conflict`."""
+    path = target / f"dynabench-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.zip" if target.is_dir() else target
+    if path.exists():
+        raise Conflict(f"{path} exists; name another file.")
+    return path.resolve()
+
+
+def make_backup(settings: Settings, target: Path, progress: Progress = lambda done, of: None) -> MadeBackup:
+    """Write the database, all files and the keys to one file that its owner alone can read.
+
+    `progress` is told how many bytes of how many are copied. Raises `Conflict` where the target exists or lies among
+    what is backed up, and `Problem` where the disk is full; nothing stays behind then.
+    """
+    path = backup_path(target)
+    if path.is_relative_to(settings.folder) and not path.is_relative_to(settings.folder / "backups"):
+        raise Conflict(f"{path} lies in the home folder: name a place outside of it, or one in its folder `backups`.")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.partial")
+    try:
+        with home_files.one_backup_at_a_time(settings) as place:
+            found = _write(settings, unfinished, place, progress)
+        os.link(unfinished, path)  # fails where another process has written this name meanwhile
+    except FileExistsError:
+        raise Conflict(f"{path} exists; name another file.") from None
+    except (OSError, sqlite3.Error, DBAPIError) as error:
+        raise Problem(f"The backup was not made, and nothing of it stays: {_cause(error)}") from error
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+    sync_folder(path.parent)
+    return MadeBackup(path, found)
+
+
+def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress) -> BackupManifest:
+    """The manifest of what was written; all is done again while files went or changed between snapshot and pins."""
+    seen: set[str] = set()
+    for number in range(TRIES):
+        work = place / str(number)
+        (work / "pins").mkdir(mode=0o700, parents=True)
+        began = now()
+        snapshot = take_snapshot(settings, work)
+        pinned = home_files.pin_files(settings, work / "pins")
+        with _session(snapshot) as session:
+            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned))
+            if not set(flaws) - seen:  # what is missing twice was missing before
+                made = _manifest(settings, snapshot, began)
+                made.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
+                flaws = _flaws(session, settings, made)
+                if not set(flaws) - seen:
+                    made.flaws = [*flaws, *_lost_keys(session, settings)]
+                    _end(unfinished, made)
+                    return made
+        seen |= set(flaws)
+        shutil.rmtree(work)
+    raise Problem(f"Files changed at each of {TRIES} tries, at last: {flaws[0]} Try again when less is going on.")
+
+
+@contextmanager
+def _session(snapshot: Snapshot) -> Iterator[Session]:
+    engine = create_engine(f"sqlite:///{snapshot.files[manifest.DATABASE]}")
+    try:
+        with Session(engine) as session:
+            yield session
+    finally:
+        engine.dispose()
+
+
+def _is_pinned(settings: Settings, pinned: dict[str, FoundFile], path: Path) -> bool:
+    return _name(settings, path) in pinned
+
+
+def _name(settings: Settings, path: Path) -> str:
+    return f"{home_files.HOME}/{path.relative_to(settings.folder).as_posix()}"
+
+
+def _manifest(settings: Settings, snapshot: Snapshot, began: datetime) -> BackupManifest:
+    return BackupManifest(
+        code=__version__,
+        kind="sqlite" if snapshot.kind == "sqlite" else "postgresql",
+        version=snapshot.version,
+        began=began.isoformat(),
+        home=str(settings.folder),
+        sequences=snapshot.sequences,
+    )
+
+
+def _copy(
+    settings: Settings, target: Path, snapshot: Snapshot, pinned: dict[str, FoundFile], work: Path, progress: Progress
+) -> list[BackupFile]:
+    """Write a new file with everything but the manifest."""
+    sources = [FoundFile(name, path) for name, path in snapshot.files.items()]
+    for each in pinned.values():
+        top = each.name.removeprefix(f"{home_files.HOME}/")
+        if "/" not in top and top.endswith(".sqlite"):  # others write to it, and its newest rows lie beside it
+            copy_online(settings.folder / top, work / top)
+            sources.append(FoundFile(each.name, work / top))
+        else:
+            sources.append(each)
+    of, done = sum(_size(each.path) for each in sources), 0
+
+    def advance(size: int) -> None:
+        nonlocal done
+        done += size
+        progress(done, of)
+
+    made = []
+    target.unlink(missing_ok=True)
+    target.touch(mode=0o600, exist_ok=False)
+    with zipfile.ZipFile(target, "w") as archive:
+        for each in sources:
+            with suppress(FileNotFoundError):  # where it could not be pinned; whether a row needs it is looked at next
+                made.append(manifest.add_file(archive, each.name, each.path, advance))
+        if settings.secret or settings.secret_file.exists():
+            made.append(manifest.add_bytes(archive, manifest.SECRET, settings.key))
+    return made
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _flaws(session: Session, settings: Settings, made: BackupManifest) -> list[str]:
+    """Files that rows name and that were not copied, or with other content than the rows say."""
+    copied, found = {each.name: each.sha256 for each in made.files}, []
+    for each in file_check.expected_files(session, settings):
+        digest = copied.get(_name(settings, each.path))
+        if digest is None:
+            found.append(f"{each.row}: {each.path} is missing.")
+        elif each.sha256 and digest != each.sha256:
+            found.append(f"{each.row}: {each.path} is damaged: its content is not what the row says.")
+    return found
+
+
+def _lost_keys(session: Session, settings: Settings) -> list[str]:
+    lost = [] if settings.secret or settings.secret_file.exists() else [f"{settings.secret_file} is missing."]
+    return lost + file_check.check_signatures(session, settings)
+
+
+def _end(target: Path, made: BackupManifest) -> None:
+    with zipfile.ZipFile(target, "a") as archive:
+        manifest.add_manifest(archive, made)
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _cause(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno in FULL:
+        return "the disk is full. Free some space, or name a file on another disk."
+    return f"{error}."

@@ -1,0 +1,229 @@
+"""Restoring a backup into an empty place: all of it, or nothing.
+
+Everything is first written to a folder in the home, where it is compared with the manifest. Only then the files are
+renamed to their places and the database's transaction is committed.
+"""
+
+import json
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import MetaData, inspect, make_url
+from sqlalchemy.exc import DBAPIError
+
+from dynabench import migrations
+from dynabench.backups import database_copy, home_files, manifest
+from dynabench.backups.backup import FULL
+from dynabench.backups.manifest import DATABASE, JOBS, SECRET, BackupManifest
+from dynabench.db import Database
+from dynabench.errors import Conflict, Problem
+from dynabench.key_check import RESTORING
+from dynabench.secret_file import sync_folder
+from dynabench.settings import Settings
+
+HARMLESS = {"run", "lost+found", RESTORING}
+"""Names that an empty home folder may hold."""
+MARGIN = timedelta(minutes=1)
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class RestoredBackup:
+    """What was restored, and the folders of models that the setting `DYNABENCH_MODELS` is to name."""
+
+    manifest: BackupManifest
+    models: list[Path]
+
+
+def restore_backup(settings: Settings, source: Path, progress: Progress = lambda done, of: None) -> RestoredBackup:
+    """Restore a backup into the empty home folder and the empty database of these settings.
+
+    `progress` is told how many bytes of how many are written. Raises `Conflict` for a damaged backup, a place that is
+    not empty or another secret than the backup's, `Problem` for a full disk; everything is as before then.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive:
+            found = manifest.read_manifest(archive)
+            _check_backup(settings, archive, found)
+            _check_place(settings, found)
+            return _restore(settings, archive, found, progress)
+    except zipfile.BadZipFile:
+        raise Conflict(f"{source} is damaged, or no backup of Dynabench.") from None
+    except (OSError, sqlite3.Error, DBAPIError) as error:
+        full = isinstance(error, OSError) and error.errno in FULL
+        cause = "the disk is full. Free some space and try again." if full else f"{error}."
+        raise Problem(f"The backup was not restored, and nothing of it stays: {cause}") from error
+
+
+def _check_backup(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest) -> None:
+    if found.version > migrations.newest():
+        raise Conflict(
+            f"The backup was made by Dynabench {found.code} and its database is at version {found.version}; this code "
+            f"knows {migrations.newest()}. Install a newer Dynabench."
+        )
+    if settings.secret and SECRET in archive.namelist() and archive.read(SECRET) != settings.secret.encode():
+        raise Conflict(
+            "DYNABENCH_SECRET is another secret than the backup's: pseudonyms would change beside records and releases "
+            "that name the old ones. Unset it, and the backup's secret is restored; or set it to the old one."
+        )
+
+
+def _check_place(settings: Settings, found: BackupManifest) -> None:
+    if taken := sorted(each.name for each in settings.folder.iterdir() if each.name not in HARMLESS):
+        raise Conflict(
+            f"{settings.folder} is not empty (it holds {', '.join(taken[:3])}). A backup is restored into an empty "
+            "folder: set DYNABENCH_HOME to another one, or move what is there away."
+        )
+    database = Database(settings.url) if not settings.url.startswith("sqlite") else None
+    if database is None:
+        if _sqlite_file(settings).exists():
+            raise Conflict(f"{_sqlite_file(settings)} exists. Set DYNABENCH_DATABASE_URL to another file, or move it.")
+    else:
+        try:
+            _check_empty(database)
+        finally:
+            database.close()
+    free = shutil.disk_usage(settings.folder).free
+    if free < found.bytes:
+        raise Problem(f"The backup needs {found.bytes / 1e6:,.0f} MB in {settings.folder}; {free / 1e6:,.0f} are free.")
+
+
+def _check_empty(database: Database) -> None:
+    """Tables without rows may be there: those of a restore that was interrupted."""
+    with database.engine.connect() as connection:
+        tables = migrations.metadata().sorted_tables
+        state = MetaData()
+        if inspect(connection).has_table("workflow_status", schema=database_copy.ENGINE):
+            state.reflect(connection, schema=database_copy.ENGINE, only=["workflow_status"])
+        if not database_copy.is_empty(connection, [*tables, *state.sorted_tables]):
+            where = database.engine.url.render_as_string(hide_password=True)
+            raise Conflict(f"The database {where} is not empty. A backup is restored into an empty one.")
+
+
+def _sqlite_file(settings: Settings) -> Path:
+    return Path(str(make_url(settings.url).database)).resolve()
+
+
+def _restore(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest, progress: Progress) -> RestoredBackup:
+    stage = settings.folder / RESTORING
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(mode=0o700)
+    try:
+        files = _extract(archive, found, stage, progress)
+        _prepare(settings, files, found)
+        moved: list[Path] = []
+        try:
+            with _loaded(settings, files, found):
+                _place(settings, stage, moved)
+        except BaseException:
+            _take_away(moved)
+            raise
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    sync_folder(settings.folder)
+    models = {each.place.parts[0] for each in found.files if each.name.startswith(f"{home_files.MODELS}-")}
+    return RestoredBackup(found, [settings.folder / each for each in sorted(models)])
+
+
+def _extract(archive: zipfile.ZipFile, found: BackupManifest, stage: Path, progress: Progress) -> dict[str, Path]:
+    """Write all files below `stage`; where those of the database are."""
+    done = 0
+
+    def advance(size: int) -> None:
+        nonlocal done
+        done += size
+        progress(done, found.bytes)
+
+    for each in found.files:
+        manifest.extract_file(archive, each, stage / each.place, advance)
+    return {name: stage / name for name in (DATABASE, JOBS) if (stage / name).exists()}
+
+
+def _prepare(settings: Settings, files: dict[str, Path], found: BackupManifest) -> None:
+    """Bring the copied database to the version of the code, and what it says of jobs to this place."""
+    if found.version != migrations.newest():
+        database = Database(f"sqlite:///{files[DATABASE]}")
+        try:
+            migrations.run(database, "head")
+        finally:
+            database.close()
+    with closing(sqlite3.connect(files[DATABASE], isolation_level=None)) as main:
+        main.execute("PRAGMA journal_mode=DELETE")
+        # Jobs that wait name files by their whole paths: those below the old home are below the new one now.
+        paths = [f"{json.dumps(each)[1:-1]}/" for each in (found.home, str(settings.folder))]
+        main.execute("UPDATE jobs SET payload = replace(payload, ?, ?)", paths)
+        if JOBS in files:
+            main.execute("ATTACH ? AS engine", (str(files[JOBS]),))
+            main.execute("UPDATE engine.workflow_status SET inputs = replace(inputs, ?, ?)", paths)
+            main.execute("UPDATE engine.operation_outputs SET output = replace(output, ?, ?)", paths)
+            # Sent to the engine after its state was copied: it is sent again, under the same number.
+            since = datetime.fromisoformat(found.began).astimezone(UTC) - MARGIN
+            main.execute(
+                "UPDATE jobs SET sent_at = NULL WHERE sent_at >= ? "
+                "AND id NOT IN (SELECT workflow_uuid FROM engine.workflow_status)",
+                (since.strftime("%Y-%m-%d %H:%M:%S.%f"),),
+            )
+
+
+@contextmanager
+def _loaded(settings: Settings, files: dict[str, Path], found: BackupManifest) -> Iterator[None]:
+    """Bring the database to its place: in a transaction that ends well when the block does."""
+    if settings.url.startswith("sqlite"):
+        with _loaded_sqlite(settings, files):
+            yield
+        return
+    migrations.upgrade(settings)
+    if JOBS in files:
+        database_copy.migrate_jobs(settings.url)
+    database = Database(settings.url)
+    try:
+        with database.engine.begin() as connection:
+            database_copy.load_postgres(connection, files, found.sequences)
+            yield
+    finally:
+        database.close()
+
+
+@contextmanager
+def _loaded_sqlite(settings: Settings, files: dict[str, Path]) -> Iterator[None]:
+    target = _sqlite_file(settings)
+    places = {target: files[DATABASE]} | ({settings.folder / "jobs.sqlite": files[JOBS]} if JOBS in files else {})
+    waiting = {place: place.with_name(f".{place.name}.restoring") for place in places}
+    try:
+        for place, copied in places.items():
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.move(copied, waiting[place])
+        yield
+        for place in reversed(places):
+            waiting[place].rename(place)
+        sync_folder(target.parent)
+    finally:
+        for each in waiting.values():
+            each.unlink(missing_ok=True)
+
+
+def _place(settings: Settings, stage: Path, moved: list[Path]) -> None:
+    """Rename what is restored to its places, each of which is added to `moved`."""
+    home = stage / home_files.HOME
+    entries = [*home.iterdir()] if home.is_dir() else []
+    entries += [each for each in stage.iterdir() if each.name.startswith(f"{home_files.MODELS}-")]
+    for each in entries:
+        if each.is_dir() and each.name != "models":  # models are read by processes that may read nothing else
+            each.chmod(0o700)
+        target = settings.folder / each.name
+        each.rename(target)
+        moved.append(target)
+
+
+def _take_away(paths: list[Path]) -> None:
+    for each in paths:
+        if each.is_dir():
+            shutil.rmtree(each, ignore_errors=True)
+        else:
+            each.unlink(missing_ok=True)

@@ -1,0 +1,29 @@
+"""`dynabench backup`: the whole platform in one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dynabench.cli.operator import AsJson, bar, refusals, say
+from dynabench.settings import get_settings
+
+app = typer.Typer(help="Back up the database, all files and the keys to one file.")
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(help="The file to write, or a folder for one named after this moment.")],
+    as_json: AsJson = False,
+) -> None:
+    """Back up the database, all files and the keys to one file, while the platform runs."""
+    from dynabench.backups.backup import make_backup
+
+    with refusals(), bar("Backing up", as_json) as progress:
+        made = make_backup(get_settings(), target, progress)
+    for flaw in made.manifest.flaws:
+        typer.secho(f"Before this backup: {flaw}", fg="yellow", err=True)
+    size = made.path.stat().st_size
+    answer = {"file": str(made.path), "bytes": size, "files": len(made.manifest.files), "flaws": made.manifest.flaws}
+    text = f"Wrote {made.path} ({answer['files']} files, {size / 1e6:.1f} MB). It holds the keys: keep it closed."
+    say(as_json, answer, text)

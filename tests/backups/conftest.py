@@ -1,0 +1,38 @@
+"""Places to restore into, and the command line over a platform's settings."""
+
+from contextlib import ExitStack
+
+import pytest
+from typer.testing import CliRunner
+
+from dynabench.cli import app
+from dynabench.settings import Settings, get_settings
+
+
+@pytest.fixture
+def elsewhere(request, tmp_path):
+    """Make settings of an empty place, with a database of one kind or the other."""
+    with ExitStack() as stack:
+
+        def make(kind, name="elsewhere"):
+            url = ""
+            if kind == "postgres":
+                url = stack.enter_context(request.getfixturevalue("server").database("template0"))
+            return Settings(home=tmp_path / name, database_url=url, password_cost=1, rate_limit=False)
+
+        yield make
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Run the command line over settings."""
+
+    def run(settings, *words):
+        monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
+        monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.database_url)
+        monkeypatch.setenv("DYNABENCH_SECRET", settings.secret)
+        get_settings.cache_clear()
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    yield run
+    get_settings.cache_clear()

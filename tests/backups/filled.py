@@ -1,0 +1,183 @@
+"""A platform that has been used: what a backup has to bring back, made by the services that make it in earnest."""
+
+import random
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.testclient import TestClient
+
+from dynabench.app import create_app
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.models.client import Host
+from dynabench.registry.tables import Submission
+from dynabench.scoring import records
+from dynabench.scoring.tables import Evaluation, Record
+from dynabench.settings import Settings
+from tests import boards
+from tests.api.routes import ROUTES
+from tests.api.stage import Scene, Stage, new_stage
+from tests.releases import world as releases
+
+ROLES = ("admin", "anon")
+LEFT_OUT = {
+    "/metrics",  # figures of one process
+    "/api/v1/me/data",  # is written at the moment when it is asked for
+}
+SKILLS = (0.9, 0.8, 0.7)
+PAGES = 80
+LINK = re.compile(r'(?:href|src)="(/[^"#]*)"')
+VARYING = (
+    re.compile(r'(name="csrf(?:-token)?" (?:value|content)=")[^"]+'),
+    re.compile(r'("?X-CSRF-Token"?: ?"?)[0-9a-f.]+'),
+    re.compile(r"(nonce[-=]\"?)[\w+/=-]+"),
+    re.compile(r'(name="key" id="try-key" value=")[0-9a-f]+'),
+    # how long the model host took just now, and how often this process asked it
+    re.compile(r"()\b[\d.]+ ms\b"),
+    re.compile(r"()\b\d+ answers\b"),
+    re.compile(r'("health":)\{[^}]*\}'),
+    re.compile(r'()<span>(?:<span class="nowrap">p50 .*?|<span class="muted">not asked lately)</span></span>'),
+    re.compile(r'("used_at":)"[^"]*"'),
+    re.compile(r"()\b\d+ (?:s|min) ago\b"),
+    re.compile(r'(<td><time datetime=")[^>]*(?=>\*</time></td>\n)'),  # when a token was used: by this very test
+)
+
+
+def filled(settings: Settings) -> Scene:
+    """Examples, votes, datasets, pictures, releases, evaluations, signed records, boards; returns who there is."""
+    with new_stage(settings) as stage:
+        stage.picture()
+        stage.kept("snapshots")
+        stage.measured()
+        stage.database.write(_answer_rows, settings)
+        stage.database.write(_sign, settings)
+        releases.released(releases.collected(stage.database), settings)
+        model = settings.folder / "models" / "mine"
+        model.mkdir(parents=True)
+        (model / "weights.txt").write_text("of a model that was installed\n")
+        (settings.folder / "cache").mkdir()
+        (settings.folder / "cache" / "large").write_text("made again when it is missing\n")
+        assert settings.key
+        return stage.scene
+
+
+def _answer_rows(session: Session, settings: Settings) -> None:
+    """Rows for the datasets of the boards, and what the models answered to them."""
+    entered = session.scalars(
+        select(Submission.id).where(Submission.task_id == "nli", Submission.version.like("00%")).order_by(Submission.id)
+    ).all()
+    first = session.scalars(select(Dataset).where(Dataset.name.in_(("first", "second"))).order_by(Dataset.id)).all()
+    for each in session.scalars(select(DatasetVersion).where(DatasetVersion.digest.like("00%"))):
+        rows = [Stored(f"r{each.id}-{n}", {"premise": f"Scene {n}.", "hypothesis": "So it is."},
+                       ({"label": "entailment"},)) for n in range(each.rows)]  # fmt: skip
+        each.digest = stored.write(settings, rows).digest
+        dataset = session.get_one(Dataset, each.dataset_id)
+        if dataset in first:
+            for submission, skill in zip(entered[: len(SKILLS)], SKILLS, strict=True):
+                _answers(session, settings, each, submission, rows, skill)
+    session.flush()
+
+
+def _answers(
+    session: Session, settings: Settings, version: DatasetVersion, submission: int, rows: list[Stored], skill: float
+) -> None:
+    of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version.id)
+    right = boards.np.random.default_rng([version.id, 0]).random(len(rows)) < skill
+    boards._shards(session, settings, session.scalars(of).one().id, rows, right)
+
+
+def _sign(session: Session, settings: Settings) -> None:
+    """A record of each evaluation that has answers; the stage's own, which nobody signed, is signed, too."""
+    for each in session.scalars(select(Record)):
+        each.document = each.document | {"key": records.public_keys(settings)[0]}
+        each.signature = records.sign(settings, each.document)
+    session.flush()
+    for evaluation in session.scalars(select(Evaluation.id).where(Evaluation.state == "done").order_by(Evaluation.id)):
+        records.keep(session, settings, evaluation)
+
+
+def addresses(stage: Stage) -> list[tuple[str, str, dict[str, str] | None]]:
+    """Every GET route, with real things in place of its parameters, for each of `ROLES`."""
+    found = []
+    for (method, path), route in ROUTES.items():
+        if method == "GET" and path not in LEFT_OUT:
+            found += [(role, stage.address(path, role), route.params) for role in ROLES]
+    return found
+
+
+def get(stage: Stage, role: str, address: str, params: dict[str, str] | None = None) -> Any:
+    """Ask as a browser for pages, as a program for the API."""
+    if address.startswith("/api/") and role != "anon":
+        return stage.callers[role].get(address, params=params)
+    client = stage.browsers[role] if not address.startswith("/api/") else stage.client
+    return client.get(address, params=params)
+
+
+def reached(stage: Stage, role: str, begin: Iterable[str]) -> list[str]:
+    """The pages, pictures and files that one reaches by links."""
+    waiting, seen = list(begin), dict.fromkeys(begin)
+    while waiting and len(seen) < PAGES:
+        answer = get(stage, role, waiting.pop(0))
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            for link in LINK.findall(answer.text):
+                address = link.replace("&amp;", "&")
+                if address not in seen and not address.startswith(("/static", "/logout", "/metrics", "/api/")):
+                    seen[address] = None
+                    waiting.append(address)
+    return list(seen)
+
+
+def shown(answer: Any) -> tuple[int, str, Any]:
+    """What an answer says, without what differs each time it is asked for."""
+    content: Any = answer.content
+    if answer.headers.get("content-type", "").startswith(("text/", "application/json", "application/problem")):
+        content = answer.text
+        for each in VARYING:
+            content = each.sub(r"\1*", content)
+    return answer.status_code, answer.headers.get("location", ""), content
+
+
+class Seeded(random.Random):
+    """Draws alike each time: contexts are drawn anew for each visitor."""
+
+    def __init__(self, seed: Any = 0) -> None:
+        super().__init__(seed)
+
+
+@contextmanager
+def opened(settings: Settings, models: str, scene: Scene) -> Iterator[Stage]:
+    """The platform over these settings and a host at `models`, with everybody of the scene at the door."""
+    host = Host(models, 2.0)
+    with TestClient(create_app(settings, host=host), follow_redirects=False) as client:
+        stage = Stage(client, client.app.state.db, scene)
+        yield stage
+        stage.close()
+        client.portal.call(host.close)
+
+
+def differences(
+    one: Stage, other: Stage, asked: list[tuple[str, str, dict[str, str] | None]], in_order: bool = True
+) -> list[str]:
+    """The addresses to which two platforms answer differently, with the place where the answers part.
+
+    Not `in_order` for two kinds of databases: PostgreSQL keeps the members of JSON objects in an order of its own.
+    """
+    found = []
+    for role, address, params in asked:
+        first, second = shown(get(one, role, address, params)), shown(get(other, role, address, params))
+        same = first[:2] == second[:2] and (in_order or sorted(first[2]) == sorted(second[2]))
+        if first != second and not (same and not in_order):
+            found.append(f"{role} GET {address} {params or ''}: {_apart(first, second)}")
+    return found
+
+
+def _apart(first: tuple[int, str, Any], second: tuple[int, str, Any]) -> str:
+    if first[:2] != second[:2]:
+        return f"{first[:2]} and {second[:2]}"
+    place = next((n for n, (a, b) in enumerate(zip(first[2], second[2], strict=False)) if a != b), 0)
+    return f"{first[2][max(place - 60, 0) : place + 60]!r} and {second[2][max(place - 60, 0) : place + 60]!r}"

@@ -1,0 +1,343 @@
+"""Backups that are damaged, made under load or on a full disk, and places that are not empty."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from sqlalchemy import delete, func, select, update
+
+from dynabench import jobs, migrations
+from dynabench.backups import database_copy, manifest
+from dynabench.backups.backup import make_backup
+from dynabench.backups.database_copy import is_empty
+from dynabench.backups.file_check import check_files
+from dynabench.backups.restore import restore_backup
+from dynabench.collection.breakdown_tables import Breakdown
+from dynabench.collection.search_tables import SearchPosting
+from dynabench.collection.tables import Example, Standing, Tally
+from dynabench.db import Database, now
+from dynabench.errors import Conflict
+from dynabench.jobs import Job
+from dynabench.key_check import RESTORING, check_keys
+from dynabench.media import looking
+from dynabench.media import service as media
+from dynabench.media.facts import Limits
+from dynabench.media.store import Store
+from dynabench.media.tables import Media
+from dynabench.scoring import records
+from tests.backups.filled import filled
+from tests.media import files
+
+
+@pytest.fixture
+def furnish():
+    return filled
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_commands_bring_a_platform_elsewhere_and_tell_what_they_did(
+    settings, furnished, database_kind, elsewhere, command, tmp_path
+):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    made = command(settings, "backup", folder, "--json")
+    assert made.exit_code == 0, made.output
+    told = json.loads(made.stdout)
+    path = Path(told["file"])
+    assert path.parent == folder
+    assert path.stat().st_mode & 0o777 == 0o600, "it holds the keys"
+    assert list(folder.iterdir()) == [path]
+    assert not [each for each in settings.folder.iterdir() if each.name.startswith(".backup")]
+    there = elsewhere(database_kind)
+    done = command(there, "restore", path, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["files"] == told["files"]
+    assert command(there, "db", "check", "--files").exit_code == 0 or not migrations.version(Database(there.url))
+    again = command(settings, "backup", path)
+    assert (again.exit_code, "exists" in again.output) == (1, True)
+    twice = command(there, "restore", path)
+    assert (twice.exit_code, "not empty" in twice.output) == (1, True)
+
+
+def test_it_holds_what_people_made_and_no_cache(settings, furnished, tmp_path):
+    made = make_backup(settings, tmp_path / "one.zip")
+    names = {each.name for each in made.manifest.files}
+    tops = {name.split("/")[1] for name in names if name.startswith("home/")}
+    wanted = {"media", "datasets", "releases", "evaluations", "models", "uploads", "secret", "signing-key"}
+    assert wanted <= tops
+    assert not {"cache", "run", "hub", "dynabench.sqlite"} & tops
+    with zipfile.ZipFile(made.path) as archive:
+        assert archive.read(manifest.SECRET) == settings.key
+        assert archive.testzip() is None
+
+
+@pytest.mark.parametrize("how", ["cut short", "one byte", "another file", "no zip"])
+def test_a_damaged_backup_is_refused_and_nothing_of_it_stays(
+    settings, furnished, database_kind, elsewhere, tmp_path, how
+):
+    made = make_backup(settings, tmp_path / "one.zip").path
+    content = bytearray(made.read_bytes())
+    if how == "cut short":
+        made.write_bytes(content[: len(content) // 2])
+    elif how == "one byte":
+        with zipfile.ZipFile(made) as archive:
+            member = max(archive.infolist(), key=lambda each: each.compress_size)
+        content[member.header_offset + 60 + len(member.filename) + member.compress_size // 2] ^= 1
+        made.write_bytes(content)
+    elif how == "another file":
+        other = tmp_path / "other.zip"
+        with zipfile.ZipFile(made) as old, zipfile.ZipFile(other, "w") as new:
+            for each in old.infolist():
+                new.writestr(each, b"{}" if "manifest" not in each.filename and each.filename.startswith("home/models")
+                             else old.read(each))  # fmt: skip
+        made = other
+    else:
+        made.write_text("not a backup")
+    there = elsewhere(database_kind)
+    with pytest.raises(Conflict, match=r"damaged|no whole backup"):
+        restore_backup(there, made)
+    assert list(there.folder.iterdir()) == []
+    if database_kind == "postgres":
+        database = Database(there.url)
+        with database.engine.connect() as connection:
+            assert is_empty(connection, migrations.metadata().sorted_tables)
+        database.close()
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+from dynabench.backups.backup import make_backup
+from dynabench.backups.restore import restore_backup
+from dynabench.errors import Problem
+from dynabench.settings import get_settings
+try:
+    {"backup": make_backup, "restore": restore_backup}[sys.argv[1]](get_settings(), Path(sys.argv[2]))
+except Problem as problem:
+    print(problem.detail)
+    sys.exit(3)
+"""
+
+
+def limited(settings, what, path, size):
+    """Make or restore a backup in a process that may write no file beyond `size` bytes, as if the disk were full."""
+    env = os.environ | {"DYNABENCH_HOME": str(settings.home), "DYNABENCH_DATABASE_URL": settings.database_url}
+    env |= {"DYNABENCH_SECRET": settings.secret}
+    words = [sys.executable, "-c", LIMITED, what, str(path), str(size)]
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+
+
+def test_on_a_full_disk_nothing_half_done_stays(settings, furnished, database_kind, elsewhere, tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    before = {name: content for name, content in contents(settings.folder).items() if not name.startswith("run/")}
+    for size in (100_000, 2_000_000):
+        done = limited(settings, "backup", folder / "one.zip", size)
+        if done.returncode:
+            assert done.returncode == 3, done.stderr
+            assert "nothing of it stays" in done.stdout
+            assert list(folder.iterdir()) == []
+    assert limited(settings, "backup", folder / "none.zip", 100_000).returncode == 3
+    after = {name: content for name, content in contents(settings.folder).items() if not name.startswith("run/")}
+    assert after == before
+    (folder / "none.zip").unlink(missing_ok=True)
+    made = make_backup(settings, folder / "whole.zip").path
+    there = elsewhere(database_kind)
+    done = limited(there, "restore", made, 100_000)
+    assert done.returncode == 3, done.stderr
+    assert "nothing of it stays" in done.stdout
+    assert [each.name for each in there.folder.iterdir()] == []
+    restore_backup(there, made)
+
+
+def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(
+    settings, furnished, database, database_kind, elsewhere, tmp_path
+):
+    store, stop, failures = Store.of(settings), threading.Event(), []
+
+    def send(first):
+        number = first
+        try:
+            while not stop.is_set():
+                picture = files.picture(colour=(number % 250, number // 250 % 250, first % 250))
+                content, facts = looking.taken(picture, "image", Limits(2**20))
+                digest = store.put(content)
+                database.write(media.note, "nli", None, digest, facts)
+                database.write(media.bind, "nli", [{"media": digest}], context_id=1)
+                if number % 3 == 0:  # some are thrown away again: rows first, files afterwards
+                    database.write(forget, digest)
+                    store.remove(digest, now().timestamp() + 1)
+                number += 4
+        except Exception as error:
+            failures.append(error)
+
+    def forget(session, digest):
+        from dynabench.media.tables import MediaUpload, MediaUse
+
+        for table in (MediaUse, MediaUpload, Media):
+            session.execute(delete(table).where(table.digest == digest))
+
+    threads = [threading.Thread(target=send, args=(first,)) for first in range(2)]
+    for each in threads:
+        each.start()
+    try:
+        before = database.read(lambda session: session.scalar(select(func.count()).select_from(Media)))
+        made = [make_backup(settings, tmp_path / f"{number}.zip") for number in range(3)]
+    finally:
+        stop.set()
+        for each in threads:
+            each.join()
+    assert not failures
+    assert database.read(lambda session: session.scalar(select(func.count()).select_from(Media))) > before
+    for number, each in enumerate(made):
+        assert each.manifest.flaws == []
+        there = elsewhere(database_kind, f"there-{number}")
+        restore_backup(there, each.path)
+        other = Database(there.url)
+        assert other.read(check_files, there) == []
+        other.close()
+
+
+def test_a_file_that_was_missing_before_is_told_and_backed_up_around(settings, furnished, database, command, tmp_path):
+    digest = database.read(lambda session: session.scalars(select(Media.digest)).first())
+    Store.of(settings).path(digest).unlink()
+    done = command(settings, "backup", tmp_path / "one.zip", "--json")
+    assert done.exit_code == 0, done.output
+    assert digest[:12] in done.stderr
+    checked = command(settings, "db", "check", "--files", "--json")
+    assert checked.exit_code == 1
+    assert any("is missing" in each for each in json.loads(checked.stdout)["problems"])
+
+
+def test_files_and_signatures_are_compared_with_their_rows(settings, furnished, database):
+    assert database.read(check_files, settings) == []
+    digest = database.read(lambda session: session.scalars(select(Media.digest)).first())
+    Store.of(settings).path(digest).write_bytes(b"another picture")
+    rows = next((settings.folder / "datasets").rglob("*.parquet"))
+    rows.write_bytes(rows.read_bytes()[:-20])
+    (settings.folder / records.KEY).unlink()
+    found = "\n".join(database.read(check_files, settings))
+    assert f"{digest} is damaged" in found
+    assert f"{rows} is damaged" in found
+    assert "signing-key is missing" in found
+    records.public_keys(settings)
+    assert "does not hold under any key" in "\n".join(database.read(check_files, settings))
+
+
+def test_another_secret_or_a_place_in_use_is_refused(settings, furnished, database_kind, elsewhere, tmp_path):
+    made = make_backup(settings, tmp_path / "one.zip").path
+    there = elsewhere(database_kind)
+    with pytest.raises(Conflict, match="another secret"):
+        restore_backup(there.model_copy(update={"secret": "another secret " * 3}), made)
+    (there.folder / "media").mkdir()
+    with pytest.raises(Conflict, match="not empty"):
+        restore_backup(there, made)
+    (there.folder / "media").rmdir()
+    (there.folder / RESTORING).mkdir()  # of a restore that was killed
+    with pytest.raises(Conflict, match="restore"):
+        check_keys(there)
+    restore_backup(there, made)
+    check_keys(there)
+    with pytest.raises(Conflict, match="home folder"):
+        make_backup(settings, settings.folder / "one.zip")
+
+
+def test_a_full_database_is_not_restored_into(settings, furnished, database_kind, elsewhere, tmp_path):
+    made = make_backup(settings, tmp_path / "one.zip").path
+    taken = settings.model_copy(update={"home": tmp_path / "empty"})
+    taken.__dict__.pop("folder", None)
+    with pytest.raises(Conflict, match=r"not empty|exists"):
+        restore_backup(taken, made)
+    assert list(taken.folder.iterdir()) == []
+
+
+def test_jobs_that_wait_find_their_files_below_the_new_home(settings, furnished, database, database_kind, elsewhere,
+                                                            tmp_path):  # fmt: skip
+    waiting = settings.folder / "uploads" / "waiting.jsonl"
+    waiting.write_text("{}\n")
+
+    def ask(session):
+        return jobs.enqueue(session, "import_contexts", {"task": "nli", "file": str(waiting), "person": None}).id
+
+    id = database.write(ask)
+    there = elsewhere(database_kind)
+    restore_backup(there, make_backup(settings, tmp_path / "one.zip").path)
+    other = Database(there.url)
+    found = other.read(lambda session: session.get_one(Job, id))
+    other.close()
+    assert Path(found.payload["file"]) == there.folder / "uploads" / "waiting.jsonl"
+    assert Path(found.payload["file"]).read_text() == "{}\n"
+
+
+@pytest.mark.parametrize("into", ["same", "other"])
+def test_jobs_are_where_they_were_and_those_the_engine_does_not_know_are_sent_again(
+    settings, furnished, database, database_kind, elsewhere, tmp_path, into
+):
+    database_copy.migrate_jobs(jobs.engine_url(settings))
+
+    def ask(session):
+        session.execute(update(Job).values(sent_at=now()))
+        return [jobs.enqueue(session, "tell_announcement", {"announcement": number}).id for number in (1, 2)]
+
+    known, unknown = database.write(ask)
+
+    def start(job):
+        if job.id == known:
+            jobs._client(jobs.engine_url(settings)).enqueue(
+                {"workflow_name": job.kind, "queue_name": jobs.QUEUE, "workflow_id": job.id}, job.payload
+            )
+
+    assert jobs.send(database, start) == 2
+    kind = database_kind if into == "same" else {"sqlite": "postgres", "postgres": "sqlite"}[database_kind]
+    there = elsewhere(kind)
+    restore_backup(there, make_backup(settings, tmp_path / "one.zip").path)
+    other = Database(there.url)
+    try:
+        sent = other.read(lambda session: {id: session.get_one(Job, id).sent_at is not None for id in (known, unknown)})
+        assert sent == {known: True, unknown: False}
+        job = other.read(lambda session: session.get_one(Job, known))
+        assert jobs.progress(there, job)["state"] == "queued"
+        assert jobs.given_up(other, there, [known]) == []
+    finally:
+        for each in (settings, there):
+            jobs.release(each)
+        other.close()
+
+
+def test_counts_and_the_index_are_made_anew_from_the_ledger(settings, furnished, database, command):
+    def counted(session):
+        tallies = session.execute(select(Tally.__table__).order_by(*Tally.__table__.primary_key)).all()
+        standings = session.execute(select(Standing.__table__).order_by(Standing.example_id)).all()
+        breakdowns = session.execute(select(Breakdown.__table__).order_by(Breakdown.round_id, Breakdown.name,
+                                                                          Breakdown.value)).all()  # fmt: skip
+        postings = session.execute(
+            select(SearchPosting.__table__).order_by(SearchPosting.term, SearchPosting.block)
+        ).all()
+        return tallies, standings, breakdowns, postings
+
+    assert command(settings, "db", "rebuild").exit_code == 0
+    before = database.read(counted)
+    assert all(before)
+
+    def spoil(session):
+        session.execute(update(Standing).values(votes=Standing.votes + 7, fooled=False))
+        session.execute(update(Tally).values(examples=999))
+        session.execute(delete(Breakdown))
+        session.execute(delete(SearchPosting))
+
+    database.write(spoil)
+    assert database.read(counted) != before
+    done = command(settings, "db", "rebuild", "--json")
+    assert done.exit_code == 0, done.output
+    examples = database.read(lambda session: session.scalar(select(func.count()).select_from(Example)))
+    assert json.loads(done.stdout)["examples"] == examples > 0
+    assert database.read(counted) == before
