@@ -7,6 +7,7 @@ is clustered by annotator. Reads packed counts (`collection.breakdowns`), never 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +55,12 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Figures:
-    """The sum and its breakdowns by name, lines in the order of their values."""
+    """The sum and its breakdowns by name, lines in the order of their values; `cumulative` has, where `by` has days,
+    the lines of all examples up to and including each of them."""
 
     total: Line
     by: dict[str, list[Line]]
+    cumulative: list[Line]
 
 
 def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "people") -> Figures:
@@ -74,7 +77,8 @@ def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "peo
             values = sorted(value for group, value in groups if group == name)
             found[name] = [_line(value, groups[name, value], wider) for value in values]
     some = {name: [line for line in lines if _any(line)] for name, lines in found.items()}
-    return Figures(_line("", everything, kinds), some)
+    cumulative = _cumulative([(value, rows) for (name, value), rows in groups.items() if name == "day"], kinds)
+    return Figures(_line("", everything, kinds), some, cumulative)
 
 
 def annotators(
@@ -105,6 +109,16 @@ def annotators(
         for place in order[:limit]
     ]
     return page, after + limit if len(order) > limit else None
+
+
+def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Line]:
+    """Lines of all rows up to and including each day, in the order of days."""
+    sofar, result = np.zeros(0, breakdowns.ROW), []
+    for day, rows in sorted(days, key=itemgetter(0)):
+        both = np.concatenate([sofar, rows])
+        sofar = both[np.argsort(both["person"], kind="stable")]  # `_by_person` sums neighbours
+        result.append(_line(day, sofar, kinds))
+    return result
 
 
 def _names(session: Session, ids: list[int]) -> dict[int, str]:
