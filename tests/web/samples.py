@@ -127,9 +127,11 @@ SPECIMENS = [
     {"task": "nli", "task_name": NLI.name, "round": 4, "context": [Excerpt(NLI.context[0], PREMISE, {})],
      "input": [Excerpt(NLI.input[0], HYPOTHESIS, {})], "answer": "contradiction", "votes": 2,
      "said": [("nli-minilm", "entailment")]},
-    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [], "input": [Excerpt(SENTIMENT.input[0], "My toaster could have written the plot, and I would see it twice.", {})],
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [],
+     "input": [Excerpt(SENTIMENT.input[0], "My toaster could have written the plot, and I would see it twice.", {})],
      "answer": "positive", "said": [("sentiment-minilm", "negative"), ("sentiment-ngram", "negative")], "votes": 3},
-    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [], "input": [Excerpt(SENTIMENT.input[0], "Great service, if you enjoy waiting an hour for a closed kitchen.", {})],
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [],
+     "input": [Excerpt(SENTIMENT.input[0], "Great service, if you enjoy waiting an hour for a closed kitchen.", {})],
      "answer": "negative", "said": [("sentiment-minilm", "positive")], "votes": 2},
 ]  # fmt: skip
 CARDS = [
@@ -160,6 +162,10 @@ TOTALS = {
     "unknown": 0,
     "open": {"examples": 312, "fooled": 120, "verified": 82, "unknown": 0},
 }
+TARGETS = [
+    ("nli-minilm", figures((180, 40, 30, 36), (132, 20, 12, 15))),
+    ("nli-ngram", figures((180, 90, 50, 60), (132, 60, 30, 44))),
+]
 HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX}
 
 
@@ -212,7 +218,8 @@ PROGRAMS = Board(
 )  # fmt: skip
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21, "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
+    "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS,
+     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
 NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, boards, breakdowns, programs, starts
+from dynabench.collection import board_queries, boards, breakdowns, programs, starts, target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -245,11 +245,18 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "round": out,
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
+        "targets": _targets(session, current, figures),
         "charts": _charts(figures),
         "programs": programs.board(session, current),
         "waiting": session.scalar(board_queries.waiting(current.id)),
         "overlap": round_overlap(session, current),
     }
+
+
+def _targets(session: Session, of: Round, figures: RoundStatistics) -> list[tuple[str, Figures]]:
+    """Each model's label and own figures; none where there is one, whose figures the round's are."""
+    found = target_figures.by_target(session, of, figures.total)
+    return [(target_figures.label(target, list(found)), each) for target, each in found.items() if len(found) > 1]
 
 
 def _charts(figures: RoundStatistics) -> list[Chart]:

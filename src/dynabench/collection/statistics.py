@@ -132,7 +132,7 @@ def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
             people[row.person_id] += _counts(row)
             retracted += row.retracted
             hidden += row.hidden
-        result[day] = _summed(people, retracted, hidden)
+        result[day] = summed(people, retracted, hidden)
     return result
 
 
@@ -143,14 +143,15 @@ def _figures(rows: Iterable[TallyRow]) -> Figures:
         people[row.person_id] += _counts(row)
         retracted += row.retracted
         hidden += row.hidden
-    return _summed(people, retracted, hidden)
+    return summed(people, retracted, hidden)
 
 
 def _counts(row: TallyRow) -> Counts:
     return Counts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
 
 
-def _summed(people: Mapping[int, Counts], retracted: int, hidden: int) -> Figures:
+def summed(people: Mapping[int, Counts], retracted: int = 0, hidden: int = 0) -> Figures:
+    """The figures of what each person wrote."""
     total = sum(people.values(), Counts())
     writers = [counts for counts in people.values() if counts.examples]
     return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))

@@ -24,13 +24,14 @@ from dynabench.web import charts, sheets
 router = APIRouter()
 
 VIEWS = {
-    "conditions": ("arm", "start", "source"),
+    "conditions": ("target", "arm", "start", "source"),
     "arms": (),
     "day": ("day",),
     "tag": ("tag",),
     "annotator": (),
 }
 ABOUT = {
+    "target": _("Model"),
     "arm": _("Condition"),
     "start": _("Start"),
     "source": _("Who wrote it"),

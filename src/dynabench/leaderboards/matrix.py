@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.collection import overview
+from dynabench.collection import overview, statistics, target_figures
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field, Scores
-from dynabench.rounds.tables import Round
 from dynabench.scoring.measures import Measure
 from dynabench.stats.averages import recency
 from dynabench.stats.rates import Rate
@@ -19,7 +18,7 @@ from dynabench.stats.rates import Rate
 class Line:
     """An entrant's cells, None where it has no score; `overall` is None unless it has all that anybody has.
 
-    `trend` is the slope over rounds, a change per round; `loop` has the vMER of rounds in which it was a target.
+    `trend` is the slope over rounds, a change per round; `loop` has its own vMER in rounds in which it was a target.
     """
 
     entrant: Entrant
@@ -88,11 +87,10 @@ def trend(data: Sequence[Data], cells: Sequence[Cell | None]) -> Cell | None:
 
 
 def in_the_loop(session: Session, task_id: str) -> dict[str, dict[int, Rate]]:
-    """The vMER of each round by its targets' names, and by the round's number."""
-    started: list[Round] = overview.started(session, task_id)
-    rates = dict(overview.history(session, started)) if started else {}
+    """Each model's own vMER in the rounds whose target it was, by its name and the round's number."""
     found: dict[str, dict[int, Rate]] = {}
-    for each in started:
+    for each in overview.started(session, task_id):
+        rates = target_figures.by_target(session, each, statistics.statistics(session, each, by=()).total)
         for target in each.targets:
-            found.setdefault(target.model, {})[each.number] = rates[each.number]
+            found.setdefault(target.model, {})[each.number] = rates[target.model, target.version].rates.vmer
     return found
