@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from dynabench.collection import overview
+from dynabench.tasks import builtin
+from dynabench.web.environment import environment
 from tests.collection.conftest import draw, send, written
 
 HOSTILE = "<script>alert(1)</script> **bold** {{ 7 * 7 }}"
@@ -165,3 +168,35 @@ def test_what_does_not_exist_is_not_found(owner, eve):
     for address in ("/tasks/nope", "/tasks/nope/create", "/tasks/nope/people", "/tasks/nli/rounds/9"):
         assert eve.get(address).status_code == 404, address
     assert eve.submit("/tasks/nope/create", context_id="1").status_code == 404
+
+
+def test_what_all_rounds_brought_does_not_shrink_when_one_closes(owner, ada, database):
+    given = draw(ada)
+    for n in range(3):
+        assert send(ada, written(given, f"This is not example {n}.")).status_code == 201
+    before = database.read(overview.home)["totals"]
+    assert before["examples"] == before["open"]["examples"] == 3
+    assert owner.post("/api/v1/tasks/nli/rounds/1/close").status_code == 200
+    after = database.read(overview.home)["totals"]
+    assert after["open"]["examples"] == 0
+    assert {name: after[name] for name in before if name != "open"} == {
+        name: before[name] for name in before if name != "open"
+    }
+
+
+@pytest.mark.parametrize("task", ["image-classification", "vqa"])
+def test_a_specimen_shows_pictures_not_their_kind(task):
+    config = next(each.config for each in builtin() if each.config.id == task)
+    picture = {"media": "a" * 64, "type": "image/png", "width": 28, "height": 28}
+    context, given = ({each.name: picture for each in some} for some in (config.context, config.input))
+    for each in config.input:
+        if each.type == "text":
+            given[each.name] = "What is this?"
+    parts = {
+        "context": overview._excerpts(config, context, {}),
+        "input": [overview.Excerpt(each, given[each.name], context) for each in config.input],
+    }
+    shown = {"task": task, "task_name": config.name, "round": 1, "answer": "7", "said": [], "votes": 2} | parts
+    html = environment().get_template("rounds/_specimen.html").render(specimen=shown)
+    assert html.count("<img") == 1, "the picture that it is about, not those that it was chosen from"
+    assert not re.search(r">\s*image\s*<", html)

@@ -40,7 +40,7 @@ def test_weights_of_metrics_and_datasets_change_the_order(client, ids):
 def test_defaults_are_four_for_the_primary_metric_and_one_for_the_others(client, ids):
     weights = board(client)["weights"]
     assert weights["metrics"] == {"accuracy": 4, "f1": 1, "fairness": 1, "robustness": 1, "throughput": 1, "memory": 1}
-    assert weights["form"] == "exact"
+    assert weights["form"] == "guarded"
 
 
 @pytest.mark.parametrize(

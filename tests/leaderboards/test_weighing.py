@@ -73,9 +73,9 @@ def cases(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
             "rows": given,
             "data": [int(step) for step in rng.integers(1, 6, data)],
             "metrics": [
-                {"name": "accuracy", "direction": -1 if number % 11 == 0 else 1, "offset": 0},
-                {"name": "f1", "direction": 1, "offset": 0},
-                {"name": "memory", "direction": -1, "offset": 32},
+                {"name": "accuracy", "direction": -1 if number % 11 == 0 else 1, "offset": 0, "ends": None},
+                {"name": "f1", "direction": 1, "offset": 0, "ends": [0, 60] if number % 6 == 1 else None},
+                {"name": "memory", "direction": -1, "offset": 32, "ends": [50, 0] if number % 6 == 1 else None},
             ],
             "steps": [int(rng.integers(1, 6)), *(int(step) for step in rng.integers(0, 6, 2))],
             "primary": 0,
@@ -97,7 +97,12 @@ def expected(case: dict[str, Any]) -> list[float]:
     steps = dict(zip(NAMES, map(float, case["steps"]), strict=True))
     directions = {each["name"]: each["direction"] for each in case["metrics"]}
     if case["form"] == "guarded":
-        return list(guarded_dynascore(table, "accuracy", steps, directions).values())
+        scales = {each["name"]: tuple(each["ends"]) for each in case["metrics"] if each["ends"]}
+        for its in table.values():
+            for name in set(scales) & set(its):
+                its[name] = min(max(its[name], min(scales[name])), max(scales[name]))
+        scales = {name: scale for name, scale in scales.items() if name in next(iter(table.values()))}
+        return list(guarded_dynascore(table, "accuracy", steps, directions, scales).values())
     return list(dynascore(table, "accuracy", steps, directions, {"memory": 32.0}).values())
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace as Thing
 from dynabench.collection.attributions import Overlap
 from dynabench.collection.boards import Mine
 from dynabench.collection.figure_schemas import BoardPage, BoardRow, RateOut
+from dynabench.collection.overview import Excerpt
 from dynabench.collection.programs import Board, Compared, Line
 from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, PredictionOut
 from dynabench.collection.statistics import Figures, RoundStatistics
@@ -114,7 +115,7 @@ def drawn(found):
     """The charts of a round's page."""
     by = found.by
     made = [
-        charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
+        charts.per_day(*[[(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]] * 2),
         charts.per_condition([(name, each.rates.vmer) for name, each in by["start"].items()], "Start"),
         charts.per_condition([(name, each.rates.vmer) for name, each in by["source"].items()], "Who wrote it"),
     ]
@@ -123,14 +124,14 @@ def drawn(found):
 
 HISTORY = [(1, wilson(130, 300)), (2, wilson(90, 280)), (3, wilson(61, 310)), (4, wilson(82, 312))]
 SPECIMENS = [
-    {"task": "nli", "task_name": NLI.name, "round": 4, "context": {"Premise": PREMISE},
-     "input": {"Hypothesis": HYPOTHESIS}, "answer": "contradiction", "votes": 2,
+    {"task": "nli", "task_name": NLI.name, "round": 4, "context": [Excerpt(NLI.context[0], PREMISE, {})],
+     "input": [Excerpt(NLI.input[0], HYPOTHESIS, {})], "answer": "contradiction", "votes": 2,
      "said": [("nli-minilm", "entailment")]},
-    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": {},
-     "input": {"Statement": "The plot could have been written by my toaster, and I would still see it twice."},
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [],
+     "input": [Excerpt(SENTIMENT.input[0], "My toaster could have written the plot, and I would see it twice.", {})],
      "answer": "positive", "said": [("sentiment-minilm", "negative"), ("sentiment-ngram", "negative")], "votes": 3},
-    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": {},
-     "input": {"Statement": "Great service, if you enjoy waiting an hour to be told that the kitchen is closed."},
+    {"task": "sentiment", "task_name": "Sentiment", "round": 2, "context": [],
+     "input": [Excerpt(SENTIMENT.input[0], "Great service, if you enjoy waiting an hour for a closed kitchen.", {})],
      "answer": "negative", "said": [("sentiment-minilm", "positive")], "votes": 2},
 ]  # fmt: skip
 CARDS = [
@@ -152,7 +153,19 @@ BOX_ANSWERED = BOX | {
         predictions=[_prediction("sentiment-minilm", "positive", {"positive": 0.91, "neutral": 0.06, "negative": 0.03},
                                  True)]),
 }  # fmt: skip
-TOTALS = {"examples": 552, "fooled": 224, "verified": 143, "people": 31, "votes": 611, "unknown": 0}
+TOTALS = {
+    "examples": 552,
+    "fooled": 224,
+    "verified": 143,
+    "people": 31,
+    "votes": 611,
+    "unknown": 0,
+    "open": {"examples": 312, "fooled": 120, "verified": 82, "unknown": 0},
+}
+TARGETS = [
+    ("nli-minilm", figures((180, 40, 30, 36), (132, 20, 12, 15))),
+    ("nli-ngram", figures((180, 90, 50, 60), (132, 60, 30, 44))),
+]
 HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX}
 
 
@@ -180,7 +193,7 @@ LAST = Thing(
 )  # fmt: skip
 BLIND = JUDGE | {
     "task": "sentiment", "config": SENTIMENT, "outcome": None,
-    "item": _item(SENTIMENT, "answer", {"prompt": "x"}, SPECIMENS[2]["input"]["Statement"], None),
+    "item": _item(SENTIMENT, "answer", {"prompt": "x"}, SPECIMENS[2]["input"][0].value, None),
 }  # fmt: skip
 BOARD = BoardPage(
     items=[
@@ -205,7 +218,8 @@ PROGRAMS = Board(
 )  # fmt: skip
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21, "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
+    "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS,
+     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
 NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})

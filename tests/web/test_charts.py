@@ -1,10 +1,13 @@
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
+import vl_convert
 
+from dynabench.language import said
 from dynabench.stats.rates import UNKNOWN, wilson
-from dynabench.web import charts
+from dynabench.web import charts, plots
 
 
 def test_a_clear_fall_is_the_title():
@@ -25,7 +28,7 @@ def test_rounds_without_examples_are_left_out():
 @pytest.mark.parametrize("days", [1, 5])
 def test_the_table_says_what_the_chart_draws(days):
     rates = [(f"2026-11-{day + 1:02}", wilson(5 + day, 20), wilson(day, 20)) for day in range(days)]
-    chart = charts.per_day(rates)
+    chart = charts.per_day(rates, rates)
     assert len(chart.rows) == days
     assert {len(row) for row in chart.rows} == {len(chart.columns)}
     text = json.dumps(chart.spec)
@@ -43,3 +46,27 @@ def test_anything_with_an_interval_will_do():
     assert charts.over_rounds([(1, SimpleNamespace(value=0.5, low=0.4, high=0.6, n=90))]).rows == [
         ["1", "50.0%", "40.0% to 60.0%", "90"]
     ]
+
+
+def svg_of(chart):
+    return vl_convert.vega_to_svg(chart.spec if hasattr(chart, "spec") else chart)
+
+
+def test_days_with_few_examples_have_no_rates_of_their_own():
+    daily = [(f"2026-11-{day + 1:02}", wilson(day % 2, 1), wilson(0, 1)) for day in range(8)]
+    sofar = [(f"2026-11-{day + 1:02}", wilson((day + 1) // 2, day + 1), wilson(0, day + 1)) for day in range(8)]
+    chart = charts.per_day(daily, sofar)
+    assert [row[1] for row in chart.rows][-2:] == ["42.9%", "50.0%"], "all examples so far, no zigzag of 0 and 100 %"
+    assert "up to and including the day" in said(chart.note)
+    many = [(day, wilson(5 + at, 20), wilson(at, 20)) for at, (day, *_) in enumerate(daily)]
+    assert [row[5] for row in charts.per_day(many, sofar).rows] == ["20"] * 8, "enough a day: rates of each day"
+
+
+def test_models_of_one_instant_stand_over_their_day():
+    points = [
+        {"series": "Round 1", "at": f"2026-11-23T18:04:22.{ms}+00:00", "value": value, "tip": "x"}
+        for ms, value in ((509000, -1.0), (509400, -0.4))
+    ]
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg_of(plots.saturation(points)))
+    assert "23 Nov 2026" in texts
+    assert not [text for text in texts if text.startswith(".")], "no milliseconds"

@@ -80,3 +80,10 @@ def test_a_restored_page_is_whole_again():
     restored = SimpleNamespace(headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
     assert wants_fragment(asked)
     assert not wants_fragment(restored)
+
+
+def test_where_nothing_is_judged_no_bar_says_that_models_won():
+    module = environment().get_template("web/components.html").module
+    assert "duel-models" not in module.duel(0, 0)
+    assert "Nothing judged yet" in module.duel(0, 0)
+    assert "duel-models" in module.duel(0, 3)

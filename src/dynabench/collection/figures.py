@@ -1,4 +1,4 @@
-"""An owner's figures of a round: error rates by arm, start, source, tag, day and annotator.
+"""An owner's figures of a round: error rates by target, arm, start, source, tag, day and annotator.
 
 Headline rates are over examples that are neither retracted nor hidden, of the sources chosen, in arms where models were
 asked; the breakdown by source shows every source, that by arm every arm. Each rate has Wilson's interval and one that
@@ -7,6 +7,7 @@ is clustered by annotator. Reads packed counts (`collection.breakdowns`), never 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,14 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import breakdowns, statistics
+from dynabench.collection import breakdowns, statistics, target_figures
 from dynabench.collection.breakdowns import CONTROL, COUNTS, SOURCES, Rows
 from dynabench.language import _
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, ErrorRates, error_rates
 from dynabench.stats.rates import clustered
 
-BY = ("arm", "start", "source", "tag", "day")
+BY = ("target", "arm", "start", "source", "tag", "day")
 WHO = {
     "people": ("person", "expert", "owner"),
     "crowd": ("person",),
@@ -54,27 +55,32 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Figures:
-    """The sum and its breakdowns by name, lines in the order of their values."""
+    """The sum and its breakdowns by name, lines in the order of their values; `cumulative` has, where `by` has days,
+    the lines of all examples up to and including each of them."""
 
     total: Line
     by: dict[str, list[Line]]
+    cumulative: list[Line]
 
 
 def figures(session: Session, of: Round, by: Sequence[str] = BY, who: str = "people") -> Figures:
     """The figures of a round over the examples of `who` (`WHO`), broken down `by` (some of `BY`): one statement."""
     kinds = _kinds(who)
-    groups = breakdowns.read(session, of.id, sorted({"all", *by} - {"source"}))
+    groups = breakdowns.read(session, of.id, sorted({"all", *by} - {"source", "target"}))
     everything = groups.get(("all", ""), np.zeros(0, breakdowns.ROW))
     found: dict[str, list[Line]] = {}
     for name in by:
-        if name == "source":
+        if name == "target":
+            found[name] = _targets(session, of, _line("", everything, kinds), WHO[who])
+        elif name == "source":
             found[name] = [_line(source, everything, [SOURCES.index(source)]) for source in SOURCES]
         else:
             wider = [*kinds, *(kind + CONTROL for kind in kinds)] if name == "arm" else kinds
             values = sorted(value for group, value in groups if group == name)
             found[name] = [_line(value, groups[name, value], wider) for value in values]
     some = {name: [line for line in lines if _any(line)] for name, lines in found.items()}
-    return Figures(_line("", everything, kinds), some)
+    cumulative = _cumulative([(value, rows) for (name, value), rows in groups.items() if name == "day"], kinds)
+    return Figures(_line("", everything, kinds), some, cumulative)
 
 
 def annotators(
@@ -105,6 +111,26 @@ def annotators(
         for place in order[:limit]
     ]
     return page, after + limit if len(order) > limit else None
+
+
+def _targets(session: Session, of: Round, total: Line, sources: Sequence[str]) -> list[Line]:
+    """A line for each model that was asked, over the answers that it gave itself."""
+    rates = target_figures.by_target(session, of, total, sources)
+    return [
+        Line(each.counts, each.retracted, each.hidden, each.people, each.rates, each.clustered, label)
+        for target, each in rates.items()
+        if (label := target_figures.label(target, list(rates)))
+    ]
+
+
+def _cumulative(days: list[tuple[str, Rows]], kinds: Sequence[int]) -> list[Line]:
+    """Lines of all rows up to and including each day, in the order of days."""
+    sofar, result = np.zeros(0, breakdowns.ROW), []
+    for day, rows in sorted(days, key=itemgetter(0)):
+        both = np.concatenate([sofar, rows])
+        sofar = both[np.argsort(both["person"], kind="stable")]  # `_by_person` sums neighbours
+        result.append(_line(day, sofar, kinds))
+    return result
 
 
 def _names(session: Session, ids: list[int]) -> dict[int, str]:

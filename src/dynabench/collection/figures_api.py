@@ -35,7 +35,7 @@ from dynabench.stats.error_rates import ErrorRates
 router = APIRouter()
 
 Who = Literal["people", "crowd", "experts", "owners", "programs"]
-By = Literal["arm", "start", "source", "tag", "day"]
+By = Literal["target", "arm", "start", "source", "tag", "day"]
 Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "hidden"]
 
 
@@ -44,7 +44,7 @@ Sort = Literal["examples", "fooled", "validated", "mer", "vmer", "retracted", "h
 async def read_figures(
     request: Request, task: str, n: Number, person: Member, by: By = "arm", who: Who = "people"
 ) -> FiguresOut:
-    """A round's error rates by arm, start, source, tag or day (owners, moderators), over the examples of `who`."""
+    """A round's error rates by target, arm, start, source, tag or day, over examples of `who` (owners, moderators)."""
 
     def read(session: Session) -> FiguresOut:
         found = figures.figures(session, _round(session, person, task, n), [by], who)

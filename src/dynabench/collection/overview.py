@@ -2,14 +2,14 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from dynabench import errors
-from dynabench.collection import board_queries, boards, breakdowns, programs, starts
+from dynabench.collection import board_queries, boards, breakdowns, programs, starts, target_figures
 from dynabench.collection.attributions import round_overlap
 from dynabench.collection.statistics import Figures, RoundStatistics, statistics
 from dynabench.collection.tables import Example, Standing
@@ -60,21 +60,28 @@ def history(session: Session, of: Sequence[Round]) -> list[tuple[int, Rate]]:
 
 
 def home(session: Session) -> dict[str, Any]:
-    """Cards of the tasks, totals of the open rounds, verified examples, and the box to try."""
+    """Cards of the tasks, totals of all rounds and of the open ones, verified examples, and the box to try."""
     tasks = session.scalars(round_queries.tasks("", TASKS)).all()
     found = {task.id: started(session, task.id) for task in tasks}
-    current = [each for some in found.values() for each in some if each.state == "open"]
-    ids = [each.id for each in current]
-    sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(current)))}
-    totals = {name: sum(int(getattr(row, name)) for row in sums.values()) for name in ("examples", "fooled", "unknown")}
-    totals["verified"] = sum(int(row.validated) for row in sums.values())
+    ever = session.scalars(round_queries.all_started()).all()
+    ids = [each.id for each in ever]
+    sums = {row.round_id: row for row in session.execute(board_queries.sums(ids, boards.controls(ever)))}
+    totals: dict[str, Any] = _totals(sums.values())
     totals["people"] = session.scalar(board_queries.people(ids)) or 0
     totals["votes"] = session.scalar(board_queries.votes(ids)) or 0
+    totals["open"] = _totals(sums[each.id] for each in ever if each.state == "open" and each.id in sums)
     return {
         "cards": sorted((_card(session, task_id, some, sums) for task_id, some in found.items()), key=_where_to_start),
         "totals": totals,
         "specimens": specimens(session, None, SPECIMENS),
     }
+
+
+def _totals(rows: Iterable[Any]) -> dict[str, int]:
+    """Sums over rounds."""
+    names = {"examples": "examples", "fooled": "fooled", "unknown": "unknown", "verified": "validated"}
+    found = list(rows)
+    return {name: sum(int(getattr(row, column)) for row in found) for name, column in names.items()}
 
 
 def _where_to_start(card: dict[str, Any]) -> tuple[bool, bool]:
@@ -136,8 +143,13 @@ def box(session: Session, task_id: str = "") -> dict[str, Any] | None:
     return None
 
 
-def _by_label(fields: Sequence[Field], values: dict[str, Any]) -> dict[str, str]:
-    return {field.label: field.in_words(values[field.name]) for field in fields if field.name in values}
+@dataclass(frozen=True)
+class Excerpt:
+    """A field of an example as a card shows it: its `read` template draws `value` among the values `beside` it."""
+
+    field: Field
+    value: Any
+    beside: Mapping[str, Any]
 
 
 def _said(config: TaskConfig, answer: dict[str, Any]) -> str:
@@ -171,22 +183,28 @@ def _specimen(session: Session, example: Example, standing: Standing, of: Round)
         "task_name": config.name,
         "round": of.number,
         "context": _excerpts(config, context, example.answer),
-        "input": _by_label(config.input, example.input),
+        "input": [
+            Excerpt(field, example.input[field.name], context) for field in config.input if field.name in example.input
+        ],
         "answer": _said(config, example.answer),
         "said": [(each.model, _said(config, each.answer)) for each in example.predictions if each.errs],
         "votes": standing.votes,
     }
 
 
-def _excerpts(config: TaskConfig, context: dict[str, Any], answer: dict[str, Any]) -> dict[str, str]:
-    """A context by label, long texts cut to what stands around the answer where it is marked in them."""
+def _excerpts(config: TaskConfig, context: dict[str, Any], answer: dict[str, Any]) -> list[Excerpt]:
+    """A context's fields, without pictures that were only chosen from; long texts are cut to what stands around the
+    answer where it is marked in them."""
     starts = {}
     for field in config.answer:
         spans = answer.get(field.name)
         if isinstance(field, Spans) and isinstance(spans, list) and spans:
             starts[field.of] = int(spans[0]["start"])
-    places = {field.label: starts.get(field.name, 0) for field in config.context}
-    return {label: excerpt(text, places[label]) for label, text in _by_label(config.context, context).items()}
+    return [
+        Excerpt(field, excerpt(value, starts.get(field.name, 0)) if isinstance(value, str) else value, context)
+        for field in config.context
+        if field.name not in config.offered and (value := context.get(field.name)) is not None
+    ]
 
 
 def excerpt(text: str, at: int = 0, longest: int = LONGEST) -> str:
@@ -227,6 +245,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "round": out,
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
+        "targets": _targets(session, current, figures),
         "charts": _charts(figures),
         "programs": programs.board(session, current),
         "waiting": session.scalar(board_queries.waiting(current.id)),
@@ -234,10 +253,20 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
     }
 
 
+def _targets(session: Session, of: Round, figures: RoundStatistics) -> list[tuple[str, Figures]]:
+    """Each model's label and own figures; none where there is one, whose figures the round's are."""
+    found = target_figures.by_target(session, of, figures.total)
+    return [(target_figures.label(target, list(found)), each) for target, each in found.items() if len(found) > 1]
+
+
 def _charts(figures: RoundStatistics) -> list[Chart]:
     by = figures.by
+    daily, cumulative = (
+        [(day, each.clustered.mer, each.clustered.vmer) for day, each in days.items()]
+        for days in (by["day"], figures.cumulative)
+    )
     made = [
-        charts.per_day([(day, each.rates.mer, each.rates.vmer) for day, each in by["day"].items()]),
+        charts.per_day(daily, cumulative),
         _by(by["start"], _("Start"), breakdowns.STARTS),
         _by(by["source"], _("Who wrote it"), WRITERS),
     ]

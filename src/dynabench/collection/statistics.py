@@ -10,6 +10,7 @@ which no model was asked, in the breakdown by arm alone.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from operator import attrgetter
 
 from sqlalchemy import Row, Select, select, text
@@ -45,12 +46,16 @@ class Figures:
 
 @dataclass(frozen=True)
 class RoundStatistics:
-    """A round's figures; `by` maps `source`, `start`, `day`, `arm` to figures by value, sorted."""
+    """A round's figures; `by` maps `source`, `start`, `day`, `arm` to figures by value, sorted.
+
+    `cumulative` has, where `by` has days, the figures of all examples up to and including each of them.
+    """
 
     total: Figures
     human_accuracy: Rate
     human_model_gap: Rate
     by: Mapping[str, Mapping[str, Figures]] = field(default_factory=dict)
+    cumulative: Mapping[str, Figures] = field(default_factory=dict)
 
 
 def statistics(
@@ -68,7 +73,8 @@ def statistics(
     wider = {"source": asked, "arm": [row for row in rows if row.source in sources]}
     breakdowns = {name: _grouped(wider.get(name, chosen), name) for name in (BREAKDOWNS if by is None else by)}
     accuracy, difference = _people_beside_models(session, round.id, sources, controls)
-    return RoundStatistics(_figures(chosen), accuracy, difference, breakdowns)
+    cumulative = _cumulative(chosen) if "day" in breakdowns else {}
+    return RoundStatistics(_figures(chosen), accuracy, difference, breakdowns, cumulative)
 
 
 def person_figures(session: Session, round: Round, sources: Sequence[str] = PEOPLE) -> dict[int, Figures]:
@@ -116,13 +122,36 @@ def _grouped(rows: Iterable[TallyRow], name: str) -> dict[str, Figures]:
     return {key: _figures(groups[key]) for key in sorted(groups)}
 
 
+def _cumulative(rows: Sequence[TallyRow]) -> dict[str, Figures]:
+    """The figures of all rows up to and including each day. Adds a day's rows to one sum per person."""
+    people: dict[int, Counts] = defaultdict(Counts)
+    retracted, hidden = 0, 0
+    result = {}
+    for day, group in groupby(sorted(rows, key=attrgetter("day")), attrgetter("day")):
+        for row in group:
+            people[row.person_id] += _counts(row)
+            retracted += row.retracted
+            hidden += row.hidden
+        result[day] = summed(people, retracted, hidden)
+    return result
+
+
 def _figures(rows: Iterable[TallyRow]) -> Figures:
     people: dict[int, Counts] = defaultdict(Counts)
     retracted, hidden = 0, 0
     for row in rows:
-        people[row.person_id] += Counts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
+        people[row.person_id] += _counts(row)
         retracted += row.retracted
         hidden += row.hidden
+    return summed(people, retracted, hidden)
+
+
+def _counts(row: TallyRow) -> Counts:
+    return Counts(row.examples, row.fooled, row.validated, row.resolved, row.unknown)
+
+
+def summed(people: Mapping[int, Counts], retracted: int = 0, hidden: int = 0) -> Figures:
+    """The figures of what each person wrote."""
     total = sum(people.values(), Counts())
     writers = [counts for counts in people.values() if counts.examples]
     return Figures(total, retracted, hidden, len(writers), error_rates(total), clustered_error_rates(writers))

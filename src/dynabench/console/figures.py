@@ -24,13 +24,14 @@ from dynabench.web import charts, sheets
 router = APIRouter()
 
 VIEWS = {
-    "conditions": ("arm", "start", "source"),
+    "conditions": ("target", "arm", "start", "source"),
     "arms": (),
     "day": ("day",),
     "tag": ("tag",),
     "annotator": (),
 }
 ABOUT = {
+    "target": _("Model"),
     "arm": _("Condition"),
     "start": _("Start"),
     "source": _("Who wrote it"),
@@ -81,7 +82,7 @@ async def show(
         more = None
         if view == "annotator":
             people, more = figures.annotators(session, of, who=who, sort=sort, after=start, limit=SHOWN)
-        tables = [(by, ABOUT[by], lines, _chart(by, lines)) for by, lines in found.by.items()]
+        tables = [(by, ABOUT[by], lines, _chart(by, lines, found.cumulative)) for by, lines in found.by.items()]
         arms = arm_figures.lines(session, of) if view == "arms" else []
         helped = assistance.helped(session, of) if view == "arms" else None
         judged = calibration.calibration(session, of) if view == "conditions" else None
@@ -102,11 +103,14 @@ async def show(
     return await frame.page(request, task, "console/figures.html", "figures", **chosen_now, **values)
 
 
-def _chart(by: str, lines: list[Line]) -> charts.Chart | None:
+def _chart(by: str, lines: list[Line], cumulative: list[Line]) -> charts.Chart | None:
     """The breakdown as a picture, with intervals clustered by annotator; none where there is nothing to compare."""
     live = [line for line in lines if line.counts.examples]
     if by == "day":
-        return charts.per_day([(line.value, line.clustered.mer, line.clustered.vmer) for line in live])
+        daily, sofar = (
+            [(line.value, line.clustered.mer, line.clustered.vmer) for line in some] for some in (live, cumulative)
+        )
+        return charts.per_day(daily, sofar)
     if len(live) < 2:
         return None
     ordered = sorted(live, key=lambda line: -(line.clustered.vmer.value or 0))[:12] if by == "tag" else live

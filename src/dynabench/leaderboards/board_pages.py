@@ -14,6 +14,7 @@ from dynabench.leaderboards.reading import Asked
 from dynabench.rounds import service as rounds
 from dynabench.rounds import views
 from dynabench.security import POLICY, RowId
+from dynabench.stats.rates import FEW
 from dynabench.web import render
 
 router = APIRouter()
@@ -53,6 +54,7 @@ def shown_board(asked: Asked, name: str) -> dict[str, Any]:
         "ends": ends(asked),
         "steps": weights.STEPS,
         "at_once": AT_ONCE,
+        "few": FEW,
         "data": data(asked),
     }
 
@@ -73,6 +75,7 @@ def data(asked: Asked) -> dict[str, Any]:
         "primary": of.primary,
         "metrics": [
             {"name": each.name, "direction": each.direction, "offset": OFFSETS.get(each.name, 0.0),
+             "ends": each.ends,
              "digits": 2 if each.unit == "GiB" else 1}
             for each in of.metrics
         ],

@@ -74,7 +74,11 @@ def _finding(of: Matrix) -> str:
         return _("%(metric)s of %(n)s models", metric=of.metric.title, n=len(of.lines))
     ways = [_way(line.trend, of.metric.direction) for line in of.lines if line.trend]
     risen, fallen = ways.count(1), ways.count(-1)
-    best = _("%(name)s leads over %(n)s columns", name=whole[0].entrant.label, n=len(of.data))
+    first = of.first
+    if len(first) == 1:
+        best = _("%(name)s leads over %(n)s columns", name=first[0].entrant.label, n=len(of.data))
+    else:
+        best = _("%(few)s of %(all)s models share the lead", few=len(first), all=len(whole))
     if risen or fallen:
         told = {"best": best, "risen": risen, "fallen": fallen, "n": len(ways)}
         return _("%(best)s; over rounds %(risen)s of %(n)s models do better and %(fallen)s worse", **told)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.collection import overview
+from dynabench.collection import overview, statistics, target_figures
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field, Scores
-from dynabench.rounds.tables import Round
-from dynabench.scoring.measures import Measure
+from dynabench.leaderboards.weights import dataset_steps
+from dynabench.scoring.measures import REPLICATES, Measure
 from dynabench.stats.averages import recency
+from dynabench.stats.ranks import rank_intervals
 from dynabench.stats.rates import Rate
 
 
@@ -19,7 +20,7 @@ from dynabench.stats.rates import Rate
 class Line:
     """An entrant's cells, None where it has no score; `overall` is None unless it has all that anybody has.
 
-    `trend` is the slope over rounds, a change per round; `loop` has the vMER of rounds in which it was a target.
+    `trend` is the slope over rounds, a change per round; `loop` has its own vMER in rounds in which it was a target.
     """
 
     entrant: Entrant
@@ -38,6 +39,18 @@ class Matrix:
     lines: tuple[Line, ...]
     discount: float
 
+    @property
+    def first(self) -> tuple[Line, ...]:
+        """Lines that share the first place overall: those of which the data do not say that another is better."""
+        whole = [(line, line.overall) for line in self.lines if line.overall is not None]
+        if not whole:
+            return ()
+        sign = self.metric.direction
+        flat = np.ones(REPLICATES)
+        drawn = [flat * cell.value if cell.replicates is None else cell.replicates for _line, cell in whole]
+        ranks = rank_intervals([sign * cell.value for _line, cell in whole], sign * np.stack(drawn, axis=1))
+        return tuple(line for (line, _cell), rank in zip(whole, ranks, strict=True) if rank.group == 1)
+
 
 def matrix(session: Session, field: Field, metric: Measure, discount: float = 0.0) -> Matrix:
     """The matrix of a task's board. `discount` from 0 to 0.9 is what each older column counts less than the next."""
@@ -52,7 +65,8 @@ def arranged(
     """The matrix of these scores; `targets` has vMER by model and round."""
     data = tuple(of for of in field.data if any((each.id, of.id, metric.name) in scores for each in field.entrants))
     recent = recency([of.round is not None for of in data], discount)
-    weights = [of.weight * share for of, share in zip(data, recent, strict=True)]
+    steps = dataset_steps([(of.weight, of.rows) for of in data])
+    weights = [step * share for step, share in zip(steps, recent, strict=True)]
     weighed = any(weights)
     lines = []
     for each in field.entrants:
@@ -88,11 +102,10 @@ def trend(data: Sequence[Data], cells: Sequence[Cell | None]) -> Cell | None:
 
 
 def in_the_loop(session: Session, task_id: str) -> dict[str, dict[int, Rate]]:
-    """The vMER of each round by its targets' names, and by the round's number."""
-    started: list[Round] = overview.started(session, task_id)
-    rates = dict(overview.history(session, started)) if started else {}
+    """Each model's own vMER in the rounds whose target it was, by its name and the round's number."""
     found: dict[str, dict[int, Rate]] = {}
-    for each in started:
+    for each in overview.started(session, task_id):
+        rates = target_figures.by_target(session, each, statistics.statistics(session, each, by=()).total)
         for target in each.targets:
-            found.setdefault(target.model, {})[each.number] = rates[each.number]
+            found.setdefault(target.model, {})[each.number] = rates[target.model, target.version].rates.vmer
     return found

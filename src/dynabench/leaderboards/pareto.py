@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.leaderboards.weights import dataset_steps
 from dynabench.scoring.measures import Measure
 
 
@@ -33,10 +34,12 @@ class Plot:
 
 def plot(session: Session, field: Field, x: Measure, y: Measure, data: Data | None = None) -> Plot:
     """All entrants with both scores on `data`, else the means over all datasets by the task's weights."""
-    chosen = [data] if data is not None else [each for each in field.data if each.weight]
+    steps = dataset_steps([(each.weight, each.rows) for each in field.data])
+    weighed = {each.id: step for each, step in zip(field.data, steps, strict=True) if step}
+    chosen = [data] if data is not None else [each for each in field.data if each.id in weighed]
     scores = known.scores(session, field, field.entrants, chosen, [x, y])
     of = [each for each in chosen if any((one.id, each.id, m.name) in scores for one in field.entrants for m in (x, y))]
-    weights = [1.0] if data is not None else [float(each.weight) for each in of]
+    weights = [1.0] if data is not None else [float(weighed[each.id]) for each in of]
     found = []
     for each in field.entrants:
         cells = [[scores.get((each.id, one.id, axis.name)) for one in of] for axis in (x, y)]

@@ -231,14 +231,23 @@ def _scores(
 ) -> tuple[list[float], Floats, list[RankInterval]]:
     """Scores (M,), their limits (2, M) and rank intervals of the models that have all that is weighed."""
     names = [each.name for each in board.metrics]
+    guarded = weights.form == "guarded"
+    ends = {each.name: each.ends for each in board.metrics if guarded and each.ends is not None}
+    if ends:
+        means, drawn = means.copy(), drawn.copy()
+        for at, name in enumerate(names):
+            if name in ends:  # beyond the best value nothing is won: one absurd entry moves nobody else
+                means[:, at] = np.clip(means[:, at], min(ends[name]), max(ends[name]))
+                drawn[:, at] = np.clip(drawn[:, at], min(ends[name]), max(ends[name]))
     table = {str(place): dict(zip(names, map(float, row), strict=True)) for place, row in enumerate(means)}
     table = {model: {name: value for name, value in its.items() if isfinite(value)} for model, its in table.items()}
     known = {name for its in table.values() for name in its}
     steps = {name: float(step) for name, step in weights.metrics.items() if name in known}
     directions = {each.name: each.direction for each in board.metrics if each.name in known}
-    if weights.form == "guarded":
-        scores = guarded_dynascore(table, board.primary, steps, directions)
-        factor = guarded_exchange(table, board.primary, steps, directions)
+    if guarded:
+        scales = {name: scale for name, scale in ends.items() if name in known}
+        scores = guarded_dynascore(table, board.primary, steps, directions, scales)
+        factor = guarded_exchange(table, board.primary, steps, directions, scales)
     else:
         offsets = {name: offset for name, offset in OFFSETS.items() if name in known}
         scores = dynascore(table, board.primary, steps, directions, offsets)

@@ -21,7 +21,7 @@ class WeightsIn(Strict):
 
     metrics: dict[Named, Step] = Field({}, max_length=100)
     datasets: dict[Named, Step] = Field({}, max_length=500)
-    form: Literal["exact", "guarded"] = "exact"
+    form: Literal["guarded", "exact"] = "guarded"
 
 
 class SnapshotIn(Strict):

@@ -1,6 +1,6 @@
 """What a reader holds dear: a step from 0 to 5 for each metric and each dataset, read from an address or a body."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -8,9 +8,11 @@ from urllib.parse import urlencode
 from dynabench import errors
 from dynabench.language import _
 from dynabench.leaderboards.board import Board
+from dynabench.stats.rates import FEW
 
 STEPS = 5
-FORMS = ("exact", "guarded")
+FORMS = ("guarded", "exact")
+"""0 to 100 between values that are declared (the default), and the Dynascore as published."""
 PREFIXES = {"m": "metrics", "d": "datasets"}
 
 
@@ -20,7 +22,7 @@ class Weights:
 
     metrics: Mapping[str, int]
     datasets: Mapping[str, int]
-    form: str = "exact"
+    form: str = "guarded"
 
     def document(self) -> dict[str, Any]:
         """As it is stored and sent."""
@@ -28,10 +30,22 @@ class Weights:
 
 
 def defaults(board: Board) -> Weights:
-    """The primary metric 4, each other one 1; datasets as their owners say, and alike where they say 0 of all."""
+    """The primary metric 4, each other one 1; datasets by `dataset_steps`."""
     metrics = {each.name: 4 if each.name == board.primary else 1 for each in board.metrics}
-    datasets = {each.name: min(max(each.weight, 0), STEPS) for each in board.datasets}
-    return Weights(metrics, datasets if any(datasets.values()) else dict.fromkeys(datasets, 1))
+    steps = dataset_steps([(each.weight, each.rows) for each in board.datasets])
+    return Weights(metrics, dict(zip((each.name for each in board.datasets), steps, strict=True)))
+
+
+def dataset_steps(datasets: Sequence[tuple[int, int]]) -> list[int]:
+    """The default step of each dataset, given as (its owner's weight, its rows): the owner's, and 0 below `FEW` rows.
+
+    Where that leaves none, datasets of enough rows weigh alike, and without any such one all do.
+    """
+    enough = [int(rows >= FEW) for _weight, rows in datasets]
+    steps = [min(max(weight, 0), STEPS) * each for (weight, _rows), each in zip(datasets, enough, strict=True)]
+    if any(steps):
+        return steps
+    return enough if any(enough) else [1] * len(datasets)
 
 
 def given(board: Board, params: Mapping[str, str], usual: Weights | None = None) -> Weights:

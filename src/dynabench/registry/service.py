@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors
 from dynabench.accounts.tables import Person
-from dynabench.collection import statistics
+from dynabench.collection import statistics, target_figures
 from dynabench.db import now
 from dynabench.language import _, joined
 from dynabench.models.client import Health, State
@@ -165,7 +165,8 @@ def played(session: Session, viewer: Person | None, name: str, task: str = "") -
         return []
     found = []
     for of, version in session.execute(queries.rounds_against(name, ROUNDS)):
-        rates = statistics.statistics(session, of, by=()).total.rates
+        whole = statistics.statistics(session, of, by=()).total
+        rates = target_figures.by_target(session, of, whole)[name, version].rates
         targets = tuple(each.model for each in of.targets)
         found.append(Played(of.task_id, of.number, of.state, version, targets, rates.mer, rates.vmer))
     return found

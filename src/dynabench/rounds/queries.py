@@ -144,6 +144,12 @@ def rounds(task_id: str) -> Select[Round]:
     return select(Round).where(Round.task_id == task_id).order_by(Round.number.desc())
 
 
+def all_started() -> Select[Round]:
+    """Every round of every task that was opened: reads all rounds, some for each task; kept for seconds by its
+    callers."""
+    return select(Round).where(Round.state != "draft")
+
+
 def round_numbered(task_id: str, number: int) -> Select[Round]:
     """One round: one index probe."""
     return select(Round).where(Round.task_id == task_id, Round.number == number)

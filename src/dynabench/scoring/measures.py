@@ -15,7 +15,11 @@ REPLICATES = 1000
 
 @dataclass(frozen=True)
 class Measure:
-    """How a number is shown and weighed. `scale` is what it is multiplied with for people, as 100 for percent."""
+    """How a number is shown and weighed. `scale` is what it is multiplied with for people, as 100 for percent.
+
+    `ends` are the worst and the best value, as people read them, between which a board gives 0 to 100 points; None
+    where no such values can be named.
+    """
 
     name: str
     title: str
@@ -23,6 +27,14 @@ class Measure:
     unit: str = "%"
     scale: float = 100.0
     cost: bool = False
+    limits: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The worst and the best value: those declared, or for percent 0 and 100."""
+        if self.limits is not None or self.unit != "%":
+            return self.limits
+        return (0.0, 100.0) if self.better == "higher" else (100.0, 0.0)
 
     @property
     def direction(self) -> int:
@@ -41,11 +53,11 @@ KNOWN = {
         Measure("fairness_score", _("Score on fairness twins")),
         Measure("robustness_score", _("Score on robustness twins")),
         Measure("calibration_error", _("Calibration error"), "lower"),
-        Measure("throughput", _("Throughput"), unit=_("examples/s"), scale=1.0, cost=True),
-        Measure("memory", _("Memory"), "lower", "GiB", 1.0, cost=True),
-        Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True),
-        Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True),
-        Measure("size", _("Size"), "lower", "MiB", 1.0, cost=True),
+        Measure("throughput", _("Throughput"), unit=_("examples/s"), scale=1.0, cost=True, limits=(0.0, 1000.0)),
+        Measure("memory", _("Memory"), "lower", "GiB", 1.0, cost=True, limits=(32.0, 0.0)),
+        Measure("latency_p50", _("Median latency"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),
+        Measure("latency_p95", _("Latency, 95th percentile"), "lower", "ms", 1.0, cost=True, limits=(1000.0, 0.0)),
+        Measure("size", _("Size"), "lower", "MiB", 1.0, cost=True, limits=(4096.0, 0.0)),
         Measure("others", _("Machine's load by others while measured"), "lower", cost=True),
         Measure("price", _("Price of 1,000 examples"), "lower", "", 1.0, cost=True),
         Measure("spent", _("Price of all its answers"), "lower", "", 1.0, cost=True),
@@ -71,7 +83,11 @@ def measure(name: str) -> Measure:
 
     outputs = evaluate.load(name).card.outputs
     main = outputs[0]
-    return Measure(name, name.replace("_", " ").capitalize(), main.better or "higher", "", 1.0)
+    better = main.better or "higher"
+    limits = None
+    if main.low is not None and main.high is not None:
+        limits = (main.low, main.high) if better == "higher" else (main.high, main.low)
+    return Measure(name, name.replace("_", " ").capitalize(), better, "", 1.0, limits=limits)
 
 
 def version_of(name: str) -> int:

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.auth import Member, Viewer, scope
+from dynabench.collection import target_figures
 from dynabench.collection.api import Label, Method, Name, explained
-from dynabench.collection.statistics import statistics
+from dynabench.collection.statistics import PEOPLE, statistics
 from dynabench.db import Database
 from dynabench.rounds import service as rounds
 from dynabench.rounds.schemas import Number
@@ -84,7 +85,9 @@ async def read_statistics(
 
 def _statistics(session: Session, task: str, number: int, sources: list[Source] | None) -> StatisticsOut:
     found = rounds.round_of(session, task, number)
-    return StatisticsOut.told(task, number, statistics(session, found, sources=sources))
+    figures = statistics(session, found, sources=sources)
+    targets = target_figures.by_target(session, found, figures.total, PEOPLE if sources is None else sources)
+    return StatisticsOut.told(task, number, figures, targets)
 
 
 router.include_router(moderation_api.router)

@@ -1,11 +1,13 @@
 """What the validation API takes and gives."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from dynabench.collection.statistics import Figures, RoundStatistics
+from dynabench.collection.target_figures import Target
 from dynabench.stats.error_rates import ErrorRates
 from dynabench.stats.rates import Rate
 from dynabench.validation.places import Item
@@ -177,6 +179,13 @@ class FiguresOut(RatesOut):
         }
 
 
+class TargetFiguresOut(FiguresOut):
+    """The figures of one model that was asked: an example fooled it where its own answer is wrong."""
+
+    model: str
+    version: str
+
+
 class StatisticsOut(FiguresOut):
     """A round's figures. Examples by programs are in `by.source` alone unless asked for."""
 
@@ -184,12 +193,15 @@ class StatisticsOut(FiguresOut):
     round: int
     human_accuracy: RateOut = Field(description="Share of blind answers that agree with the claim; by item.")
     human_model_gap: RateOut = Field(description="Human accuracy minus the targets' accuracy on the same items.")
+    targets: list[TargetFiguresOut] = Field(
+        description="Each model's own figures; the figures above are those of all targets together."
+    )
     by: dict[str, dict[str, FiguresOut]] = Field(
         description="By `source`, `start`, `day` (UTC) and `arm`; arms without models are in the last alone."
     )
 
     @classmethod
-    def told(cls, task: str, number: int, found: RoundStatistics) -> "StatisticsOut":
+    def told(cls, task: str, number: int, found: RoundStatistics, targets: Mapping[Target, Figures]) -> "StatisticsOut":
         """As JSON."""
         by = {
             name: {value: FiguresOut(**FiguresOut.members(figures)) for value, figures in groups.items()}
@@ -200,6 +212,10 @@ class StatisticsOut(FiguresOut):
             round=number,
             human_accuracy=RateOut.of(found.human_accuracy),
             human_model_gap=RateOut.of(found.human_model_gap),
+            targets=[
+                TargetFiguresOut(model=model, version=version, **FiguresOut.members(figures))
+                for (model, version), figures in targets.items()
+            ],
             by=by,
             **FiguresOut.members(found.total),
         )

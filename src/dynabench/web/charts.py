@@ -14,6 +14,8 @@ from dynabench.web.filters import day as short_day
 from dynabench.web.filters import number, percent
 
 PEOPLE, MODELS, INK, INK_2, LINE = "#c2571a", "#1f5fbf", "#1c1b18", "#57534b", "#dfdbd1"
+ENOUGH = 20
+"""Examples a day from which a rate of one day is drawn: below, it jumps between 0 and 100 %."""
 NEAR = 0.08  # names of lines that end closer than this would stand on each other
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 
@@ -56,11 +58,19 @@ def over_rounds(rates: Sequence[tuple[int, Interval]]) -> Chart | None:
     )
 
 
-def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
-    """MER and vMER by UTC day (`2026-11-21`) as lines with bands; None where there is no day with examples."""
+def per_day(
+    rates: Sequence[tuple[str, Interval, Interval]], cumulative: Sequence[tuple[str, Interval, Interval]]
+) -> Chart | None:
+    """MER and vMER by UTC day (`2026-11-21`) as lines with bands; None where there is no day with examples.
+
+    Each day's own `rates` where every day has at least `ENOUGH` examples; else `cumulative` ones, of all examples up
+    to and including a day.
+    """
     known = [entry for entry in rates if entry[1].value is not None]
     if not known:
         return None
+    daily = len(known) == 1 or min(mer.n for _day, mer, _vmer in known) >= ENOUGH
+    known = known if daily else [entry for entry in cumulative if entry[1].value is not None]
     points = [
         {**_point(day, rate), "series": series}
         for day, mer, vmer in known
@@ -73,6 +83,13 @@ def per_day(rates: Sequence[tuple[str, Interval, Interval]]) -> Chart | None:
         note=_(
             "MER counts every example that fooled the models, vMER those that people verified. "
             "Newest days lag: votes come later. Days are UTC; intervals are 95%."
+        )
+        if daily
+        else _(
+            "MER counts every example that fooled the models, vMER those that people verified, each over all examples "
+            "up to and including the day: some days have fewer than %(n)s. Votes come later. Days are UTC; intervals "
+            "are 95%%.",
+            n=ENOUGH,
         ),
         spec=_lines(points) if len(known) > 1 else _rows([_point("MER", known[0][1]), _point("vMER", known[0][2])]),
         columns=[

@@ -87,7 +87,9 @@ def saturation(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Lines over time of points with `series`, `at` (ISO), `value` and `tip`: people at 0, first models at -1."""
     import altair as alt
 
-    x = alt.X("at:T", title=None, axis=alt.Axis(grid=False, tickCount=6, labelOverlap="greedy"))
+    days = len({point["at"][:10] for point in points})  # of one instant an axis in time would show milliseconds
+    ticks = alt.Axis(format="%-d %b %Y", tickCount=min(days, 6), grid=False, labelOverlap="greedy")
+    x = alt.X("at:T", title=None, timeUnit="utcyearmonthdate", axis=ticks)
     y = alt.Y(
         "value:Q",
         title=said(_("first model −1, people 0")),

@@ -57,7 +57,8 @@ function ascending(one, other) {
 }
 
 /**
- * The score of each row. `metrics` are {name, direction, offset}, `steps` their weights in the same order, `primary` the
+ * The score of each row. `metrics` are {name, direction, offset, ends}, `ends` being the worst and the best value that are
+ * declared, or null: the guarded form then takes those of the rows. `steps` their weights in the same order, `primary` the
  * place of the primary one, `form` is "exact" or "guarded".
  */
 export function dynascore(values, metrics, steps, primary, form) {
@@ -66,6 +67,9 @@ export function dynascore(values, metrics, steps, primary, form) {
   const others = metrics.map((_, at) => at).filter((at) => at !== primary && steps[at] > 0)
     .sort((a, b) => (metrics[a].name < metrics[b].name ? -1 : 1));
   const order = [primary, ...others];
+  const ends = metrics.map((metric) => (form === "guarded" && metric.ends) || null);
+  values = values.map((row) => row.map((value, at) => (
+    ends[at] ? Math.min(Math.max(value, Math.min(...ends[at])), Math.max(...ends[at])) : value)));
   const rows = values.map((row) => order.map((at) => row[at])).sort(ascending);
   const factors = new Map();
   const zeros = new Map();
@@ -74,9 +78,9 @@ export function dynascore(values, metrics, steps, primary, form) {
     const share = (steps[at] / total) * direction;
     if (form === "guarded") {
       const column = values.map((row) => row[at]);
-      const width = span(column);
+      const width = ends[at] ? Math.abs(ends[at][1] - ends[at][0]) : span(column);
       factors.set(at, width ? (100 * share) / width : 0);
-      zeros.set(at, direction * column.reduce((least, value) => Math.min(least, direction * value), Infinity));
+      zeros.set(at, ends[at] ? ends[at][0] : direction * column.reduce((least, value) => Math.min(least, direction * value), Infinity));
     } else {
       const rate = at === primary ? 1 : substitution(rows, order.indexOf(at));
       factors.set(at, rate ? share / rate : 0);
