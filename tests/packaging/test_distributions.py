@@ -159,3 +159,13 @@ def test_every_file_of_the_package_is_in_exactly_one_wheel(wheels):
 @pytest.mark.slow
 def test_the_library_is_small(wheels):
     assert next(wheels.glob("dynabench_eval-*.whl")).stat().st_size < 600_000
+
+
+def test_an_editable_installation_has_the_whole_checkout_and_the_command(tmp_path):
+    build = "import hatchling.build as build, sys; print(build.build_editable(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", build, tmp_path], cwd=ROOT, check=True, timeout=300)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    paths = [text.split() for name, text in texts.items() if name.endswith(".pth")]
+    assert paths == [[str(ROOT / "src")]]
+    assert any("dynabench = dynabench.cli:main" in text for name, text in texts.items() if "entry_points" in name)
