@@ -20,7 +20,7 @@ export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow check bench docs screenshots languages lock migration coverage crash chaos flood replay fuzz simulate soak clean
+.PHONY: help install run test test-slow check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,11 +89,17 @@ languages: $(VENV)/.test ## Take new texts into the catalogues of src/dynabench/
 lock: ## Write requirements/*.txt from the versions in .venv
 	$(BIN)/python scripts/lock.py
 
+# Its tool has an environment of its own, so that it is no part of what it lists.
+sbom: $(VENV)/.run ## List every package and model of `make run` with versions and licences into sbom/ (CycloneDX)
+	test -x .sbom/bin/cyclonedx-py || $(PYTHON) -m venv .sbom
+	.sbom/bin/python -m pip install --quiet cyclonedx-bom==7.5.0
+	$(BIN)/python scripts/sbom.py .sbom/bin/cyclonedx-py $(BIN)/python sbom
+
 migration: $(VENV)/.test ## Write a migration for changed tables: make migration NAME="what changes"
 	$(BIN)/python -m dynabench.migrations "$(NAME)"
 
 clean: ## Remove the environment, build outputs and the state of `make run`
-	rm -rf $(VENV) build dist site .dynabench src/dynabench/web/static/vendor
+	rm -rf $(VENV) .sbom sbom build dist site .dynabench src/dynabench/web/static/vendor
 
 # torch goes first and with its own dependencies, so that pip may choose the build that fits the machine.
 $(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py frontend/package-lock.json

@@ -24,8 +24,11 @@ class CustomBuildHook(BuildHookInterface[Any]):
     """Makes the bundles before hatchling collects the package's files."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called once for each wheel, also for editable ones (`version` is then "editable")."""
-        if self.target_name == "wheel":
+        """Called once for each wheel, also for editable ones (`version` is then "editable").
+
+        The library's own wheel has no pages: its hook names the `versions` for which bundles are made.
+        """
+        if self.target_name == "wheel" and version in self.config.get("versions", [version]):
             bundle()
 
 

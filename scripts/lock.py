@@ -7,11 +7,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from dynabench.distributions import LIBRARY, PLATFORM, WEIGHTS
+
 ROOT = Path(__file__).parent.parent
 LOCKS = {
-    "run": ["metrics", "platform", "models", "encoder", "adversaries", "onnx"],
+    "run": ["metrics", "models", "encoder", "adversaries", "onnx"],
     "test": ["test", "docs", "ray", "samples"],
 }
+OURS = {LIBRARY, PLATFORM, WEIGHTS}
 LEFT_OUT = {"sentence-transformers", "llama-cpp-python", "llm"}  # declared by packages of weights, for code not called
 
 
@@ -23,7 +26,7 @@ def closure(requirements: list[str]) -> dict[str, str]:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
         extras = requirement.extras or {""}
-        if name in LEFT_OUT or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+        if name in OURS | LEFT_OUT or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
             continue
         known = distribution(name)
         if name in found and not requirement.extras:
@@ -39,12 +42,14 @@ def closure(requirements: list[str]) -> dict[str, str]:
 
 def main() -> None:
     """Write one file per lock; the test lock leaves out what the run lock has."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    extras = project["optional-dependencies"]
+    library = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    platform = tomllib.loads((ROOT / "distributions" / "platform" / "pyproject.toml").read_text())
+    projects = [library["project"], platform["project"]]
+    always = [text for project in projects for text in project["dependencies"]] + library["build-system"]["requires"]
+    extras = {name: texts for project in projects for name, texts in project["optional-dependencies"].items()}
     seen: dict[str, str] = {}
     for lock, names in LOCKS.items():
-        wanted = [*project["dependencies"], *build] + [text for name in names for text in extras[name]]
+        wanted = always + [text for name in names for text in extras[name]]
         new = {name: version for name, version in sorted(closure(wanted).items()) if name not in seen}
         (ROOT / "requirements" / f"{lock}.txt").write_text(
             "".join(f"{name}=={version}\n" for name, version in new.items())

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 from dynabench.cards import library, usage
 from dynabench.cards.formulas import mathml
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.faces.lines import reach
 
 TITLES = {"metric": "Metrics", "measurement": "Measurements", "comparison": "Comparisons"}
@@ -50,7 +51,7 @@ def card(entry: library.Entry) -> str:
     parts.append(terms("result", {each.name: f"{each.text} ({reach(each)})" for each in known.outputs}))
     parts.append(f"```python\n{usage.python(entry)}\n```")
     parts.append(f"**Limits.** {plain(known.limits)}")
-    needs = [f"`pip install 'dynabench[{extra}]'`" for extra in known.needs] + (
+    needs = [f"`{install_command(LIBRARY, extra)}`" for extra in known.needs] + (
         [known.resource] if known.resource else []
     )
     if needs:

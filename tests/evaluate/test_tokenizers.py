@@ -62,5 +62,5 @@ def test_what_needs_them_says_how_to_install_them(monkeypatch, name, options):
         found.cache_clear()
     for library in [one for one in sys.modules if one.partition(".")[0] in ("sacrebleu", "nltk")]:
         monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ValueError, match=r"pip install 'dynabench\[metrics\]'"):
+    with pytest.raises(ValueError, match=r"pip install 'dynabench-eval\[metrics\]'"):
         load(name).compute(predictions=["the cat"], references=["the cat"], **options)

@@ -99,7 +99,7 @@ def test_an_unknown_kind_is_answered_with_those_there_are():
 
 
 def test_what_a_kind_needs_is_named_with_how_to_install_it(tmp_path):
-    told = "Models of kind 'lacking' need no_such_package: pip install 'dynabench[platform]'."
+    told = "Models of kind 'lacking' need no_such_package: pip install dynabench-platform."
     with installed(tmp_path / "site", "lacking", "import no_such_package\n", options="kind_lacking.model:Options"):
         kind = kinds.kind("lacking")
         for attempt in (kind.opener, lambda: kind.read({}), kind.schema):
@@ -112,7 +112,7 @@ def test_what_a_kind_needs_is_named_with_how_to_install_it(tmp_path):
 
 def test_a_missing_module_is_found_before_anything_is_imported(tmp_path):
     kind = kinds.Kind("far", "no_such_package.backend:Model", (), extra="platform")
-    assert kind.lacks() == "Models of kind 'far' need no_such_package.backend: pip install 'dynabench[platform]'."
+    assert kind.lacks() == "Models of kind 'far' need no_such_package.backend: pip install dynabench-platform."
     with pytest.raises(Invalid, match="no_such_package"):
         kind.opener()
     assert kinds.kind("ngram").lacks() == ""

@@ -1,4 +1,4 @@
-"""The wheel, built once, and empty environments to install it into."""
+"""The three wheels, built once; empty environments to install them into; and the image of `deploy/`, replayed once."""
 
 import subprocess
 import sys
@@ -7,16 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from tests.packaging.dockerfile import Replay
+
 ROOT = Path(__file__).parents[2]
+PROJECTS = (ROOT, ROOT / "distributions" / "platform", ROOT / "distributions" / "weights")
 
 
 @pytest.fixture(scope="package")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built wheel's file."""
-    folder = tmp_path_factory.mktemp("wheel")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built wheels, which pip can take for an index."""
+    folder = tmp_path_factory.mktemp("wheels")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "-w", str(folder), str(ROOT)], check=True)
-    return next(folder.glob("*.whl"))
+    subprocess.run([*pip, "-w", str(folder), *map(str, PROJECTS)], check=True)
+    return folder
+
+
+@pytest.fixture(scope="package")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Replay:
+    """What the Dockerfile's own lines make of an empty environment, with Ray's tools."""
+    return Replay(ROOT / "deploy" / "Dockerfile", ROOT, tmp_path_factory.mktemp("image"), {"EXTRAS": "ray"})
 
 
 class Environment:

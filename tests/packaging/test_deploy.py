@@ -1,6 +1,7 @@
-"""What `deploy/` says exists: commands, settings, import paths."""
+"""What `deploy/` says exists: commands, settings, import paths, programs; and its image is one that works."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,16 @@ from typer.testing import CliRunner
 
 from dynabench.cli import COMMANDS
 from dynabench.settings import Settings
+from tests.packaging.dockerfile import read_stages
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = sorted(path for path in DEPLOY.iterdir() if path.is_file())
+PACKAGES = {"bwrap": "bubblewrap", "wget": "wget"}
+"""A program that the containers call -> the system's package that brings it."""
+PROBES = {"wget"}
+"""What KubeRay calls in Ray's containers to see that they live."""
+BASE = {"python", "sh"}
+"""Programs of the base image."""
 SETTINGS = {f"DYNABENCH_{name.upper()}" for name in Settings.model_fields}
 
 
@@ -52,3 +60,49 @@ def test_the_ray_service_names_an_application_that_is_there():
 
     scale = Scale.read(application["args"]["replicas"], float(application["args"]["processors"]))
     assert (scale.least, scale.most) == (1, 8)
+
+
+def test_containers_that_share_files_mount_the_same_volume():
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    ours = {name: service["volumes"] for name, service in services.items() if service["image"] == "dynabench"}
+    assert set(ours) == {"web", "worker", "models"}
+    home = re.search(r"DYNABENCH_HOME=(\S+)", (DEPLOY / "Dockerfile").read_text())[1]
+    for volumes in ours.values():
+        assert volumes == [f"state:{home}"]
+
+
+def test_every_program_that_is_called_in_the_image_is_installed_by_its_lines():
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"].values()
+    ours = [service for service in services if service["image"] == "dynabench"]
+    called = {service["healthcheck"]["test"][1] for service in ours if "healthcheck" in service}
+    final = read_stages(DEPLOY / "Dockerfile")[-1]
+    called |= PROBES | {"bwrap"} | {re.findall(r'"([^"]+)"', text)[0] for text in final.texts("ENTRYPOINT")}
+    for program in called - BASE - {"dynabench"}:
+        assert PACKAGES[program] in final.packages(), program
+
+
+def test_the_image_installs_torch_with_what_it_needs():
+    lines = [text for text in read_stages(DEPLOY / "Dockerfile")[-1].texts("RUN") if "pip install" in text]
+    first = next(line for line in lines if "torch" in line or "run.txt" in line)
+    assert "torch==" in first
+    assert "--no-deps" not in first
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("module", ["torch", "dynabench.app", "dynabench.models.cluster.application", "ray.serve"])
+def test_the_image_s_own_lines_make_an_environment_that_imports(image, module):
+    subprocess.run([image.programs / "python", "-I", "-c", f"import {module}"], check=True, timeout=300)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_the_image_has_every_shipped_model(image):
+    shown = subprocess.run(
+        [image.programs / "dynabench", "model", "list", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "sentiment-minilm" in shown.stdout

@@ -55,6 +55,12 @@ def test_a_task_has_a_tab_with_its_models(owner, visitor):
     assert visitor.get("/tasks/nothing/models").status_code == 404
 
 
+def test_weights_for_research_alone_say_so_where_the_model_is_shown(owner, visitor, rules):
+    rules.rules["nli-a"].said = {"licence": "LicenseRef-Research-Use"}
+    assert "research use only" in text(visitor.get("/models", params={"q": "nli-a"}))
+    assert "Licence research use only" in text(visitor.get("/models/nli-a"))
+
+
 def test_a_model_s_card_is_sanitised_markdown_without_its_head(owner, visitor, rules):
     card = "---\nlicense: mit\n---\n# nli-a\n\n## Limits\n\n<script>alert(1)</script> [a](javascript:b) *weak*"
     rules.rules["nli-a"].readme = card

@@ -3,6 +3,8 @@
 
 import importlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -10,6 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from dynabench import __version__
+from dynabench.distributions import explain_missing
 from dynabench.errors import Problem
 
 # name -> (where its `typer.Typer` is, what `dynabench --help` says)
@@ -39,6 +42,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+@contextmanager
+def _missing_libraries(command: str) -> Iterator[None]:
+    """End a command whose libraries are not installed with one line that names the installation, and exit status 1."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        explanation = explain_missing(command, error.name or str(error))
+        if not explanation:
+            raise
+        typer.echo(explanation, err=True)
+        raise typer.Exit(1) from None
+
+
 class Lazy(TyperGroup):
     """A group whose commands are imported when they are asked for; their names and help texts are known before."""
 
@@ -55,7 +71,8 @@ class Lazy(TyperGroup):
         if not args or args[0] not in COMMANDS:
             return super().resolve_command(ctx, args)
         module, _, attribute = COMMANDS[args[0]][0].partition(":")
-        sub: typer.Typer = getattr(importlib.import_module(module), attribute)
+        with _missing_libraries(args[0]):
+            sub: typer.Typer = getattr(importlib.import_module(module), attribute)
         sub._add_completion = False
         command = get_command(sub)
         command.name = args[0]
@@ -64,7 +81,8 @@ class Lazy(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what a service refuses is told in one line, with exit status 1."""
         try:
-            return super().invoke(ctx)
+            with _missing_libraries(ctx._protected_args[0] if ctx._protected_args else ""):
+                return super().invoke(ctx)
         except Problem as problem:
             typer.echo(f"{problem.title}: {problem.detail}", err=True)
             raise typer.Exit(1) from None

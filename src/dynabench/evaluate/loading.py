@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate import registry
 from dynabench.evaluate.module import Module
 
@@ -89,7 +90,7 @@ def checked(module: type[Module]) -> str:
     for extra in module.card.needs:
         lacking = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
         if lacking:
-            return f"{', '.join(lacking)}: pip install 'dynabench[{extra}]'"
+            return f"{', '.join(lacking)}: {install_command(LIBRARY, extra)}"
     return module.lacks()
 
 

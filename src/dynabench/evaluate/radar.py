@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.columns import Floats
 
 DEFAULTS: dict[str, Any] = {
@@ -78,7 +79,7 @@ def _figure() -> Any:
     except ImportError:
         raise ImportError(
             "radar_plot draws with matplotlib, which is not installed: pip install matplotlib "
-            "(it also comes with pip install 'dynabench[models]')"
+            f"(it also comes with {install_command(LIBRARY, 'models')})"
         ) from None
     return pyplot.figure()
 

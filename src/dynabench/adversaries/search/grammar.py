@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from dynabench.distributions import PLATFORM, install_command
 from dynabench.errors import Unavailable
 
 OPEN = ("NOUN", "VERB", "ADJ", "ADV")
@@ -90,5 +91,5 @@ def _inflections() -> Any:
 
 def _missing(error: ImportError) -> Unavailable:
     return Unavailable(
-        f"This adversary needs {error.name}, which is not installed: pip install 'dynabench[adversaries]'."
+        f"This adversary needs {error.name}, which is not installed: {install_command(PLATFORM, 'adversaries')}."
     )

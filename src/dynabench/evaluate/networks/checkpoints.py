@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.lacking import Lacking
 from dynabench.evaluate.module import Module
 
@@ -92,7 +93,7 @@ def transformers() -> Any:
         import torch  # noqa: F401
         import transformers
     except ImportError:
-        raise Lacking("models are loaded with transformers and torch: pip install 'dynabench[models]'") from None
+        raise Lacking(f"models are loaded with transformers and torch: {install_command(LIBRARY, 'models')}") from None
     return transformers
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.lacking import Lacking
 
 Synonyms = Callable[[str], Iterable[str]]
@@ -71,7 +72,7 @@ def stemmer() -> Callable[[str], str]:
     try:
         from nltk.stem.porter import PorterStemmer
     except ImportError:
-        raise Lacking("METEOR's stems need nltk: pip install 'dynabench[metrics]'") from None
+        raise Lacking(f"METEOR's stems need nltk: {install_command(LIBRARY, 'metrics')}") from None
     return lru_cache(1 << 16)(PorterStemmer().stem)
 
 
@@ -82,7 +83,7 @@ def splitter() -> Callable[[str], list[str]]:
         from nltk.tokenize import NLTKWordTokenizer
         from nltk.tokenize.punkt import PunktSentenceTokenizer
     except ImportError:
-        raise Lacking("METEOR's words need nltk: pip install 'dynabench[metrics]', or give a tokenizer") from None
+        raise Lacking(f"METEOR's words need nltk: {install_command(LIBRARY, 'metrics')}, or give a tokenizer") from None
     sentences, words = PunktSentenceTokenizer(), NLTKWordTokenizer()
     return lambda text: [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
 

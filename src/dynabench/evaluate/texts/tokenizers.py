@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from xml.sax.saxutils import unescape
 
+from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate.lacking import Lacking
 
 Tokenizer = Callable[[str], Sequence[str]]
@@ -71,7 +72,7 @@ def tokenizer(of: str | Tokenizer) -> Tokenizer:
 
         borrowed = _get_tokenizer(of)()
     except (ImportError, RuntimeError) as error:
-        hint = "pip install 'dynabench[metrics]'" if of in ("zh", "intl") else f"pip install 'sacrebleu[{of[:2]}]'"
+        hint = install_command(LIBRARY, "metrics") if of in ("zh", "intl") else f"pip install 'sacrebleu[{of[:2]}]'"
         raise Lacking(f"the tokeniser {of!r} is not installed here: {hint}") from error
     return lambda text: borrowed(text).split()
 
@@ -106,6 +107,6 @@ def tercom(normalized: bool, no_punct: bool, asian: bool, case_sensitive: bool) 
     try:
         from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
     except ImportError:
-        raise Lacking("normalized and ignore_punct need sacrebleu: pip install 'dynabench[metrics]'") from None
+        raise Lacking(f"normalized and ignore_punct need sacrebleu: {install_command(LIBRARY, 'metrics')}") from None
     split = TercomTokenizer(normalized, no_punct, asian, case_sensitive)
     return lambda text: split(text.rstrip()).split()

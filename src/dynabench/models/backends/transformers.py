@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from dynabench.distributions import PLATFORM, install_command
 from dynabench.errors import Invalid
 from dynabench.models import kinds, spec, validity
 from dynabench.models.backends.alone import Alone
@@ -113,7 +114,7 @@ class TransformersModel(Alone):
         try:
             network = getattr(import_module(f"{_HERE}.{module}"), name)
         except ModuleNotFoundError as error:
-            told = f"Models of kind 'transformers' need {error.name}: pip install 'dynabench[models]'."
+            told = f"Models of kind 'transformers' need {error.name}: {install_command(PLATFORM, 'models')}."
             raise Invalid({"kind": told}) from error
         return cls(card, network.load(card, details, options, folder, bulk))
 

@@ -5,6 +5,7 @@ import os
 import socket
 from typing import Any
 
+from dynabench.distributions import PLATFORM, install_command
 from dynabench.errors import Invalid
 from dynabench.settings import Settings
 
@@ -21,7 +22,7 @@ def connect(settings: Settings) -> Any:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise Invalid({"ray": "Ray is not installed here: pip install 'dynabench[ray]'."}) from error
+        raise Invalid({"ray": f"Ray is not installed here: {install_command(PLATFORM, 'ray')}."}) from error
     if ray.is_initialized():
         return ray
     if not _answers(settings.ray):

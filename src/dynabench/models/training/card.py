@@ -24,7 +24,7 @@ def text(details: Spec, told: Told) -> str:
     return "\n".join(
         [
             "---",
-            f"license: {details.licence.lower()}",
+            *_licence(details.licence.lower()),
             f"language: [{', '.join(details.languages)}]",
             f"pipeline_tag: {'text-classification' if details.labels else 'question-answering'}",
             *told.header,
@@ -42,6 +42,11 @@ def text(details: Spec, told: Told) -> str:
             "",
         ]
     )
+
+
+def _licence(name: str) -> list[str]:
+    """The header's lines: model hubs know no SPDX references, and call such a licence `other` with a name."""
+    return ["license: other", f"license_name: {name}"] if name.startswith("licenseref-") else [f"license: {name}"]
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

