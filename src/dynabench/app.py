@@ -122,7 +122,8 @@ async def ready(request: Request) -> JSONResponse:
 @frame.get("/api/openapi.json", name="openapi")
 async def openapi(request: Request) -> Response:
     """The OpenAPI document: made once a process, in a thread, and kept as the bytes that are sent."""
-    return await request.app.state.description.response(request)
+    description: Description = request.app.state.description
+    return await description.response(request)
 
 
 frame.add_api_route("/metrics", metrics.show, name="metrics", response_class=JSONResponse)

@@ -254,4 +254,4 @@ class Pace:
     def _recent(self) -> float:
         """Return the seconds of a batch, halved in each half-life since the last one ended."""
         rest = max(0.0, self._clock() - self._observed_at - self._seconds)
-        return self._seconds * 0.5 ** (rest / HALF_LIFE)
+        return self._seconds * math.pow(0.5, rest / HALF_LIFE)

@@ -281,7 +281,7 @@ class Repository:
             with self.room.importing():
                 kinds.kind(entry.card.kind).opener()
             with self.room.loading(_key(entry), entry):
-                model = catalog.open_model(entry.folder)
+                model: Any = catalog.open_model(entry.folder)
             if model.card.version != entry.version:
                 model.close()
                 raise Unavailable(f"its folder holds version {model.card.version} now")
