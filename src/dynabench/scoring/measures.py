@@ -83,7 +83,7 @@ def measure(name: str) -> Measure:
 
     outputs = evaluate.load(name).card.outputs
     main = outputs[0]
-    better = main.better or "higher"
+    better: Literal["higher", "lower"] = main.better or "higher"
     limits = None
     if main.low is not None and main.high is not None:
         limits = (main.low, main.high) if better == "higher" else (main.high, main.low)
