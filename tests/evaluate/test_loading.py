@@ -1,5 +1,7 @@
 """`load` and its companions: by name, by file, from other packages; errors that name what is near."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,3 +142,16 @@ def test_module_tells_what_it_takes():
 def test_an_unknown_kind_is_not_an_empty_list():
     with pytest.raises(ValueError, match="there are metric, measurement, comparison"):
         evaluate.list_evaluation_modules("metrics")
+
+
+def test_a_file_of_ones_own_does_not_hide_an_installed_package_of_its_name(tmp_path):
+    """In a fresh process: an import of `seqeval` after `load("x/seqeval.py")` means the package."""
+    (tmp_path / "seqeval.py").write_text(OWN)
+    code = f"""
+from dynabench.evaluate import load
+assert load({str(tmp_path / "seqeval.py")!r}).compute(predictions=[2, 4])["half"] == 1.5
+import seqeval.metrics
+assert {str(tmp_path)!r} not in seqeval.__file__
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -87,7 +87,8 @@ def _unknown(path: str, kind: str | None) -> str:
 
 
 def _imported(file: Path) -> ModuleType:
-    name = f"dynabench_module_{file.stem}" if file.stem in sys.modules else file.stem
+    taken = file.stem in sys.modules or importlib.util.find_spec(file.stem) is not None  # by an installed package
+    name = f"dynabench_module_{file.stem}" if taken else file.stem
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is no Python file")

@@ -71,8 +71,11 @@ def task_config(session: Session, task_id: str) -> TaskConfig:
 
 
 def newest_config(session: Session, task_id: str) -> TaskConfig:
-    """The config that the next round will be drafted with."""
-    return config_of(session, session.scalars(queries.versions(task_id).limit(1)).one().id)
+    """Return the config that the next round will be drafted with; raises `NotFound` where there is no such task."""
+    newest = session.scalars(queries.versions(task_id).limit(1)).first()
+    if newest is None:
+        raise errors.NotFound(_("There is no task %(task_id)s.", task_id=repr(task_id)))
+    return config_of(session, newest.id)
 
 
 def round_of(session: Session, task_id: str, number: int) -> Round:

@@ -127,7 +127,7 @@ def test_slices_are_those_of_lists_and_of_shares() -> None:
         ({"one": Listed(ROWS, {}), "two": Listed(ROWS, {})}, {}, "say which: split"),
         ({"test": Listed(ROWS, {})}, {"split": "dev"}, "no split 'dev'; there are test"),
         (5, {}, "cannot be a int"),
-        ("no/such/data", {}, "no file 'no/such/data'|could not be read"),
+        ("no/such/data", {}, "there is no file or folder no/such/data"),
     ],
 )
 def test_data_that_cannot_be_read_is_told(data: Any, more: dict[str, str], told: str) -> None:
@@ -157,3 +157,22 @@ def test_a_data_set_is_read_by_name_with_its_preferred_split(monkeypatch: pytest
     assert found.classes == {"label": ("no", "yes")}
     load_data("glue", "sst2", "train[:5]")
     assert asked == [("glue", "sst2", "validation"), ("glue", "sst2", "train[:5]")]
+
+
+def test_frames_of_polars_are_read_as_those_of_pandas():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    columns = {"text": ["a", "b", None], "label": [1, 0, 1], "score": [0.5, 0.25, 1.0]}
+    found = load_data(polars.DataFrame(columns))
+    assert {name: list(column) for name, column in found.columns.items()} == columns
+    of_pandas = load_data(pandas.DataFrame({"label": [1, 0, 1]}))
+    assert list(of_pandas.columns["label"]) == list(found.columns["label"])
+    splits = load_data({"test": polars.DataFrame(columns)}, split="test")
+    assert len(splits) == 3
+
+
+@pytest.mark.parametrize("name", ["nosuch.csv", "./rows", "a/b/c", "~/rows.jsonl", "/nosuch", "rows.jsonl.gz"])
+def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets, "get_dataset_split_names", lambda *_: pytest.fail("a hub was asked"))
+    with pytest.raises(ValueError, match="there is no file or folder"):
+        load_data(name)

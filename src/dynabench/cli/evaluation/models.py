@@ -107,6 +107,10 @@ def found(name: str, task: str) -> tuple[Any, str]:
         entries = [each for each in catalog.find() if each.name == name]
     if entries and entries[0].card is not None:
         return _opened(entries[0].folder), task or TASKS.get(entries[0].card.task, "text-classification")
+    from dynabench.evaluate.evaluator.data import looks_like_path
+
+    if not Path(name).exists() and looks_like_path(name):
+        raise ValueError(f"there is no file or folder {name}, nor a shipped model of this name")
     if not task:
         raise ValueError(f"say which --task {name} is for, such as text-classification")
     return name, task

@@ -1,6 +1,7 @@
 """`dynabench model enter` and `dynabench model submit`: enter a model to be evaluated."""
 
 import json
+import re
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,8 @@ from dynabench.cli.operator import AsJson, database, say
 from dynabench.errors import Invalid
 
 GOING = ("queued", "checking")
+
+HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
 
 def enter(
@@ -56,6 +59,8 @@ def submit(
     as_json: AsJson = False,
 ) -> None:
     """Send a model, or rows to train one on, to a platform, which checks and evaluates it; exit status 1 if refused."""
+    from httpx2 import TransportError
+
     from dynabench.client import ApiError, Client
 
     said: dict[str, Any] = {"visibility": visibility}
@@ -69,6 +74,9 @@ def submit(
             said["file"], kind, called = model, "training_set", Path(model).name.partition(".")[0]
         elif Path(model).exists():
             said["file"], kind, called = _packed(Path(model), Path(scratch))
+        elif not HUB_ID.fullmatch(model):
+            typer.echo(f"There is no file or folder {model}, and a hub id looks like org/name.", err=True)
+            raise typer.Exit(1)
         else:
             kind, called = "hub", model.rpartition("/")[2]
             said["hub"] = model
@@ -79,6 +87,9 @@ def submit(
                 made = client.submission(made["id"])
         except ApiError as problem:
             typer.echo(str(problem), err=True)
+            raise typer.Exit(1) from None
+        except TransportError as error:
+            typer.echo(f"Nothing answers at {server} ({error}). Name the platform's address with --server.", err=True)
             raise typer.Exit(1) from None
     _tell(made, as_json)
 

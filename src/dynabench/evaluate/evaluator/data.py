@@ -100,7 +100,7 @@ def _found(data: Any, subset: str | None, split: str | None) -> Table:
     if hasattr(data, "column_names") and hasattr(data, "features"):
         return _from_dataset(data)
     if _is_frame(data):
-        return Table({str(name): data[name].tolist() for name in data.columns})
+        return Table({str(name): _values(data[name]) for name in data.columns})
     if isinstance(data, Mapping):
         return Table({str(name): _values(column) for name, column in data.items()})
     if isinstance(data, Sequence) or hasattr(data, "__iter__"):
@@ -127,7 +127,10 @@ def _is_frame(value: Any) -> bool:
 def _values(column: Any) -> Sequence[Any]:
     if isinstance(column, str) or not hasattr(column, "__len__") or not hasattr(column, "__getitem__"):
         raise ValueError(f"a dictionary of columns has a list for each column, not {column!r}")
-    return column.tolist() if hasattr(column, "tolist") else column  # type: ignore[no-any-return]
+    for listed in ("tolist", "to_list"):  # of numpy and pandas; of polars
+        if hasattr(column, listed):
+            return getattr(column, listed)()  # type: ignore[no-any-return]
+    return column
 
 
 def _from_dataset(data: Any) -> Table:
@@ -165,6 +168,8 @@ def _from_path(path: Path, split: str | None) -> Table:
 
 
 def _named(name: str, subset: str | None, split: str | None) -> Table:
+    if looks_like_path(name):
+        raise ValueError(f"there is no file or folder {name}")
     try:
         datasets = import_module("datasets")
     except ImportError:
@@ -177,6 +182,12 @@ def _named(name: str, subset: str | None, split: str | None) -> Table:
     except (OSError, RuntimeError) as error:  # no such data set, no network, or one that wants its own program
         raise ValueError(f"{name!r} could not be read: {error}") from error
     return Table(found.columns, found.classes, name=name, identity=found.identity)
+
+
+def looks_like_path(name: str) -> bool:
+    """Tell whether a name is meant as a file or folder: a mistyped one must not be looked for on a hub, which takes a
+    minute where there is no network. Hub ids are `name` or `organisation/name`."""
+    return name.startswith((".", "~", "/")) or name.count("/") > 1 or tables.is_data(Path(name))
 
 
 def _part(table: Table, part: str) -> Table:
