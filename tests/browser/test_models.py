@@ -49,12 +49,12 @@ def test_find_a_model_talk_to_it_compare_it_and_share_what_it_said(guest):
     arrived(page.get_by_role("button", name="Ask both"))
     write(page)
     page.get_by_role("button", name="Ask both").click()
-    expect(page.locator(".said article")).to_have_count(2)
+    expect(page.locator(".replies article")).to_have_count(2)
     expect(page.locator(".replies-difference")).to_contain_text("furthest apart on")
     expect(page.locator("article[aria-label=nli-ngram] token-strip [data-word]").first).to_be_visible()
     looks_well(page)
     page.go_back()
-    expect(page.locator(".said")).to_have_count(0)
+    expect(page.locator(".replies")).to_have_count(0)
 
 
 def test_without_scripts_a_model_answers_and_explains(guest):
@@ -66,7 +66,7 @@ def test_without_scripts_a_model_answers_and_explains(guest):
     page.get_by_role("button", name="Ask it").click()
     expect(page.get_by_role("heading", name="It says")).to_be_visible()
     page.get_by_role("button", name="exact for this model").click()
-    expect(page.locator(".said ol.strip").first).to_be_visible()
+    expect(page.locator(".replies ol.strip").first).to_be_visible()
     expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value(HYPOTHESIS)
 
 

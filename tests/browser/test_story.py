@@ -64,7 +64,7 @@ def fool(page: Page, visitor: Client, task: str) -> tuple[Draft, str]:
     draft = something_fooling(page, visitor, task)
     ask_the_models(page, task, draft)
     expect(page.get_by_role("heading", name="You fooled")).to_be_focused()
-    expect(page.locator("#result .bar-row")).to_have_count(6)
+    expect(page.locator("#result .bar-row")).to_have_count(3)
     strip(page)
     return draft, example_on(page)
 
@@ -76,7 +76,7 @@ def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
     page.get_by_label("negative").check()
     page.get_by_role("button", name="Try to fool it").click()
     expect(page.get_by_role("heading", name="You fooled it.")).to_be_focused()
-    expect(page.locator("#try-result .bar-row")).to_have_count(6)
+    expect(page.locator("#try-result .bar-row")).to_have_count(3)
     expect(strip(page).locator("ol.strip")).to_have_text("If you enjoy queueing, you will love this museum.")
     page.get_by_role("link", name="Make it count").click()
     join(page, "eve")

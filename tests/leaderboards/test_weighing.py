@@ -157,3 +157,22 @@ def test_columns_rows_and_sorting_change_without_a_load(page):
     expect(page.locator("thead [data-c='m.memory']")).to_be_hidden()
     page.get_by_role("link", name="model-3").click()
     expect(page.locator("[data-detail]")).to_contain_text("Second")
+
+
+CLIPPED = """() => [...document.querySelectorAll("table")].filter((table) => {
+    const frame = table.closest(".table-scroll") ?? table.parentElement;
+    const cut = table.scrollWidth > frame.clientWidth + 1;
+    return cut && !getComputedStyle(frame).backgroundImage.includes("gradient");
+}).map((table) => table.className || table.caption?.textContent || "table")"""
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_no_table_is_cut_without_a_hint_that_it_goes_on(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in (BOARD, "/tasks/sentiment/slices", "/tasks/sentiment/matrix"):
+        page.goto(path, wait_until="networkidle")
+        if path == BOARD:
+            page.get_by_role("link", name="model-3").click()
+            expect(page.locator("[data-detail]")).to_contain_text("Second")
+        assert page.evaluate(CLIPPED) == [], path
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width

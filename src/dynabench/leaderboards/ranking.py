@@ -81,7 +81,7 @@ def ranking(board: Board, weights: Weights) -> Ranking:
     bounds = np.full((2, len(means)), np.nan)
     if whole.any():
         found = _scores(board, weights, means[whole], drawn[whole])
-        scores[whole], bounds[:, whole] = found[0], found[1]
+        scores[whole], bounds[:, whole] = np.round(found[0], 9), found[1]  # the last digits depend on the order of sums
         for place, each in zip(np.flatnonzero(whole), found[2], strict=True):
             ranks[place] = each
     low, high = np.quantile(drawn, ENDS, axis=-1) if len(means) else (means, means)

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import nh3
@@ -26,7 +27,7 @@ def number(value: float | None, digits: int = 0) -> str:
         return NONE
     if current.get() != "en":
         return decimal(value, digits)
-    return f"{value:,.{digits}f}"
+    return f"{Decimal(str(value)):,.{digits}f}"  # ties to even, as other languages' numbers and the pages' scripts
 
 
 def percent(value: float | None, digits: int = 0) -> str:

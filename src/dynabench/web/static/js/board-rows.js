@@ -1,8 +1,9 @@
 /** The rows of a board: made by the server, moved and written anew here. */
 import { _, locale } from "./dom.js";
 
-const number = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const digits = [0, 1, 2].map((n) => new Intl.NumberFormat(locale, { minimumFractionDigits: n, maximumFractionDigits: n }));
+const places = (n) => ({ minimumFractionDigits: n, maximumFractionDigits: n, roundingMode: "halfEven" }); // as the server
+const number = new Intl.NumberFormat(locale, places(2));
+const digits = [0, 1, 2].map((n) => new Intl.NumberFormat(locale, places(n)));
 
 export class BoardRows {
   /** The rows of `board`'s page and of its template, by number; a filter of the address may have left some out. */

@@ -81,7 +81,7 @@ class WeighedBoard extends HTMLElement {
     const whole = means.map((row) => needed.every((at) => Number.isFinite(row[at])));
     const ranked = means.flatMap((_row, at) => (whole[at] ? [at] : []));
     const scores = dynascore(ranked.map((at) => means[at]), this.data.metrics, weights.metrics, this.primary, weights.form);
-    const found = ranked.map((at, place) => ({ at, score: scores[place] }));
+    const found = ranked.map((at, place) => ({ at, score: Math.round(scores[place] * 1e9) / 1e9 }));
     found.sort((one, other) => other.score - one.score);
     this.order = found.map(({ at, score }, place) => ({ at, score, place: place + 1, means: means[at] }))
       .concat(means.flatMap((row, at) => (whole[at] ? [] : [{ at, score: NaN, place: 0, means: row }])));
