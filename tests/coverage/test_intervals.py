@@ -7,18 +7,17 @@ import gzip
 import json
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dynabench.evaluate import load
+from tests.large_data import need_data
 
 pytestmark = pytest.mark.slow
 
 N = 500
-SNLI = Path(__file__).parents[3] / "shared" / "data" / "snli_dev_test"
 Sample = dict[str, Any]
 Population = tuple[Any, str, float, Callable[[np.random.Generator], Sample]]
 
@@ -57,7 +56,7 @@ def pearson() -> Population:
 
 def bleu() -> Population:
     """All premises and hypotheses of SNLI's development set, as if one translated the other."""
-    with gzip.open(SNLI / "dev.jsonl.gz", "rt") as file:
+    with gzip.open(need_data("snli_dev_test/dev.jsonl.gz"), "rt") as file:
         rows = [json.loads(line) for line in file]
     said = [row["hypothesis"] for row in rows]
     right = [row["premise"] for row in rows]

@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import zipfile
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +19,7 @@ from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.layout import Layout
 from dynabench.settings import Settings
 from tests.datasets.library import GOOD, config_of, lines
+from tests.large_data import need_data
 
 SENTIMENT, NLI, QA = config_of("sentiment"), config_of("nli"), config_of("qa")
 
@@ -27,10 +27,7 @@ SENTIMENT, NLI, QA = config_of("sentiment"), config_of("nli"), config_of("qa")
 @pytest.fixture
 def data():
     """The folder of public data beside the repository."""
-    folder = Path(__file__).parents[3] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip("needs ../shared/data")
-    return folder
+    return need_data(".")
 
 
 @pytest.fixture

@@ -1,24 +1,18 @@
-"""Real data, read at test time from the folder that DYNABENCH_TEST_DATA names, or from `shared/data` beside us."""
+"""Real data, read at test time; see `tests.large_data`."""
 
 import gzip
 import json
-import os
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
+from tests.large_data import need_data
 
 
 @cache
 def rows(place: str, most: int | None = None) -> list[dict[str, Any]]:
-    """The first rows of a file of packed JSON lines below `DATA`; the test fails where it is not."""
-    if not (DATA / place).is_file():
-        pytest.fail(f"{DATA / place} is not here")
-    with gzip.open(DATA / place, "rt", encoding="utf-8") as lines:
+    """The first rows of a file of packed JSON lines."""
+    with gzip.open(need_data(place), "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in islice(lines, most)]
 
 

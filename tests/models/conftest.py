@@ -1,7 +1,6 @@
 """Shared by the tests of models: copies of shipped folders, hosts and servers on real sockets, public data."""
 
 import json
-import os
 import shutil
 import subprocess
 import threading
@@ -24,6 +23,7 @@ from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host.serve import bind
 from dynabench.models.training import recipes, rows
+from tests.large_data import need_data
 from tests.models.handlers import PAIR, SMALL, doing, need_bubblewrap, write
 from tests.models.texts import HARD
 
@@ -33,10 +33,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of public data sets beside the repository."""
-    folder = Path(os.environ.get("DYNABENCH_TEST_DATA") or ROOT.parent / "shared" / "data")
-    if not (folder / "sst3").is_dir():
-        pytest.fail(f"The data sets are not in {folder}; name their folder by DYNABENCH_TEST_DATA.")
-    return folder
+    return need_data("sst3").parent
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ from the files: two verifiers, a third where they disagree (Nie et al. 2020, sec
 
 import gzip
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +15,13 @@ import pytest
 from tests.collection import conftest as world
 from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller
+from tests.large_data import need_data
 
 pytestmark = pytest.mark.slow
 
 client, admin = world.client, world.admin
 host = world.host
 
-DATA = Path(os.environ.get("DYNABENCH_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "anli_dev"
 ROUNDS = ("r1", "r2", "r3")
 TASK = """
 id: anli
@@ -37,7 +35,7 @@ Row = dict[str, Any]
 
 
 def lines(name: str) -> Iterator[Row]:
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(need_data(f"anli_dev/{name}.jsonl.gz"), "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 

@@ -1,15 +1,14 @@
 import gzip
 import json
-import os
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynabench.stats.verdict import Verdict, Vote, places, verdict
+from tests.large_data import need_data
 
 LABELS = ("correct", "incorrect", "flagged")
 labels = st.sampled_from(LABELS)
@@ -149,14 +148,9 @@ def test_only_the_three_labels_are_votes(label):
         Vote(label)
 
 
-def _real_votes():
-    sibling = Path(__file__).parents[3] / "shared" / "data"
-    return Path(os.environ.get("DYNABENCH_TEST_DATA", sibling)) / "anli_dev" / "verifier_labels.jsonl.gz"
-
-
 @pytest.mark.parametrize(("cap", "decided", "disputed"), [(3, 29_772, 9), (5, 20_830, 0)])
 def test_the_replay_of_real_vote_lists_equals_a_direct_count(cap, decided, disputed):
-    with gzip.open(_real_votes(), "rt", encoding="utf-8") as lines:
+    with gzip.open(need_data("anli_dev/verifier_labels.jsonl.gz"), "rt", encoding="utf-8") as lines:
         lists = [json.loads(line)["verifier labels"] for line in lines]
     assert len(lists) == 29_803
     named = dict(zip("enc", LABELS, strict=True))

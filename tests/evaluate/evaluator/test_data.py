@@ -15,6 +15,7 @@ from dynabench.evaluate.evaluator.data import load_data
 from dynabench.evaluate.evaluator.splits import rows_of
 from tests.evaluate import real
 from tests.evaluate.evaluator.test_classifying import Listed
+from tests.large_data import need_data
 
 ROWS = [{"text": f"it's, row {at}\n", "label": at % 2} for at in range(6)]
 COLUMNS = {"text": [row["text"] for row in ROWS], "label": [row["label"] for row in ROWS]}
@@ -76,7 +77,7 @@ def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
 
 def test_real_files_are_read() -> None:
     rows = real.rows("sst3/test.jsonl.gz")
-    found = load_data(real.DATA / "sst3")
+    found = load_data(need_data("sst3"))
     assert len(found) == len(rows) == 2210
     assert set(found.labels("label", "")) == {"negative", "neutral", "positive"}
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dynabench.evaluate import load
 from dynabench.evaluate.texts.vqa import normalised
-from tests.evaluate import real
+from tests.large_data import need_data
 
 
 @pytest.mark.parametrize(("same", "score"), [(0, 0), (1, 0.3), (2, 0.6), (3, 0.9), (4, 1), (10, 1)])
@@ -70,7 +70,7 @@ def test_case_and_white_space_around_never_count(text):
 
 
 def test_easy_vqa_with_one_answer_each_is_the_share_that_is_met():
-    with zipfile.ZipFile(real.DATA / "easy_vqa" / "easy_vqa-1.0-py3-none-any.whl") as wheel:
+    with zipfile.ZipFile(need_data("easy_vqa/easy_vqa-1.0-py3-none-any.whl")) as wheel:
         rows = json.loads(wheel.read("easy_vqa/data/test/questions.json"))
     right = [answer for _, answer, _ in rows]
     rng = random.Random(4)
