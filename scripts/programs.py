@@ -37,6 +37,9 @@ def download() -> bool:
 
 
 if __name__ == "__main__":
+    missing = [name for name, there in (("bubblewrap", shutil.which("bwrap")), ("Chromium", find())) if not there]
+    if missing:
+        print(f"Installing what the tests need and this machine lacks: {', '.join(missing)}.", flush=True)
     if sys.platform == "linux" and not shutil.which("bwrap") and not debian("bubblewrap"):
         print("No bubblewrap could be installed; tests of handlers are skipped.")
     if not find() and not debian("chromium", "fonts-dejavu") and not download():
