@@ -235,8 +235,10 @@ def _baseline(path: str | None, layer: int | None) -> tuple[float, ...]:
 def _hashcode(model: Any, layer: int | None, idf: bool, baseline: str | None) -> str:
     from importlib.metadata import version
 
+    from dynabench import __version__
+
     name = named(model)
     short = Path(name).name if Path(name).expanduser().exists() else name
     library = "" if callable_of(model) else f"(hug_trans={version('transformers')})"
     weights = "idf" if idf else "no-idf"
-    return f"{short}_L{layer}_{weights}_dynabench={version('dynabench')}{library}" + "-custom-rescaled" * bool(baseline)
+    return f"{short}_L{layer}_{weights}_dynabench={__version__}{library}" + "-custom-rescaled" * bool(baseline)
