@@ -31,7 +31,7 @@ def first_task(database, models: Path | None = None) -> None:
     [task] = [each for each in builtin() if each.config.id == "sentiment"]
     cards = [entry.card for entry in catalog.find([models or BUILTIN]) if entry.card]
     own = [card for card in cards if card.name == "sentiment-ngram"]
-    database.write(demo._add_task, task, list(task.contexts()), own)
+    database.write(demo._add_task, task, list(task.contexts()), own, own)
 
 
 def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
@@ -127,5 +127,5 @@ def test_nothing_of_a_task_is_there_before_all_of_it(database):
     """A start that is killed between two steps leaves no half task, whose contexts would be added once more."""
     [task] = [each for each in builtin() if each.config.id == "sentiment"]
     with pytest.raises(AttributeError):
-        database.write(demo._add_task, task, list(task.contexts()), ["no card"])
+        database.write(demo._add_task, task, list(task.contexts()), ["no card"], ["no card"])
     assert database.read(lambda session: session.get(service.Task, "sentiment")) is None

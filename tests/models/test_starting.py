@@ -184,6 +184,7 @@ def test_kinds_are_listed_with_what_they_need():
         "installed": True,
         "lacks": "",
         "extra": "platform",
+        "installation": "pip install dynabench-platform",
         "methods": ["exact"],
     }
     assert rows["ngram"]["what"].startswith("A linear model over hashed n-grams")
