@@ -24,7 +24,9 @@ from dynabench.language import _
 UNREAD = 48 * 2**20
 """Bytes of bodies of unknown senders that are held at a time."""
 BODY_SECONDS = 20.0
-"""Seconds in which the next part of a body has to come."""
+"""Seconds in which the next part of a body has to come, and a whole body that is small."""
+SLOWEST = 4096
+"""Bytes a second that a larger body has to come with: a body that trickles holds a place that others wait for."""
 RETRY_SECONDS = 2
 MIB, DAY = 2**20, 24 * 3600.0
 LOOK_BYTES = 4 * MIB
@@ -109,16 +111,20 @@ class _Body:
     def __init__(self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None) -> None:
         self.limit, self._receive, self.most, self.sender = limit, receive, most, sender
         self.size, self.more = 0, True
+        self.waited = 0.0  # seconds for parts; what the reader does between them is not the sender's delay
 
     async def receive(self) -> Message:
         """Return the next part; raises `HTTPException`, the one kind that body parsers let through."""
         if not self.more:
             return await self._receive()
+        left = BODY_SECONDS + self.size / SLOWEST - self.waited
+        began = time.monotonic()
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout(min(left, BODY_SECONDS)):
                 message = await self._receive()
         except TimeoutError:
             raise HTTPException(408, _("The rest of this request did not come in time.")) from None
+        self.waited += time.monotonic() - began
         part = len(message.get("body", b""))
         self.more = message["type"] == "http.request" and bool(message.get("more_body"))
         self.size += part

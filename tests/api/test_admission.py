@@ -261,6 +261,58 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch):
     asyncio.run(story())
 
 
+def test_a_body_that_trickles_is_not_waited_for_without_end(monkeypatch):
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.5)
+
+    async def story():
+        seen = []
+
+        async def reader(scope, receive, send):
+            try:
+                while (await receive()).get("more_body"):
+                    pass
+            except HTTPException as problem:
+                seen.append(problem.status_code)
+
+        async def receive():
+            await asyncio.sleep(0.05)
+            return {"type": "http.request", "body": b"x", "more_body": True}
+
+        limit = BodyLimit(reader, 100_000)
+        scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+        async with asyncio.timeout(10):
+            await limit(scope, receive, None)
+        assert seen == [408]
+        assert limit.unread == 0
+
+    asyncio.run(story())
+
+
+def test_a_large_body_that_keeps_coming_has_the_time_it_needs(monkeypatch):
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.5)
+
+    async def story():
+        parts = 40
+
+        async def reader(scope, receive, send):
+            while (await receive()).get("more_body"):
+                pass
+
+        async def receive():
+            nonlocal parts
+            parts -= 1
+            await asyncio.sleep(0.05)
+            return {"type": "http.request", "body": b"x" * 8192, "more_body": parts > 0}
+
+        limit = BodyLimit(reader, 1_000_000)
+        scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+        async with asyncio.timeout(20):
+            await limit(scope, receive, None)
+        assert parts == 0
+
+    asyncio.run(story())
+
+
 def test_bodies_of_strangers_share_a_bounded_memory(monkeypatch):
     monkeypatch.setattr(bodies, "UNREAD", 3000)
 
