@@ -1,12 +1,14 @@
 """The rules of promotion, against numbers that are worked out by hand."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from dynabench.cycle import telling
 from dynabench.cycle.lineage import generations
 from dynabench.cycle.plan import Promote
-from dynabench.cycle.promotion import Scored, decide, figure, statistic
+from dynabench.cycle.promotion import Neutral, Scored, decide, figure, statistic
 from dynabench.cycle.report import Report
 from dynabench.language import said, speaking
 
@@ -84,6 +86,50 @@ def test_catching_fooling_examples_does_not_pay_for_errors_elsewhere():
     assert (found.promoted, found.candidates[0].lacks) == ((), ("mean",))
     assert "it may lose 2 at most" in told(rule, found)
     assert decide(Promote(by="fooling", most_lost=0.5), [old], [contrary]).promoted == ("contrary",)
+
+
+def beside(of, **neutral):
+    """The model with scores and replicates on neutral datasets; None for an evaluation that failed."""
+    drawn = {
+        name: Neutral(None, STILL)
+        if value is None
+        else Neutral(value[0], value[0] + value[1] * np.linspace(-1, 1, 101))
+        for name, value in neutral.items()
+    }
+    return dataclasses.replace(of, neutral=drawn)
+
+
+def test_a_candidate_that_is_worse_on_neutral_data_for_sure_is_not_promoted_and_the_report_says_why():
+    rule, old = Promote(), beside(model("old@1", 0.5), films=(0.9, 0.0), books=(0.8, 0.0))
+    for better in ("films", "books"):  # worse for sure on one of two, however good on the other
+        scores = {"films": (0.89, 0.01), "books": (0.79, 0.01)} | {better: (0.99, 0.0)}
+        found = decide(rule, [old], [beside(model("a", 0.6), **scores)])
+        assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
+    found = decide(rule, [old], [beside(model("a", 0.6), films=(0.832, 0.05), books=(0.8, 0.0))])
+    assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
+    assert "a gains +10.0 points (+10.0 to +10.0), but is worse on neutral data: films -6.8 points" in told(rule, found)
+    assert dict(found.candidates[0].neutral)["films"].high < 0
+
+
+def test_losses_on_neutral_data_that_may_be_chance_keep_nobody_back_unless_they_are_large_or_the_plan_asks():
+    old = beside(model("old@1", 0.5), films=(0.9, 0.0), books=(0.8, 0.0))
+    unsure = beside(model("a", 0.6), films=(0.88, 0.05), books=(0.8, 0.0))
+    assert decide(Promote(), [old], [unsure]).promoted == ("a",)
+    strict = decide(Promote(neutral_sure=True), [old], [unsure])
+    assert (strict.promoted, strict.candidates[0].lacks) == ((), ("neutral",))
+    large = beside(model("a", 0.6), films=(0.85, 0.1), books=(0.75, 0.1))
+    found = decide(Promote(), [old], [large])
+    assert (found.promoted, found.candidates[0].lacks) == ((), ("neutral",))
+    assert "books -5.0 points" in told(Promote(), found)
+    assert decide(Promote(neutral_lost=0.06), [old], [large]).promoted == ("a",)
+
+
+def test_a_candidate_whose_evaluation_on_neutral_data_failed_is_not_promoted():
+    old = beside(model("old@1", 0.5), films=(0.9, 0.0))
+    found = decide(Promote(), [old], [beside(model("a", 0.6), films=None)])
+    assert (found.promoted, found.candidates[0].lacks) == ((), ("unscored",))
+    assert "was not scored on neutral data: films" in told(Promote(), found)
+    assert decide(Promote(), [old], [model("a", 0.6)]).promoted == ("a",), "a dataset that came after the evaluations"
 
 
 def test_a_decision_is_kept_in_codes_and_told_in_the_readers_language():

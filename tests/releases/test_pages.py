@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import fsspec
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 
 from dynabench import errors, jobs
 from dynabench.registry.tables import Submission
@@ -167,10 +168,13 @@ def test_a_model_that_saw_the_public_part_shows_a_gap(world, settings, client):
 
     world.db.write(score, "honest", (0.7, 0.63, 0.76), (0.68, 0.61, 0.74))
     world.db.write(score, "seen", (0.99, 0.96, 1.0), (0.6, 0.53, 0.67))
+    world.db.write(score, "lucky", (0.785, 0.73, 0.84), (0.695, 0.63, 0.75))
     gaps = client.get(WHERE).json()["gaps"]
-    assert [each["model"] for each in gaps] == ["seen", "honest"]
+    assert [each["model"] for each in gaps] == ["seen", "lucky", "honest"]
     assert gaps[0]["low"] == pytest.approx(0.39 - np.hypot(0.03, 0.07))
-    assert gaps[0]["low"] > 0 > gaps[1]["low"]
+    assert gaps[1]["low"] > 0 > gaps[2]["low"]
+    assert gaps[1]["p"] == pytest.approx(2 * fisher_exact([[157, 43], [139, 61]], "greater")[1])
+    assert [each["flagged"] for each in gaps] == [True, False, False], "one of three is lucky more often than it seems"
     shown = client.get("/tasks/checks/rounds/1/release").text
     assert "1 model does better on what it may have seen" in shown
 

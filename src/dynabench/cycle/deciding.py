@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy.orm import Session
 
-from dynabench.cycle import promotion, queries, scores, service, sources, training
+from dynabench.cycle import neutral, promotion, queries, scores, service, sources, training
 from dynabench.cycle.promotion import Decision, Figure
 from dynabench.cycle.report import FigureOut, Report, RoundOut
 from dynabench.cycle.scores import Bools, Rows
@@ -41,10 +41,12 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
     tested = [each for each in sources.ancestry(session, settings, found) if each.test is not None]
     task, excluded = found.task_id, dict[str, str]()
     known: Known = {}
+    neutral_data, on_neutral = neutral.data(session, found), dict[str, dict[str, promotion.Neutral]]()
     for name, submission in old.items():
         rows = scores.read(session, settings, task, submission, tested)
         if rows is not None:
             known[name] = rows
+            on_neutral[name] = neutral.scores(session, found, submission, neutral_data)
     present = list(known)
     models = {}
     for each in session.scalars(queries.candidates(turn)):
@@ -57,11 +59,12 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
             excluded[each.name] = "present"
         else:
             known[each.name], models[each.name] = rows, each.version
+            on_neutral[each.name] = neutral.scores(session, found, each.submission_id, neutral_data)
     if not tested or not present:
         return Report.of(rule, excluded=excluded, models=models)
     fooled = scores.fooling(settings, tested)
     digests = [each.test_digest for each in tested]
-    seen = {name: scores.scored(name, rows, fooled, digests) for name, rows in known.items()}
+    seen = {name: scores.scored(name, rows, fooled, digests, on_neutral[name]) for name, rows in known.items()}
     decision = promotion.decide(rule, [seen[name] for name in present], [seen[name] for name in models])
     best = _best(decision)
     return Report.of(

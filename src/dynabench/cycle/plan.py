@@ -64,7 +64,10 @@ class Promote(Part):
     """The rule by which a candidate takes the targets' place (`promotion`).
 
     `surely` asks that the interval of the gain lies above 0, not the gain alone. `most_lost` is what a candidate may
-    lose at most in its mean over all rounds. The best `most` candidates that pass become targets, `with_present` beside
+    lose at most in its mean over all rounds. On neutral data, by default all datasets of the task that come from no
+    round and have 30 rows, it may not be worse for sure (one-sided, 5 %) on any, nor lose more than `neutral_lost` in
+    the mean over them; `neutral_sure` asks that the loss on each is below that for sure. `neutral` names the datasets;
+    an empty list switches the guard off. The best `most` candidates that pass become targets, `with_present` beside
     those of now.
     """
 
@@ -72,6 +75,9 @@ class Promote(Part):
     discount: Annotated[float, Field(ge=0, lt=1)] = 0.0
     surely: bool = True
     most_lost: Annotated[float, Field(ge=0, le=1)] = 0.02
+    neutral: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)] | None = None
+    neutral_lost: Annotated[float, Field(ge=0, le=1)] = 0.02
+    neutral_sure: bool = False
     most: Annotated[int, Field(ge=1, le=8)] = 1
     with_present: bool = False
 

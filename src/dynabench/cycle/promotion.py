@@ -3,11 +3,12 @@
 A model is known by its score on the test part of each round, oldest first, and by which of the earlier rounds'
 verified fooling examples (those in test parts, which nobody trains on) it answers right. Replicates are common to all
 models, so that differences are paired. With m candidates an interval of a gain holds for each at 1 - 0.05 / m, so that
-the luckiest of many is not taken for better (Bonferroni).
+the luckiest of many is not taken for better (Bonferroni). On neutral data the question is the other way round,
+whether a candidate is worse: there each interval stands for itself, at 90 %, whose limits are one-sided ones at 95 %.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,15 @@ from dynabench.stats.rates import wilson
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
+NEUTRAL_LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class Neutral:
+    """A model's score on a neutral dataset, higher is better, with replicates (B,); None where it has none."""
+
+    value: float | None
+    drawn: Floats
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Scored:
     """One model: `values` (R,) on the rounds, oldest first, higher is better, with replicates `drawn` (R, B).
 
     `caught` (F,) says of each fooling example whether it is answered right, `redrawn` (B,) has the replicates of its
-    mean.
+    mean. `neutral` are its scores on neutral datasets by name.
     """
 
     name: str
@@ -33,6 +43,7 @@ class Scored:
     drawn: Floats
     caught: NDArray[np.bool_]
     redrawn: Floats
+    neutral: Mapping[str, Neutral] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,8 @@ class Figure:
 class Weighed:
     """A model by the rule: its `figure`, what it gains on the best present target, how its mean over rounds changes.
 
-    `passes` says whether it may be promoted; `lacks` names what it lacks, `gain`, `sure` or `mean`.
+    `passes` says whether it may be promoted; `lacks` names what it lacks, `gain`, `sure`, `mean`, or on neutral data
+    `neutral` (it is worse there) or `unscored`. `neutral` has how its score changes on each neutral dataset.
     """
 
     name: str
@@ -58,6 +70,7 @@ class Weighed:
     mean: Figure
     passes: bool
     lacks: tuple[str, ...] = ()
+    neutral: tuple[tuple[str, Figure], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,4 +154,37 @@ def _weighed(rule: Promote, candidate: Scored, best: Scored, level: float) -> We
         lacks.append("sure")
     if here - there < -rule.most_lost:
         lacks.append("mean")
-    return Weighed(candidate.name, figure(rule, candidate), gain, change, not lacks, tuple(lacks))
+    changes = neutral_changes(candidate, best)
+    lacks += _lacks_on_neutral(rule, [each for _, each in changes])
+    return Weighed(candidate.name, figure(rule, candidate), gain, change, not lacks, tuple(lacks), tuple(changes))
+
+
+def neutral_changes(candidate: Scored, best: Scored) -> list[tuple[str, Figure]]:
+    """How the score changes from `best` to the candidate on each neutral dataset that both were evaluated on; a value
+    of None where the candidate's evaluation failed."""
+    found = []
+    for name, old in best.neutral.items():
+        new = candidate.neutral.get(name)
+        if old.value is None or new is None:
+            continue
+        if new.value is None:
+            found.append((name, Figure(None, None, None, 0)))
+        else:
+            moved = limits(new.drawn - old.drawn, NEUTRAL_LEVEL)
+            found.append((name, Figure(new.value - old.value, *moved, len(new.drawn))))
+    return found
+
+
+def is_worse(rule: Promote, change: Figure) -> bool:
+    """Whether a change on one neutral dataset keeps a candidate from being promoted."""
+    if change.value is None or change.low is None or change.high is None:
+        return False
+    return change.high < 0 or (rule.neutral_sure and change.low < -rule.neutral_lost)
+
+
+def _lacks_on_neutral(rule: Promote, changes: Sequence[Figure]) -> list[str]:
+    values = [each.value for each in changes if each.value is not None]
+    if len(values) < len(changes):
+        return ["unscored"]
+    worse = any(is_worse(rule, each) for each in changes) or (values and np.mean(values) < -rule.neutral_lost)
+    return ["neutral"] if worse else []

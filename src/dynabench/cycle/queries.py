@@ -4,7 +4,7 @@ from sqlalchemy import Select, case, func, select
 
 from dynabench.collection.tables import Example, Standing
 from dynabench.cycle.tables import CycleCandidate, CycleTurn, RoundParent
-from dynabench.datasets.tables import DatasetVersion
+from dynabench.datasets.tables import EVALUATED, Dataset, DatasetVersion
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
 from dynabench.scoring.tables import Evaluation, Score
@@ -59,6 +59,13 @@ def released(rounds: list[int]) -> Select[Round, Release]:
 def version(id: int) -> Select[DatasetVersion]:
     """A version of a dataset."""
     return select(DatasetVersion).where(DatasetVersion.id == id)
+
+
+def neutral(task: str) -> Select[Dataset, DatasetVersion]:
+    """Datasets of a task that come from no round and are in use, with their current version, by name."""
+    found = select(Dataset, DatasetVersion).join(DatasetVersion, DatasetVersion.id == Dataset.version_id)
+    found = found.where(Dataset.task_id == task, Dataset.kind == "rows", Dataset.round_id.is_(None), EVALUATED)
+    return found.where(DatasetVersion.state == "ready").order_by(Dataset.name)
 
 
 def evaluations(submission: int, versions: list[int]) -> Select[Evaluation]:

@@ -21,9 +21,14 @@ class FigureOut(BaseModel):
         """As JSON has it."""
         return cls(value=figure.value, low=figure.low, high=figure.high, n=figure.n)
 
+    def figure(self) -> Figure:
+        """As rules have it."""
+        return Figure(self.value, self.low, self.high, self.n)
+
 
 class WeighedOut(BaseModel):
-    """A candidate by the rule; `lacks` says what kept it from being promoted: `gain`, `sure` or `mean`."""
+    """A candidate by the rule; `lacks` says what kept it from being promoted: `gain`, `sure`, `mean`, `neutral` or
+    `unscored`. `neutral` has the change of its score on each neutral dataset with its interval at 90 %."""
 
     name: str
     figure: FigureOut
@@ -31,6 +36,7 @@ class WeighedOut(BaseModel):
     mean: FigureOut
     passes: bool
     lacks: list[str]
+    neutral: dict[str, FigureOut] = {}
 
 
 class RoundOut(BaseModel):
@@ -85,4 +91,5 @@ def weighed(each: Weighed) -> WeighedOut:
     return WeighedOut(
         name=each.name, figure=FigureOut.of(each.figure), gain=FigureOut.of(each.gain), mean=FigureOut.of(each.mean),
         passes=each.passes, lacks=list(each.lacks),
+        neutral={name: FigureOut.of(figure) for name, figure in each.neutral},
     )  # fmt: skip

@@ -1,14 +1,14 @@
 """How the present targets and the candidates of a turn did on the rounds: waited for, then read for the rule."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
-from dynabench.cycle import queries, sources
-from dynabench.cycle.promotion import Scored
+from dynabench.cycle import neutral, queries, sources
+from dynabench.cycle.promotion import Neutral, Scored
 from dynabench.cycle.sources import Released
 from dynabench.cycle.tables import CycleTurn
 from dynabench.datasets import stored
@@ -38,9 +38,10 @@ def versions(released: Sequence[Released]) -> list[int]:
 
 
 def left(session: Session, settings: Settings, turn: int, submissions: Sequence[int]) -> tuple[int, int]:
-    """How many evaluations of these submissions on the turn's rounds go on or are not queued yet, and of how many."""
+    """How many evaluations of these submissions on the turn's rounds and on neutral data go on or are not queued
+    yet, and of how many."""
     found = session.get_one(CycleTurn, turn)
-    wanted = versions(sources.ancestry(session, settings, found))
+    wanted = versions(sources.ancestry(session, settings, found)) + neutral.versions(neutral.data(session, found))
     going = 0
     for each in submissions:
         known = list(session.scalars(queries.evaluations(each, wanted)))
@@ -82,7 +83,13 @@ def fooling(settings: Settings, released: Sequence[Released]) -> list[Bools]:
     return [np.array(["fooled" in row.tags for row in stored.read(settings, each.test_digest)], bool) for each in tests]
 
 
-def scored(name: str, rows: Sequence[Rows], fooled: Sequence[Bools], digests: Sequence[str]) -> Scored:
+def scored(
+    name: str,
+    rows: Sequence[Rows],
+    fooled: Sequence[Bools],
+    digests: Sequence[str],
+    on_neutral: Mapping[str, Neutral],
+) -> Scored:
     """A model as the rules see it."""
     caught = np.concatenate([each.right[mask] for each, mask in zip(rows, fooled, strict=True)])
     redrawn = replicates.means(caught, "".join(digests)) if len(caught) else np.zeros(1)
@@ -92,4 +99,5 @@ def scored(name: str, rows: Sequence[Rows], fooled: Sequence[Bools], digests: Se
         drawn=np.stack([each.drawn for each in rows]),
         caught=caught,
         redrawn=redrawn,
+        neutral=on_neutral,
     )

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from dynabench import errors, jobs
 from dynabench.accounts.tables import Person
-from dynabench.cycle import naming, queries, sources, telling
+from dynabench.cycle import naming, neutral, queries, sources, telling
 from dynabench.cycle.plan import Method, Plan
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.db import now
@@ -46,6 +46,7 @@ def start(session: Session, person: Person | None, task: str, plan: Plan, number
         raise errors.Conflict(_("A turn of this task is %(state)s. Let it end first.", state=last.state))
     of = round_for(session, task, number)
     check(session, person, task, of, plan)
+    neutral.check(session, task, plan)
     made = CycleTurn(task_id=task, round_id=of.id, plan=plan.model_dump(mode="json"))
     made.present = [f"{each.model}@{each.version}" for each in of.targets]
     made.outside = sources.outside(session, task, plan)

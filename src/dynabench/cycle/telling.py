@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynabench.cycle.plan import Promote
+from dynabench.cycle.promotion import is_worse
 from dynabench.cycle.report import FigureOut, Report, WeighedOut
 from dynabench.language import _, joined, restored
 
@@ -77,10 +78,24 @@ def _lost(rule: Promote, each: WeighedOut, found: Report) -> str:
         return _("%(name)s is no better than %(present)s: it gains %(gain)s.", **known)
     if "sure" in each.lacks:
         return _("%(name)s gains %(gain)s on %(present)s, whose interval does not lie above 0.", **known)
+    if "mean" not in each.lacks:
+        return _worse_on_neutral(rule, each, known)
     return _(
         "%(name)s gains %(gain)s, but its mean over all rounds changes by %(mean)s; it may lose %(most)s at most.",
         **known, mean=points(each.mean), most=f"{rule.most_lost * 100:g}",
     )  # fmt: skip
+
+
+def _worse_on_neutral(rule: Promote, each: WeighedOut, known: dict[str, str]) -> str:
+    unscored = [name for name, figure in each.neutral.items() if figure.value is None]
+    if unscored:
+        named = joined(", ", unscored)
+        return _("%(name)s gains %(gain)s, but was not scored on neutral data: %(datasets)s.", **known, datasets=named)
+    worse = [name for name, figure in each.neutral.items() if is_worse(rule, figure.figure())] or list(each.neutral)
+    changes = [joined(" ", [name, points(each.neutral[name])]) for name in worse]
+    return _(
+        "%(name)s gains %(gain)s, but is worse on neutral data: %(datasets)s.", **known, datasets=joined(", ", changes)
+    )
 
 
 def percent(figure: FigureOut) -> str:

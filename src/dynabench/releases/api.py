@@ -49,7 +49,7 @@ async def read_release(request: Request, task: str, n: Number, viewer: Viewer) -
     """A round's release: its files with their digests, how it was divided, and models' gaps between its parts to test
     on. Before it is ready it is there for the task's owners alone."""
     state = request.app.state
-    return await state.db.aread(views.one, address(request), viewer, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.one, state.settings, address(request), viewer, task, n)  # type: ignore[no-any-return]
 
 
 def changes(body: RulesIn) -> dict[str, Any]:
@@ -94,7 +94,7 @@ async def release_round(request: Request, task: str, n: Number, body: ReleaseIn,
     task is scored on its two parts to test on."""
     await begin(request, person, task, n, changes(body), body.anyway)
     state = request.app.state
-    return await state.db.aread(views.one, address(request), person, task, n)  # type: ignore[no-any-return]
+    return await state.db.aread(views.one, state.settings, address(request), person, task, n)  # type: ignore[no-any-return]
 
 
 @router.get(PATH + "/files/{file}", dependencies=FILES, response_class=FileResponse)

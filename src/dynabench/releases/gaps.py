@@ -1,26 +1,74 @@
 """How much better models are on the public than on the hidden part to test on: a sign that they have seen the former.
 
-The parts were drawn at random from one pool, so a model that saw neither differs on them by chance alone.
+The parts were drawn at random from one pool, so a model that saw neither differs on them by chance alone. A model is
+flagged where an exact one-sided test of that, corrected by Holm's method over all models and all rounds of the task
+that the viewer sees, is below 5 %: the chance of any false flag among all of them is then 5 % at most.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import hypot
 
 from sqlalchemy.orm import Session
 
 from dynabench.accounts.tables import Person
-from dynabench.leaderboards import entrants
-from dynabench.leaderboards.entrants import Cell
+from dynabench.leaderboards import entrants, view_queries
+from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field
+from dynabench.releases import service
 from dynabench.releases.schemas import GapOut
 from dynabench.releases.tables import Release
-from dynabench.scoring import released
+from dynabench.scoring import released, row_scores
+from dynabench.scoring.scored import RATES
+from dynabench.settings import Settings
+from dynabench.stats.corrections import holm
+from dynabench.stats.splits import higher_by_chance
+
+LEVEL = 0.05
+"""Chance of any false flag on a task."""
 
 
-def gaps(session: Session, viewer: Person | None, release: Release) -> list[GapOut]:
+@dataclass(frozen=True)
+class Pair:
+    """A model's scores on the public and the hidden part of one release; `p` is None where rows cannot be counted."""
+
+    release: int
+    entrant: Entrant
+    public: Cell
+    hidden: Cell
+    p: float | None
+
+
+def gaps(session: Session, settings: Settings, viewer: Person | None, release: Release) -> list[GapOut]:
     """The gap of each model that `viewer` may see and that was scored on both parts, the largest first.
 
     Submissions whose score on the hidden part is held back (`scoring.released`) are left out: a gap would tell it.
     """
     field = entrants.field(session, viewer, release.task_id)
+    known = [each for each, _ in service.listed(session, release.task_id)]
+    pairs = [pair for each in known for pair in _pairs(session, settings, field, each)]
+    corrected = corrected_p([pair.p for pair in pairs])
+    found = []
+    for each, p in zip(pairs, corrected, strict=True):
+        if each.release == release.id:
+            gap, low, high = difference(each.public, each.hidden, field.metrics[0].direction)
+            found.append(
+                GapOut(
+                    model=each.entrant.label, version=each.entrant.version, entered_at=each.entrant.entered_at,
+                    public=each.public.value, hidden=each.hidden.value, gap=gap, low=low, high=high,
+                    n=(each.public.n, each.hidden.n), p=p, flagged=p is not None and p <= LEVEL,
+                )
+            )  # fmt: skip
+    return sorted(found, key=lambda each: (-each.gap, each.model))
+
+
+def corrected_p(values: Sequence[float | None]) -> list[float | None]:
+    """The p values after Holm's correction over all that are there."""
+    there = [value for value in values if value is not None]
+    corrected = iter(holm(there).tolist() if there else [])
+    return [None if value is None else next(corrected) for value in values]
+
+
+def _pairs(session: Session, settings: Settings, field: Field, release: Release) -> list[Pair]:
     data = {each.version_id: each for each in field.data}
     test, hidden = data.get(release.test_id or 0), data.get(release.hidden_id or 0)
     if test is None or hidden is None:
@@ -29,18 +77,39 @@ def gaps(session: Session, viewer: Person | None, release: Release) -> list[GapO
     held = released.told(session, release.task_id, {hidden.version_id: hidden.rows}, primary)
     shown = [each for each in field.entrants if (each.id, hidden.version_id) not in held and not each.anonymous]
     scores = entrants.scores(session, field, shown, (test, hidden), (primary,))
-    found = []
-    for each in shown:
-        public, secret = scores.get((each.id, test.id, primary.name)), scores.get((each.id, hidden.id, primary.name))
-        if public and secret:
-            gap, low, high = difference(public, secret, primary.direction)
-            found.append(
-                GapOut(
-                    model=each.label, version=each.version, entered_at=each.entered_at, public=public.value,
-                    hidden=secret.value, gap=gap, low=low, high=high, n=(public.n, secret.n),
-                )
-            )  # fmt: skip
-    return sorted(found, key=lambda each: (-each.gap, each.model))
+    both = [
+        (each, scores[each.id, test.id, primary.name], scores[each.id, hidden.id, primary.name])
+        for each in shown
+        if (each.id, test.id, primary.name) in scores and (each.id, hidden.id, primary.name) in scores
+    ]
+    if primary.name in RATES:
+        counts = [(round(public.value * public.n), round(secret.value * secret.n)) for _, public, secret in both]
+        tests: list[float | None] = [
+            higher_by_chance(first, public.n, second, secret.n)
+            for (first, second), (_, public, secret) in zip(counts, both, strict=True)
+        ]
+    else:
+        tests = _by_rows(session, settings, [each.id for each, _, _ in both], test, hidden)
+    return [Pair(release.id, *each, p) for each, p in zip(both, tests, strict=True)]
+
+
+def _by_rows(
+    session: Session, settings: Settings, submissions: Sequence[int], test: Data, hidden: Data
+) -> list[float | None]:
+    """The same of rows that are answered right by the task's rule; None where these were not kept."""
+    counts: list[dict[int, tuple[int, int]]] = []
+    for each in (test, hidden):
+        right: dict[int, tuple[int, int]] = {}
+        for evaluation in session.scalars(view_queries.finished(submissions, each.version_id)):
+            rows = row_scores.read(settings, evaluation.id)
+            if rows is not None:
+                right[evaluation.submission_id] = (int((rows[1] > 0.5).sum()), rows.shape[1])
+        counts.append(right)
+    public, secret = counts
+    return [
+        higher_by_chance(*public[each], *secret[each]) if each in public and each in secret else None
+        for each in submissions
+    ]
 
 
 def difference(public: Cell, hidden: Cell, direction: int = 1) -> tuple[float, float | None, float | None]:

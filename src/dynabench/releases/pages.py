@@ -31,7 +31,7 @@ async def release(request: Request, task: str, n: Number, viewer: Viewer) -> Res
             "task": task,
             "config": config,
             "round": round_views.round_out(session, rounds.round_of(session, task, n)),
-            "release": views.one(session, address(request), viewer, task, n),
+            "release": views.one(session, request.app.state.settings, address(request), viewer, task, n),
             "measure": entrants.measures(config)[0],
         }
 

@@ -41,7 +41,9 @@ class PreviewOut(BaseModel):
 class GapOut(BaseModel):
     """A model on the public and on the hidden part to test on, and the difference: public minus hidden.
 
-    Where the interval (95 %) lies above 0 the model does better on what it may have seen. `n` are numbers of rows.
+    `p` is that of an exact one-sided test whether the model answers more of the public rows right than a random
+    division explains, corrected (Holm) over all models and rounds of the task; None where rows cannot be counted. A
+    model with a `p` of 0.05 or less is `flagged`: it has probably seen the public part. `n` are numbers of rows.
     """
 
     model: str
@@ -53,6 +55,8 @@ class GapOut(BaseModel):
     low: float | None
     high: float | None
     n: tuple[int, int]
+    p: float | None = None
+    flagged: bool = False
 
 
 class ReleaseOut(BaseModel):

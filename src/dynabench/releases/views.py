@@ -16,18 +16,21 @@ from dynabench.releases.schemas import ReleaseOut, ReleasePage
 from dynabench.releases.tables import Release
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
+from dynabench.settings import Settings
 
 SECRET = ("hidden", "withheld")
 
 
-def one(session: Session, address: str, viewer: Person | None, task: str, number: int) -> ReleaseOut:
+def one(
+    session: Session, settings: Settings, address: str, viewer: Person | None, task: str, number: int
+) -> ReleaseOut:
     """A round's release with the gaps of models; `NotFound` where the viewer may see none.
 
     `address` is that of the platform, for citations.
     """
     found = service.visible(session, viewer, task, number)
     made = out(session, address, found, session.get_one(Round, found.round_id))
-    return made.model_copy(update={"gaps": gaps.gaps(session, viewer, found)})
+    return made.model_copy(update={"gaps": gaps.gaps(session, settings, viewer, found)})
 
 
 def page(session: Session, address: str, task: str) -> ReleasePage:
