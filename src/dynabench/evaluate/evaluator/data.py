@@ -129,8 +129,10 @@ def _values(column: Any) -> Sequence[Any]:
         raise ValueError(f"a dictionary of columns has a list for each column, not {column!r}")
     for listed in ("tolist", "to_list"):  # of numpy and pandas; of polars
         if hasattr(column, listed):
-            return getattr(column, listed)()  # type: ignore[no-any-return]
-    return column
+            rows: Sequence[Any] = getattr(column, listed)()
+            return rows
+    whole: Sequence[Any] = column
+    return whole
 
 
 def _from_dataset(data: Any) -> Table:
