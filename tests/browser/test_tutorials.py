@@ -12,6 +12,7 @@ from tests.browser.test_owner import owner
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
+WORKER_PATIENCE = 90_000  # milliseconds: the worker starts after the pages and the models, and yields to both
 TUTORIALS = Path(__file__).parent.parent.parent / "docs/tutorial"
 STEP = re.compile(r"^(\d+)\. (.*(?:\n +.*)*)", re.MULTILINE)
 TOKEN = re.compile(r"\*\*(?P<name>[^*]+)\*\*|\*(?P<seen>[^*]+)\*|`(?P<given>[^`]+)`|(?P<link>opens the link)")
@@ -53,7 +54,7 @@ class Reader:
         while tokens:
             kind, text = tokens.pop(0)
             if kind == "seen":
-                expect(self.page.get_by_role("main").get_by_text(text).first).to_be_visible()
+                expect(self.page.get_by_role("main").get_by_text(text).first).to_be_visible(timeout=WORKER_PATIENCE)
             elif kind == "link":
                 link = self.page.locator(".callout code").inner_text()
                 self.page = self.other

@@ -217,12 +217,12 @@ def test_paths_in_a_name_lead_nowhere(owner, settings):
 class TestTooLarge:
     @pytest.fixture
     def app(self, settings, host, monkeypatch):
-        monkeypatch.setitem(application.UPLOADS, r"/api/v1/tasks/[^/]+/contexts/files", 1024)
+        monkeypatch.setitem(application.UPLOADS, r"/api/v1/tasks/[^/]+/contexts/files", 300 * 1024)
         return application.create_app(settings, host=host)
 
     @pytest.mark.parametrize("announced", [True, False])
     def test_a_file_over_the_limit_is_refused_and_not_kept(self, owner, settings, database, announced):
-        body = b'{"premise": "x"}\n' * 100
+        body = b'{"premise": "x"}\n' * 20_000
         answer = owner.post(FILES, params={"name": "a.jsonl"}, content=body if announced else iter([body[:900], body]))
         assert answer.status_code == 413
         assert answer.headers["content-type"] == "application/problem+json"

@@ -12,6 +12,7 @@ from dynabench.collection.schemas import ExampleOut, HandoutOut, OutcomeOut, Pre
 from dynabench.collection.statistics import Figures, RoundStatistics
 from dynabench.collection.welcome import first_steps
 from dynabench.errors import Unavailable
+from dynabench.rounds.demo_progress import DemoProgress
 from dynabench.rounds.schemas import RoundOut, TargetOut
 from dynabench.stats.error_rates import Counts, clustered_error_rates, error_rates
 from dynabench.stats.rates import UNKNOWN, clustered, difference, gap, wilson
@@ -166,7 +167,7 @@ TARGETS = [
     ("nli-minilm", figures((180, 40, 30, 36), (132, 20, 12, 15))),
     ("nli-ngram", figures((180, 90, 50, 60), (132, 60, 30, 44))),
 ]
-HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX}
+HOME = {"cards": CARDS, "totals": TOTALS, "specimens": SPECIMENS, "box": BOX, "progress": None}
 
 
 def _item(config, mode, context, text, answer):
@@ -235,9 +236,10 @@ PAGES = {
     "home-answered": ("rounds/home.html", HOME | {"box": BOX_ANSWERED}, ADA),
     "home-empty": (
         "rounds/home.html",
-        {"cards": [], "totals": {"examples": 0, "unknown": 0}, "specimens": [], "box": None},
+        {"cards": [], "totals": {"examples": 0, "unknown": 0}, "specimens": [], "box": None, "progress": None},
         None,
     ),
+    "home-starting": ("rounds/home.html", HOME | {"cards": CARDS[:1], "box": None, "progress": DemoProgress(1, 4, frozenset({"qa", "nli", "vqa"}))}, None),
     "task": ("rounds/task.html", TASK, ADA),
     "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
     "round": ("rounds/round.html", ROUND, ADA),

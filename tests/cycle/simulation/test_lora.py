@@ -10,14 +10,15 @@ import pytest
 
 from dynabench.cycle.simulation import experiment
 from dynabench.cycle.simulation.plan import Plan
-from tests.evaluate.real import DATA
+from tests.large_data import data_folder, need_data
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(1200),
     pytest.mark.models,
-    pytest.mark.skipif(not (DATA / "sst3").is_dir(), reason="needs the folder of data sets"),
 ]
+need_data("sst3")
+DATA = data_folder()
 POOL = """
 name: few
 task: sentiment

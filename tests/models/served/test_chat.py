@@ -16,7 +16,7 @@ from dynabench.errors import Invalid, Unavailable
 from dynabench.models.validity import Broken
 
 from .chat_server import NAME
-from .conftest import LABELS, WRITER, http
+from .conftest import CLASSIFIER, LABELS, WRITER, http
 
 INPUTS = {"statement": "A wonderful, funny film that I loved from start to end."}
 SAID = {"choices": [{"message": {"content": "positive"}, "finish_reason": "stop"}]}
@@ -46,7 +46,7 @@ def test_a_label_comes_by_schema_with_probabilities_tokens_and_cost(asked):
 
 def test_several_inputs_are_answered_in_order(asked):
     batch = [{"statement": f"{word}."} for word in ("Great", "Awful", "A table")]
-    model = asked(cache=False)
+    model = asked(CLASSIFIER | {"seconds": 60}, cache=False)  # they are written side by side on few cores
     assert [o.answer for o in model.predict(batch)] == [model.predict([row])[0].answer for row in batch]
 
 

@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from dynabench.models import encoder
 from dynabench.models.backends.network import Head, pad
 from dynabench.models.backends.pieces import CLS, SEP, Pieces, encode
+from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training.recipes import Adapter, Recipe
 from dynabench.models.training.rows import Row
 
@@ -212,7 +213,7 @@ def said(body: Any, head: nn.Module, batch: Sequence[Any]) -> torch.Tensor:
     """What the head says of a batch's `pieces`, on the device that the head is on."""
     device = next(head.parameters()).device
     ids, types, mask = (part.to(device) for part in pad([example.pieces for example in batch]))
-    with torch.autocast(device.type, torch.bfloat16):
+    with torch.autocast(device.type, torch.bfloat16, enabled=trains_in_bf16(device.type)):
         states = body(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
     logits: torch.Tensor = head(states.float(), mask)
     return logits

@@ -22,7 +22,8 @@ def learn(mix: Mix, settings: Settings, folder: Path, kept: Checkpoints, progres
     told = (
         f"{what} of {settings.origin}, batches of {plan.batch} of like length, AdamW at {plan.learning_rate:g} with "
         f"warm-up and cosine over {descent.steps / descent.stride:.1f} epochs, label smoothing {plan.smoothing:g}, "
-        f"bf16 autocast, on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
+        f"{'bf16 autocast' if runtime.trains_in_bf16(device().type) else 'fp32'}, "
+        f"on {'a graphics processor' if device().type == 'cuda' else 'a processor'}"
     )
     ended = descent.course.over and descent.step < descent.steps
     return Learned(network.kind, told, descent.course, descent.clock.seconds, descent.seen, ended, options)

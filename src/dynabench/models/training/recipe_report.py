@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.spec import Spec
 from dynabench.models.training import card
 from dynabench.models.training.recipes import Recipe, Source
@@ -60,6 +61,7 @@ def _settings(recipe: Recipe, cost: "Cost") -> str:
     return (
         f"LoRA of rank {a.rank} on all linear layers, {cost.examples:,} examples ({cost.epochs:.1f} epochs), batches "
         f"of {a.batch} of like length, AdamW at {a.learning_rate:g} with warm-up and cosine, label smoothing "
-        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}bf16 autocast; {minutes}. "
+        f"{a.smoothing:g}, word dropout {a.word_dropout:g}, {mean}"
+        f"{'bf16 autocast' if trains_in_bf16('cpu') else 'fp32'}; {minutes}. "
         f"Recipe: `{recipe.name}.yaml`."
     )

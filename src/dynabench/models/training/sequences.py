@@ -11,6 +11,7 @@ from torch import nn
 
 from dynabench.errors import Invalid, Unavailable
 from dynabench.models import encoder, runtime, spec
+from dynabench.models.runtime import trains_in_bf16
 from dynabench.models.training import adapter
 from dynabench.models.training.descent import Examples, Network
 from dynabench.models.training.learning import Settings
@@ -81,7 +82,7 @@ class Sequences(Network):
     def _said(self, batch: Examples) -> torch.Tensor:
         device = next(self.model.parameters()).device
         padded = self.processor.pad([dict(example.given) for example in batch], return_tensors="pt")
-        with torch.autocast(device.type, torch.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, enabled=trains_in_bf16(device.type)):
             logits: torch.Tensor = self.model(**{name: value.to(device) for name, value in padded.items()}).logits
         return logits.float()
 
