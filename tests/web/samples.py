@@ -239,7 +239,8 @@ PAGES = {
         {"cards": [], "totals": {"examples": 0, "unknown": 0}, "specimens": [], "box": None, "progress": None},
         None,
     ),
-    "home-starting": ("rounds/home.html", HOME | {"cards": CARDS[:1], "box": None, "progress": DemoProgress(1, 4, frozenset({"qa", "nli", "vqa"}))}, None),
+    "home-starting": ("rounds/home.html", HOME | {
+        "cards": CARDS[:1], "box": None, "progress": DemoProgress(1, 4, frozenset({"qa", "nli", "vqa"}))}, None),
     "task": ("rounds/task.html", TASK, ADA),
     "task-empty": ("rounds/task.html", TASK | NO_ROUND, None),
     "round": ("rounds/round.html", ROUND, ADA),
