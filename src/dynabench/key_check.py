@@ -1,5 +1,7 @@
 """A check, before a process starts, that the home folder holds the keys with which the database was filled."""
 
+import hmac
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -7,8 +9,12 @@ from dynabench.accounts.tables import Person
 from dynabench.db import Database
 from dynabench.errors import Conflict
 from dynabench.scoring import records
+from dynabench.secret_file import write_new
+from dynabench.security import keyed
 from dynabench.settings import Settings
 
+FINGERPRINT = "secret.fingerprint"
+"""The file in the home by which the next start knows the secret of the one before."""
 RESTORING = ".restoring"
 """The folder in the home in which a restore collects everything before any of it takes its place."""
 
@@ -28,7 +34,25 @@ def check_keys(settings: Settings) -> None:
         database.read(check_keys_of, settings)
     finally:
         database.close()
-    assert settings.key
+    check_fingerprint(settings)
+
+
+def check_fingerprint(settings: Settings) -> None:
+    """Raise `Conflict` where the secret is another one than at the start before; write its fingerprint at the first.
+
+    The fingerprint does not give the secret away, and lies in the home folder: a mistyped `DYNABENCH_SECRET` would
+    otherwise change all pseudonyms without a word.
+    """
+    path = settings.folder / FINGERPRINT
+    fingerprint = keyed(settings.key, "fingerprint", "secret").hex().encode()
+    if not path.exists():
+        write_new(path, fingerprint)
+    if not hmac.compare_digest(path.read_bytes().strip(), fingerprint):
+        source = "DYNABENCH_SECRET" if settings.secret else str(settings.secret_file)
+        raise Conflict(
+            f"The secret in {source} is not the one with which this platform ran before. Another secret changes all "
+            f"pseudonyms. Put the old one back; if you mean to change it, delete {path}."
+        )
 
 
 def check_keys_of(session: Session, settings: Settings) -> None:

@@ -90,6 +90,18 @@ def test_a_fresh_secret_beside_old_accounts_is_refused(fresh, person):
     assert not (fresh("other").folder / "secret").exists()
 
 
+def test_a_changed_secret_over_an_intact_home_is_refused(settings):
+    def started_with(secret):
+        check_keys(Settings(home=settings.folder, database_url=settings.database_url, secret=secret))
+
+    started_with("a" * 32)
+    started_with("a" * 32)
+    with pytest.raises(Conflict, match="DYNABENCH_SECRET is not the one"):
+        started_with("b" * 32)
+    (settings.folder / "secret.fingerprint").unlink()
+    started_with("b" * 32)
+
+
 def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wanted(
     settings, database, tmp_path, monkeypatch
 ):
