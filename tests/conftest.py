@@ -28,7 +28,7 @@ from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.settings import Settings
-from tests import dialects
+from tests import databases, dialects
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -43,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crashes", type=int, default=3, help="how many processes to kill under load")
     parser.addoption("--configs", type=int, default=20, help="how many random task configs to play, and to break")
     parser.addoption("--draws", type=int, default=100, help="how many samples to draw for the coverage of intervals")
+    parser.addoption("--both-databases", action="store_true", help="run every test on SQLite and PostgreSQL")
+    parser.addoption("--database-seed", default="", help="which tests run on which database; the commit unless given")
     parser.addoption(
         "--replay-all", action="store_true", help="play all rows of a published collection, not a thirtieth"
     )
@@ -51,17 +53,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 _imported = 0
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the databases by one seed in all processes."""
+    config.option.database_seed = config.option.database_seed or databases.commit()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return "databases: " + (
+        "both" if config.option.both_databases else f"--database-seed {config.option.database_seed}"
+    )
+
+
 def pytest_sessionstart() -> None:
     """Importing all tests leaves no garbage worth looking for."""
     gc.disable()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow tests of a file share what they start, so one process has them all; some files share a server, too."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one database of each test that needs only one, and the slow tests of a file in one process."""
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+    if not config.option.both_databases and not any("::" in each for each in config.args):
+        dropped = {id(each) for each in databases.superfluous(items, config.option.database_seed)}
+        config.hook.pytest_deselected(items=[each for each in items if id(each) in dropped])
+        items[:] = [each for each in items if id(each) not in dropped]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -48,7 +48,7 @@ def test_the_first_visitor_reads_how_far_the_demo_is(client, database):
         page = client.get(path)
         assert (page.status_code, page.headers["Refresh"]) == (503, "2"), path
         assert "Setting up the demo" in page.text
-        assert "404" not in page.text
+        assert "Not found" not in page.text
     answer = client.get("/api/v1/tasks/sentiment")
     assert (answer.status_code, answer.json()["retry_after"]) == (503, 2)
     assert client.get("/tasks/nosuch").status_code == 404

@@ -1,10 +1,12 @@
 """Models are evaluated by a worker: what ends well, what ends otherwise, and nothing twice."""
 
+import dataclasses
 import signal
 import time
 
 import numpy as np
 import pytest
+from sklearn.metrics import matthews_corrcoef
 from sqlalchemy import func, select
 
 from dynabench import jobs
@@ -12,9 +14,11 @@ from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
 from dynabench.registry import predictions
+from dynabench.rounds import service as rounds
 from dynabench.scoring import queueing, records, row_scores, service
 from dynabench.scoring.measures import unpacked
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
+from dynabench.tasks import builtin
 from tests.jobs.conftest import until
 from tests.models.handlers import need_sandbox
 from tests.scoring.conftest import BAD, statements
@@ -133,6 +137,32 @@ def test_a_new_twin_is_answered_alone_and_a_new_metric_asks_no_model(place, work
     until(lambda: here.evaluation(1).attempt == 3 and here.evaluation(1).state == "done")
     assert scores_of(database, 1)["accuracy", ""].version == 1
     assert row_scores.read(settings, 1).tolist() == [[1] * 30] * 2, "what is said of rows is made anew with the scores"
+
+
+def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(place, worker, database):
+    here = place()
+    rows = statements(30)
+    rows[3] = dataclasses.replace(rows[3], answers=({"label": "positive"},))  # what the models answer wrong
+    here.dataset("films", rows)
+    for each in (NGRAM, "sentiment-minilm"):
+        here.queue(submission=here.submit(each))
+    worker.start()
+    assert [here.ended(each).state for each in (1, 2)] == ["done", "done"], worker.said()
+
+    def answered():
+        return database.read(lambda session: {each.digest: each.done_at for each in session.scalars(select(Shard))})
+
+    before = answered()
+    [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
+    source = shipped.source.replace("primary: accuracy", "primary: matthews_correlation")
+    assert database.write(rounds.save_task, None, source).changed
+    until(lambda: all((here.evaluation(each).attempt, here.evaluation(each).state) == (2, "done") for each in (1, 2)))
+    right = [each.answers[0]["label"] for each in rows]
+    wrong = [*right[:3], "negative", *right[4:]]
+    for each in (1, 2):
+        score = scores_of(database, each)["matthews_correlation", ""]
+        assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
+    assert answered() == before, "no model was asked"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

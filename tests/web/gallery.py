@@ -44,6 +44,12 @@ async def show(request: Request) -> Response:
     return secured(render(request, template, **values))
 
 
+async def tasks(request: Request) -> Response:
+    """The part of the home page that asks for itself while a demo is being set up."""
+    request.state.viewer = None
+    return secured(render(request, "rounds/_tasks.html", **PAGES["home-starting"][1]))
+
+
 async def answer(request: Request) -> Response:
     """What a try brings back, without asking any model."""
     request.state.viewer = None
@@ -82,6 +88,7 @@ def app() -> Starlette:
     made = Starlette(
         routes=[
             Route("/gallery/{name}", show),
+            Route("/", tasks),
             Route("/try", answer, methods=["POST"]),
             Route("/tasks/{task}/create", answer, methods=["POST"]),
             Route("/tasks/{task}/validate/{id}", vote, methods=["POST"]),

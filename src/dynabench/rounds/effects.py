@@ -134,8 +134,8 @@ def _models(before: TaskConfig, after: TaskConfig) -> Iterator[Effect]:
         yield Effect(
             lead
             + _(
-                "Evaluations that are done are not run again: what they did not measure stays empty "
-                "until somebody evaluates those models anew."
+                "Answers that are stored are scored by the new metrics; no model is asked again, "
+                "and boards keep the old scores until the new ones are there."
             ),
             warns=True,
         )

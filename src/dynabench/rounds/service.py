@@ -156,7 +156,10 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     if newest.source == source:
         return Saved(config.id, newest.number, created=False, changed=False)
     fixed.keep_contexts_usable(session, config)
-    fixed.keep_learner(config_of(session, newest.id), config)
+    before = config_of(session, newest.id)
+    fixed.keep_learner(before, config)
+    if config.metrics != before.metrics:
+        jobs.enqueue(session, "queue_evaluations", {"task": config.id}, person.id if person else None)
     number = _add_version(session, person, found, source, newest.number + 1)
     return Saved(config.id, number, created=False, changed=True)
 

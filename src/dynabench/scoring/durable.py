@@ -9,7 +9,7 @@ from dynabench.scoring import queueing
 
 
 def queue_evaluations(payload: dict[str, Any]) -> dict[str, Any]:
-    """The workflow: `payload` names what is new, as `submission`, `dataset`, `twin` or `metric`."""
+    """Run the workflow; `payload` names what is new, as `queueing.queue` has it."""
     return {"evaluations": queued(payload)}
 
 

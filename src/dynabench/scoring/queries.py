@@ -52,7 +52,21 @@ def outdated(metric: str, version: int) -> Select[Evaluation]:
     """Evaluations with a score that an earlier version of the metric made, of submissions that still stand."""
     older = select(Score.evaluation_id).where(Score.metric == metric, Score.version < version)
     found = select(Evaluation).join(Submission, Submission.id == Evaluation.submission_id)
-    return found.where(Evaluation.id.in_(older), Evaluation.state.not_in(OPEN), Submission.withdrawn_at.is_(None))
+    return found.where(Evaluation.id.in_(older), Evaluation.state == "done", Submission.withdrawn_at.is_(None))
+
+
+def scored(task: str) -> Select[Evaluation]:
+    """Evaluations on the newest versions of a task's datasets that have scores or get them now.
+
+    Those of withdrawn submissions are left out. Those in an earlier state will score by the task's newest metrics.
+    """
+    return (
+        select(Evaluation)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .join(Dataset, Dataset.version_id == Evaluation.version_id)
+        .where(Dataset.task_id == task, Submission.withdrawn_at.is_(None), Evaluation.state.in_(("done", "scoring")))
+        .order_by(Evaluation.id)
+    )
 
 
 def going(submission: int) -> Select[Evaluation]:

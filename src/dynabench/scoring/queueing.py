@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import Select, delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -20,14 +20,17 @@ from dynabench.settings import get_settings
 def queue(session: Session, payload: dict[str, Any]) -> int:
     """Queue the evaluations that something new asks for; again, it queues none.
 
-    `payload` names a `submission`, `dataset`, `twin` or `metric`; of one that was `withdrawn` those that go on end.
+    `payload` names a `submission`, `dataset`, `twin` or `metric`, or a `task` whose metrics changed; those that go on
+    of a submission that was `withdrawn` end.
     """
     if "withdrawn" in payload:
         return _withdrawn(session, payload["withdrawn"])
     if "twin" in payload:
         return _new_part(session, payload["twin"])
     if "metric" in payload:
-        return _new_metric(session, payload["metric"])
+        return _score_anew(session, queries.outdated(payload["metric"], version_of(payload["metric"])))
+    if "task" in payload:
+        return _score_anew(session, queries.scored(payload["task"]))
     missing = session.execute(queries.missing(payload.get("submission"), payload.get("dataset"))).all()
     return sum(_add(session, submission, version) for submission, version in missing)
 
@@ -97,9 +100,8 @@ def _withdrawn(session: Session, submission: int) -> int:
     return len(going)
 
 
-def _new_metric(session: Session, name: str) -> int:
-    old = session.scalars(queries.outdated(name, version_of(name))).all()
-    done = [evaluation for evaluation in old if evaluation.state == "done"]
-    for evaluation in done:
+def _score_anew(session: Session, of: Select[Evaluation]) -> int:
+    evaluations = session.scalars(of).all()
+    for evaluation in evaluations:
         reopen(session, evaluation)
-    return len(done)
+    return len(evaluations)

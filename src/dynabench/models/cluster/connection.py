@@ -19,6 +19,9 @@ def connect(settings: Settings) -> Any:
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to others
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # A busy machine starts Serve's proxy in more than the five seconds after which Ray would kill it.
+    os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
+    os.environ.setdefault("RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S", "60")
     try:
         import ray
     except ModuleNotFoundError as error:

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import threading
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +27,8 @@ PATIENCE = 120.0
 """Seconds that a start and a load wait for the cluster; it goes on afterwards, and the models say what they await."""
 LOOK_SECONDS = 0.5
 """Seconds between two looks at an application that is being deployed."""
+SERVE = threading.Lock()
+"""Held by the thread that calls a function of Ray Serve."""
 
 
 class Remote:
@@ -47,7 +51,6 @@ class Applications(Repository):
         self._scale = scale or Scale()
         self._folders: dict[str, dict[Key, str]] = defaultdict(dict)
         self._deploys: dict[str, asyncio.Task[None]] = {}
-        self._submitting = asyncio.Lock()
 
     async def start(self) -> None:
         """Deploy everything; a model that is broken is listed as such and holds up nothing."""
@@ -72,10 +75,9 @@ class Applications(Repository):
                 continue
             self._slots[key] = replace(slot, state=UNAVAILABLE, reason="unloaded", model=None)
             if self._folders[application]:
-                async with self._submitting:
-                    await asyncio.to_thread(self._run, application)
+                await _in_turn(self._run, application)
             else:
-                await asyncio.to_thread(serve.delete, application)
+                await _in_turn(serve.delete, application)
 
     async def close(self) -> None:
         """End the applications."""
@@ -84,7 +86,7 @@ class Applications(Repository):
         await asyncio.gather(*self._deploys.values(), return_exceptions=True)
         for application, folders in self._folders.items():
             if folders:
-                await asyncio.to_thread(serve.delete, application)
+                await _in_turn(serve.delete, application)
         self._folders.clear()
 
     async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
@@ -120,9 +122,8 @@ class Applications(Repository):
             self._slots[entry.name, entry.version] = Slot(entry, LOADING)
             self._folders[application][entry.name, entry.version] = str(entry.folder.resolve())
         try:
-            async with self._submitting:
-                replaced = application in (await asyncio.to_thread(serve.status)).applications
-                handle = await asyncio.to_thread(self._run, application)
+            replaced = application in (await _in_turn(serve.status)).applications
+            handle = await _in_turn(self._run, application)
             await self._until_running(application, entries, replaced)
             broken: dict[Key, str] = await handle.broken.remote()
         except Exception as error:
@@ -138,7 +139,7 @@ class Applications(Repository):
                 self._slots[key] = Slot(entry, READY, model=Remote(entry.card, handle))
         if handle is None and not self._folders[application]:
             with suppress(Exception):  # there may be nothing to delete
-                await asyncio.to_thread(serve.delete, application)
+                await _in_turn(serve.delete, application)
 
     async def _until_running(self, application: str, entries: list[Entry], replaced: bool) -> None:
         """Wait until a replica runs, or all of them where older ones are `replaced`.
@@ -146,7 +147,7 @@ class Applications(Repository):
         Raises `Unavailable` with the cluster's reason when it gives up.
         """
         while True:
-            seen = (await asyncio.to_thread(serve.status)).applications.get(application)
+            seen = (await _in_turn(serve.status)).applications.get(application)
             if seen is not None:
                 if seen.status == ApplicationStatus.RUNNING:
                     return
@@ -173,6 +174,19 @@ class Applications(Repository):
         bound = deployment.bind(dict(self._folders[application]))
         target = serve.RunTarget(bound, name=application, route_prefix=None)
         return serve.run_many([target], wait_for_applications_running=False)[0]
+
+
+async def _in_turn(function: Callable[..., Any], *args: Any) -> Any:
+    """Run a function of Serve in a thread, and no other one beside it.
+
+    Serve's registry of modules that are pickled by value is not safe for threads: `run` fails beside `status`.
+    """
+
+    def alone() -> Any:
+        with SERVE:
+            return function(*args)
+
+    return await asyncio.to_thread(alone)
 
 
 def _excerpt(message: str) -> str:
