@@ -18,6 +18,8 @@ define tests
 endef
 export DYNABENCH_HOME ?= $(CURDIR)/.dynabench
 export OMP_WAIT_POLICY := passive
+# Hundreds of processes import the same modules; where the environment forbids to keep them compiled, each compiles anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-slow check bench docs screenshots languages lock sbom migration coverage crash chaos flood replay fuzz simulate soak clean
