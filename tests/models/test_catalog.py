@@ -1,12 +1,16 @@
+import json
+import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from dynabench.errors import Invalid, NotFound
-from dynabench.models import catalog, spec
+from dynabench.models import catalog, encoder, spec
+from dynabench.models.host import wire
 from dynabench.models.training import recipes
-from dynabench.settings import Settings
+from dynabench.settings import Settings, get_settings
 
 NAMES = ["boolq-ngram", "digits-resnet", "hate-minilm", "hate-ngram", "ner-tagger", "nli-minilm", "nli-ngram"]
 NAMES += ["qa-extended-reader", "qa-minilm"]
@@ -52,6 +56,41 @@ def test_a_version_covers_where_the_bytes_stand(tmp_path):
     (tmp_path / "a.json").write_text("1")
     (tmp_path / "b.json").write_text("23")
     assert spec.version(tmp_path) != first
+
+
+@pytest.fixture
+def other_encoder(tmp_path, monkeypatch):
+    """A copy of the shared encoder whose last weight has other bytes, as the deployment's."""
+    folder = tmp_path / "encoder"
+    shutil.copytree(encoder.find(), folder, symlinks=False)
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        last = file.read()
+        file.seek(-4, os.SEEK_END)
+        file.write(bytes(byte ^ 1 for byte in last))
+    monkeypatch.setenv("DYNABENCH_ENCODER", str(folder))
+    get_settings.cache_clear()
+    yield folder
+    get_settings.cache_clear()
+
+
+def test_another_shared_encoder_is_another_version_of_every_model_over_it(other_encoder):
+    kinds = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
+    get_settings.cache_clear()
+    over = {name for name, entry in kinds.items() if entry.card.encoder}
+    assert {kinds[name].card.kind for name in over} == {"adapter", "extractor"}
+    changed = encoder.digest()
+    assert {kinds[name].card.encoder for name in over} == {changed}
+    (other_encoder / "model.safetensors").write_bytes((encoder.find("") / "model.safetensors").read_bytes())
+    assert encoder.digest() == encoder.SHIPPED_FOR != changed, "as it is read anew when the file changes"
+    before = {entry.name: entry.version for entry in catalog.find([catalog.BUILTIN])}
+    assert {name for name, entry in kinds.items() if entry.version != before[name]} == over
+
+
+def test_a_host_names_the_encoder_on_its_cards():
+    card = catalog.entry("nli-minilm").card
+    assert wire.card_of(json.loads(json.dumps(wire.card_json(card)))) == card
+    assert card.encoder == encoder.SHIPPED_FOR
 
 
 @pytest.mark.parametrize("name", ["pickle.pkl", "pytorch_model.bin", "code.py", "array.npy"])

@@ -13,6 +13,7 @@ from dynabench.datasets.stored import Stored
 from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
 from dynabench.db import Database, now
 from dynabench.models import catalog
+from dynabench.registry import submission_cards
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service
 from dynabench.scoring import evaluating, queueing
@@ -83,7 +84,7 @@ class Place:
         """An installed model as a ready submission; its id."""
         card = catalog.entry(model).card
         assert card is not None
-        said = {"answer": card.answer, "size_bytes": card.size_bytes}
+        said = submission_cards.told(card) | {"answer": card.answer}
 
         def make(session: Session) -> int:
             fields = {"kind": "installed", "name": model, "model": model, "version": card.version, "inside": True}

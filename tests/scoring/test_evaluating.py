@@ -13,6 +13,7 @@ from dynabench import jobs
 from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
+from dynabench.models import encoder
 from dynabench.registry import predictions
 from dynabench.rounds import service as rounds
 from dynabench.scoring import queueing, records, row_scores, service
@@ -163,6 +164,9 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
         score = scores_of(database, each)["matthews_correlation", ""]
         assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
     assert answered() == before, "no model was asked"
+    with database._reads() as session:
+        named = [session.get_one(Record, each).document["model"].get("encoder") for each in (1, 2)]
+    assert named == [None, encoder.SHIPPED_FOR]
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

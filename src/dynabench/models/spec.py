@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dynabench import refusals
 from dynabench.errors import Invalid
-from dynabench.models import kinds
+from dynabench.models import encoder, kinds
 from dynabench.models.protocol import Card, Returns
 from dynabench.models.runtime import folder_size
 
@@ -153,7 +153,11 @@ def write(folder: Path, told: Spec | Mapping[str, Any]) -> None:
 
 
 def version(folder: Path) -> str:
-    """First 16 hex digits of the SHA-256 over the names and contents of the folder's files, `README.md` left out."""
+    """First 16 hex digits of the SHA-256 over what the model answers by.
+
+    That is names and contents of the folder's files, `README.md` left out. The digest of the shared encoder follows for
+    models over it, unless it is the one that the shipped models were trained over.
+    """
     digest = hashlib.sha256()
     for path in _files(folder):
         name = path.relative_to(folder).as_posix()
@@ -162,7 +166,19 @@ def version(folder: Path) -> str:
             with path.open("rb") as file:
                 while part := file.read(CHUNK):  # weights may be larger than memory
                     digest.update(part)
+    shared = shared_encoder(folder)
+    if shared != encoder.SHIPPED_FOR:
+        digest.update(shared.encode())
     return digest.hexdigest()[:16]
+
+
+def shared_encoder(folder: Path) -> str:
+    """`encoder.digest` for a model over the shared encoder; empty for others, and for folders that cannot be read."""
+    try:
+        kind = kinds.kind(read(folder).kind)
+    except Invalid:
+        return ""
+    return encoder.digest() if kind.shared == "encoder" else ""
 
 
 def card(folder: Path) -> Card:
@@ -186,6 +202,7 @@ def card(folder: Path) -> Card:
         images=tuple(spec.images),
         seconds=spec.seconds,
         inside=kind.inside,
+        encoder=shared_encoder(folder),
     )
 
 

@@ -19,7 +19,7 @@ def told(card: Card) -> dict[str, Any]:
         "licence": card.licence,
         "languages": list(card.languages),
         "size_bytes": card.size_bytes,
-    }
+    } | ({"encoder": card.encoder} if card.encoder else {})
 
 
 def learnt(source: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:

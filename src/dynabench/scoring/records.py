@@ -23,6 +23,7 @@ from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import now
 from dynabench.errors import Conflict
 from dynabench.evaluate.evaluator.hardware import hardware
+from dynabench.registry.tables import Submission
 from dynabench.scoring import costs, planning, queries
 from dynabench.scoring.tables import Record, Score, Shard
 from dynabench.secret_file import sync_folder, write_new
@@ -148,7 +149,7 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "format": FORMAT,
         "evaluation": evaluation,
         "task": dataset.task_id,
-        "model": {"name": submission.model, "version": submission.version, "kind": submission.kind},
+        "model": _model(submission),
         "dataset": _dataset(dataset, of),
         "attempt": found.attempt,
         "answered_at": max(each.done_at for each in shards).isoformat(),
@@ -165,6 +166,13 @@ def _document(session: Session, evaluation: int) -> dict[str, Any]:
         "scores": [_score(each) for each in scores if not each.slice],
         "made_at": now().isoformat(),
     }
+
+
+def _model(submission: Submission) -> dict[str, Any]:
+    """With the digest of the encoder that the model shares with others, where it reads by one."""
+    encoder = submission.card.get("encoder", "")
+    found = {"name": submission.model, "version": submission.version, "kind": submission.kind}
+    return found | ({"encoder": encoder} if encoder else {})
 
 
 def _dataset(dataset: Dataset, version: DatasetVersion) -> dict[str, Any]:

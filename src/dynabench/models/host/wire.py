@@ -65,6 +65,7 @@ def card_json(card: Card) -> Json:
         "images": list(card.images),
         "seconds": card.seconds,
         "inside": card.inside,
+        "encoder": card.encoder,
     }
 
 

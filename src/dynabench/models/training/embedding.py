@@ -89,14 +89,10 @@ def _known(kept: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, Float
 
 
 def _key(text: Pieces) -> bytes:
-    head = f"{_encoder()} {torch.__version__} {torch.get_num_threads()} {torch.backends.cpu.get_cpu_capability()} "
+    head = (
+        f"{encoder.digest()} {torch.__version__} {torch.get_num_threads()} {torch.backends.cpu.get_cpu_capability()} "
+    )
     return hashlib.sha256(head.encode() + np.array(text.ids, np.int32).tobytes()).digest()
-
-
-@lru_cache(maxsize=1)
-def _encoder() -> str:
-    with (encoder.find() / encoder.FILES[1]).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=1)
