@@ -160,7 +160,7 @@ async def on_validation(request: Request, error: Exception) -> Response:
 async def on_http(request: Request, error: Exception) -> Response:
     """What the framework refused: no such address, another method, a body that cannot be read."""
     assert isinstance(error, HTTPException)
-    phrase = HTTPStatus(error.status_code).phrase
+    phrase = HTTPStatus(error.status_code).phrase.capitalize()
     problem = Problem(NO_SUCH_PAGE if error.status_code == 404 else str(error.detail or phrase))
     problem.status, problem.title = error.status_code, phrase
     return await respond(request, problem, error.headers)

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from dynabench.collection.attributions import Overlap, document, marked_words_overlap, round_overlap
 from dynabench.collection.tables import StoredAttribution
-from dynabench.models.protocol import Attribution, WordWeight
+from dynabench.models.protocol import Attribution, Card, WordWeight, closer
 from dynabench.rounds.tables import Round
 from tests.collection.conftest import draw, send, written
 
@@ -72,6 +72,21 @@ def test_a_silent_model_explains_nothing(ada, rules):
     told = send(ada, written(draw(ada), TEXT)).json()
     rules.rules["nli-a"].status = 500
     assert ada.get(f"/api/v1/examples/{told['id']}/attributions").status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("methods", "method", "wanted"),
+    [
+        (("gradient", "layer_integrated_gradients"), "gradient", "layer_integrated_gradients"),
+        (("gradient", "integrated_gradients", "occlusion", "shapley"), "gradient", "integrated_gradients"),
+        (("gradient", "integrated_gradients", "occlusion", "shapley"), "occlusion", "shapley"),
+        (("gradient",), "gradient", ""),
+        (("exact",), "exact", ""),
+        (("gradient", "shapley"), "shapley", ""),
+    ],
+)
+def test_a_closer_look_is_one_that_the_model_can_take(methods, method, wanted):
+    assert closer(Card("m", "1", "nli", "rule", (), "label", methods=methods), method) == wanted
 
 
 def test_fields_with_names_of_the_head_stand_under_fields_alone():

@@ -124,6 +124,19 @@ def test_nobody_knows_until_the_author_has_judged(start, ada, bob, cleo, databas
     recount_changes_nothing(database, made["id"])
 
 
+def test_an_answer_that_its_author_claims_is_no_error_and_may_still_be_called_one(start, ada, database):
+    start("{rule: judged_by_annotator}")
+    made = write(ada, "A dull day.")  # negative, as the model says
+    assert (made["fooled"], made["predictions"][0]["fooled"]) == (False, False)
+    assert standing(database, made["id"]).targets_right == 1
+    assert figures(ada) == (1, 0, 0, 0, 1)
+    recount_changes_nothing(database, made["id"])
+    where = f"/api/v1/examples/{made['id']}/judgement"
+    assert ada.post(where, json={"wrong": [True]}).json()["fooled"] is True
+    assert figures(ada) == (1, 0, 1, 0, 1)
+    recount_changes_nothing(database, made["id"])
+
+
 def test_the_verdict_says_whether_the_model_was_wrong(start, ada, bob, cleo, database):
     start("{rule: judged_by_validators}")
     first, second = write(ada, "A good day."), write(ada, "A good night.")

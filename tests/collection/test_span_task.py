@@ -1,8 +1,10 @@
 """Question answering through the API: a marked answer, a model that marks another, both ends explained, blind votes."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from dynabench.models.protocol import Card, Output
 from dynabench.rounds import contexts, service
@@ -79,6 +81,36 @@ def test_a_marked_answer_is_compared_with_what_the_model_marks(ada, qa):
     assert not write(ada, "bell").json()["fooled"]
     stored = ada.get(f"/api/v1/examples/{told.json()['id']}").json()
     assert stored["answer"] == marked("Mira’s aunt")
+
+
+def test_two_answers_in_one_passage_can_both_be_marked(ada, browser, owner, database):
+    source = next(task.source for task in builtin() if task.config.id == "qa")
+    config = yaml.safe_load(source) | {"id": "twice"}
+    config["answer"] = [config["answer"], config["answer"] | {"name": "evidence", "label": "What shows it"}]
+    config["fooled"] = config["fooled"] | {"fields": ["answer"]}
+    source = yaml.safe_dump(config, sort_keys=False)
+
+    def prepare(session):
+        service.save_task(session, None, source)
+        contexts.add(session, "twice", TaskConfig.parse(source), [Row(1, {"passage": PASSAGE}, "school")])
+
+    database.write(prepare)
+    assert owner.post("/api/v1/tasks/twice/rounds", json={"targets": ["qa-a"]}).status_code == 201
+    writer = browser()
+    writer.join("writer")
+    address = "/tasks/twice/create"
+    page = writer.client.get(address).text
+    words = {name: re.findall(rf'name="answer.{name}" value="(\d+:\d+)"', page) for name in ("answer", "evidence")}
+    assert words["answer"] == words["evidence"] != []
+    assert len(ids := re.findall(r'\bid="([^"]+)"', page)) == len(set(ids))
+    given = {
+        name: re.search(rf'name="{name}"[^>]* value="([^"]*)"', page)[1] for name in ("context_id", "handout", "key")
+    }
+    marks = {"answer.answer": words["answer"][-4:-1], "answer.evidence": words["evidence"][:2]}
+    told = writer.submit(address, address, htmx=True, **given, **marks, **{"input.question": "Where did she live?"})
+    assert told.status_code == 200, told.text
+    for text in ("What shows it", "The bell", "lived next door"):
+        assert text in told.text
 
 
 def test_both_ends_of_an_answer_are_explained_once_each(ada, qa, rules):

@@ -73,7 +73,7 @@ async def strip(request: Request) -> Response:
             fields[name].append({"text": text, "start": at, "end": at + len(text), "weight": weight})
             at += len(text) + (text != "home")
     body = json.loads(await request.body() or "{}") if request.method == "POST" else dict(request.query_params)
-    more = {"method": body["method"], "completeness_error": 0.004} if body.get("method") else {}
+    more = {"method": body["method"], "closer": "", "completeness_error": 0.004} if body.get("method") else {}
     return JSONResponse({**STRIP, "fields": fields, **more})
 
 

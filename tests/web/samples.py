@@ -264,7 +264,7 @@ PAGES = {
     "error": ("web/error.html", {"problem": Unavailable("The model host has not answered for 2 s.")}, None),
 }  # fmt: skip
 STRIP = {
-    "method": "gradient", "label": "entailment", "completeness_error": None,
+    "method": "gradient", "closer": "layer_integrated_gradients", "label": "entailment", "completeness_error": None,
     "fields": {
         "premise": [("Two", 0.1), ("hikers", -0.22), ("eat", 0.61), ("lunch", 0.8), ("on", 0.05), ("a", 0.0),
                     ("bridge", -0.35)],

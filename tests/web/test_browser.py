@@ -52,6 +52,17 @@ def test_a_try_by_keyboard_alone(page: Page) -> None:
     expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("They finished eating at home.")
 
 
+def test_what_was_refused_is_not_said_any_more_once_it_is_taken(page: Page) -> None:
+    page.goto("/gallery/create-refused")
+    form = page.locator("#create-form")
+    expect(form.get_by_text("shorten it to 500")).to_be_visible()
+    page.get_by_role("textbox", name="Hypothesis").fill("They finished eating at home.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="You fooled nli-minilm.")).to_be_focused()
+    expect(form.get_by_text("shorten it to 500")).to_have_count(0)
+    expect(form.locator("[aria-invalid], .has-error")).to_have_count(0)
+
+
 def test_the_strip_tells_each_word_by_keyboard(page: Page) -> None:
     page.goto("/gallery/create-answered")
     strip = page.locator("token-strip").first

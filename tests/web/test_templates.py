@@ -16,7 +16,14 @@ def draw(name, path="/tasks/nli", **more):
     template, values, viewer = PAGES[name]
     app = SimpleNamespace(state=SimpleNamespace(settings=Settings(secret="templates" * 4)))
     request = SimpleNamespace(method="GET", url=SimpleNamespace(path=path), state=SimpleNamespace(role=None), app=app)
-    around = {"request": request, "viewer": viewer, "csrf_token": "token", "partial": False, "notices": []}
+    around = {
+        "request": request,
+        "viewer": viewer,
+        "csrf_token": "token",
+        "partial": False,
+        "notices": [],
+        "seen_address": path,
+    }
     made = {"url": lambda route, **params: f"/{route}", "csrf_field": lambda: Markup("<i></i>")}
     return environment().get_template(template).render({**around, **made, **values, **more})
 

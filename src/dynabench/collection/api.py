@@ -230,8 +230,8 @@ async def example_attributions(
 
     `label` asks for another answer than the given one; of an extracted answer for its `start` or its `end`.
 
-    `{method, label, model, completeness_error, cut_short, fields: {field: [{text, start, end, weight}]}}`, and each
-    field's list once more under the field's own name.
+    `{method, closer, label, model, completeness_error, cut_short, fields: {field: [{text, start, end, weight}]}}`, and
+    each field's list once more under the field's own name. `closer` names a more exact method that the model has.
     """
     question = await request.app.state.db.aread(attributions.about_example, person, id, model, method, label)
     return await explained(request, person, question)
@@ -243,11 +243,11 @@ async def explained(request: Request, person: Person, question: attributions.Que
     host: Host = request.app.state.host
     question = await attributions.settle(host, question)
     if known := await db.aread(attributions.kept, question):
-        return attributions.document(question.model, known)
+        return attributions.document(question.model, known, question.closer)
     throttle(request, person)
     said = await attributions.explain(host, question)
     await db.awrite(attributions.keep, question, said)
-    return attributions.document(question.model, said)
+    return attributions.document(question.model, said, question.closer)
 
 
 @router.post("/attributions")
@@ -257,7 +257,7 @@ async def draft_attributions(request: Request, body: schemas.AttributionIn, view
     db: Database = request.app.state.db
     host: Host = request.app.state.host
     question = await attributions.settle(host, await db.aread(attributions.about_draft, viewer, body))
-    return attributions.document(question.model, await attributions.explain(host, question))
+    return attributions.document(question.model, await attributions.explain(host, question), question.closer)
 
 
 @router.get("/tasks/{task}/rounds/{n}/board")

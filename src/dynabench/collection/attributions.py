@@ -14,7 +14,7 @@ from dynabench.collection.schemas import AttributionIn, ExampleIn
 from dynabench.collection.tables import Example, Prediction, StoredAttribution
 from dynabench.language import _
 from dynabench.models.client import Host
-from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, explained
+from dynabench.models.protocol import SPAN_PARTS, Attribution, Card, closer, explained
 from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Context, Round
@@ -28,7 +28,7 @@ class Question:
 
     An answer marked in a text is explained in two halves: the labels are `start` and `end`.
 
-    `example_id` is 0 for a draft, whose attribution is not kept.
+    `example_id` is 0 for a draft, whose attribution is not kept. `closer` names a more exact method that the model has.
     """
 
     model: str
@@ -38,6 +38,7 @@ class Question:
     method: str
     label: str = ""
     example_id: int = 0
+    closer: str = ""
 
 
 def about_example(
@@ -125,7 +126,8 @@ async def settle(host: Host, question: Question) -> Question:
         if (card.name, card.version) == (question.model, question.version):
             if question.label and question.label not in explained(card):
                 raise errors.Invalid({"label": _("Choose one of %(known)s.", known=", ".join(explained(card)))})
-            return replace(question, method=_method(card, question.method))
+            method = _method(card, question.method)
+            return replace(question, method=method, closer=closer(card, method))
     raise errors.Unavailable(
         _("%(model)s %(version)s is not on the model host now.", model=question.model, version=question.version)
     )
@@ -163,8 +165,8 @@ def keep(session: Session, question: Question, said: Attribution) -> None:
         return
 
 
-def document(model: str, said: Attribution | StoredAttribution) -> dict[str, Any]:
-    """`{method, label, model, completeness_error, cut_short, fields}`, and each field's words again under its name.
+def document(model: str, said: Attribution | StoredAttribution, closer: str = "") -> dict[str, Any]:
+    """`{method, closer, label, model, completeness_error, cut_short, fields}`, and each field's words under its name.
 
     A field whose name is one of these stands under `fields` alone.
     """
@@ -172,7 +174,8 @@ def document(model: str, said: Attribution | StoredAttribution) -> dict[str, Any
         name: [word if isinstance(word, dict) else asdict(word) for word in words]
         for name, words in said.fields.items()
     }
-    head = {"method": said.method, "label": said.label, "model": model, "completeness_error": said.completeness_error}
+    head = {"method": said.method, "closer": closer, "label": said.label, "model": model}
+    head["completeness_error"] = said.completeness_error
     return {**fields, **head, "cut_short": getattr(said, "cut_short", False), "fields": fields}
 
 

@@ -54,13 +54,21 @@ async def ask(host: Host, draft: Draft) -> Verdict:
     latency = (time.perf_counter() - begun) * 1000
     computed = tuple(_fooled(draft, answer) for answer in answers)  # also says whether these are answers at all
     said = await judging.ask(host, draft, answers)
-    judged = tuple(each.fooled for each in said) or (None,) * len(answers)
+    judged = tuple(each.fooled for each in said) or _unjudged(draft, computed)
     flags = computed if draft.config.fooled.judged_by is None else judged
     return Verdict(answers, flags, ensemble_fooled(draft.fooled_when, flags), latency, said)
 
 
 def _fooled(draft: Draft, answer: Answer) -> bool:
     return draft.config.fooled_by(answer.answer, draft.answer, draft.inputs, answer.probabilities)
+
+
+def _unjudged(draft: Draft, computed: Sequence[bool]) -> tuple[bool | None, ...]:
+    """What is known before people judge: an answer that its author claims to be right is no error."""
+    config = draft.config
+    claimed = [draft.answer.get(field.name) is not None for field in config.fooled.counting(config.answer)]
+    own = config.fooled.judged_by == "annotator" and claimed and all(claimed)
+    return tuple(False if own and not differs else None for differs in computed)
 
 
 def _stood(draft: Draft, said: Conversed | Drawn) -> Verdict:

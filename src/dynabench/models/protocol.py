@@ -71,6 +71,15 @@ def explained(card: Card) -> tuple[str, ...]:
     return card.labels if card.returns == "label" else (card.answer,)
 
 
+CLOSER = {"gradient": ("layer_integrated_gradients", "integrated_gradients"), "occlusion": ("shapley",)}
+"""Slower methods that explain an answer more exactly than a quick one, the best first."""
+
+
+def closer(card: Card, method: str) -> str:
+    """The method by which the model explains an answer more exactly than by `method`; empty where it has none."""
+    return next((name for name in CLOSER.get(method, ()) if name in card.methods), "")
+
+
 @dataclass(frozen=True)
 class Output:
     """One answer: `answer` maps answer fields to values, `probabilities` maps each label to its probability.

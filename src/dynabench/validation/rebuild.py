@@ -202,7 +202,7 @@ def _fooled(config: TaskConfig, together: str, example: Example, flags: list[boo
         return example.fooled
     if config.fooled.judged_by == "validators":
         return errs(Verdict(decided))
-    return ensemble_fooled(cast(EnsembleRule, together), flags) if example.fooled is None else example.fooled
+    return ensemble_fooled(cast(EnsembleRule, together), flags)
 
 
 def _blind(votes: list[tuple[Validation, bool]]) -> list[Validation]:

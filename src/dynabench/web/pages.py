@@ -1,6 +1,7 @@
 """One function that turns a template and its values into a response."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
@@ -17,8 +18,8 @@ def render(
     """The page `name` as a response; when htmx asks for a part, `fragment` in its place.
 
     A template sees `values` and, besides the environment's globals, `request`, `viewer` (Person or None), `notices`
-    (what they have not seen yet), `url(route, **params)`, `csrf_token` and `csrf_field()`. A variable that
-    nobody passed is an error.
+    (what they have not seen yet), `url(route, **params)`, `seen_address` (see `seen_page`), `csrf_token` and
+    `csrf_field()`. A variable that nobody passed is an error.
     """
     partial = fragment is not None and wants_fragment(request)
     template = environment().get_template(fragment if fragment is not None and partial else name)
@@ -28,6 +29,7 @@ def render(
         viewer=getattr(request.state, "viewer", None),
         notices=getattr(request.state, "notices", ()),
         url=lambda route, **params: str(request.app.url_path_for(route, **params)),
+        seen_address=seen_page(request),
         csrf_token=token,
         csrf_field=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(escape(token)),
         partial=partial,
@@ -42,6 +44,13 @@ def refresh(request: Request, problem: Unavailable) -> dict[str, str]:
     none for forms, which only a person sends again."""
     whole = request.method == "GET" and not wants_fragment(request)
     return {"Refresh": str(problem.extra.get("retry_after", 2))} if whole else {}
+
+
+def seen_page(request: Request) -> str:
+    """Path and query of the page that the visitor sees, also where htmx asks for a part of it; empty for forms."""
+    address = request.headers.get("HX-Current-URL", "") if request.headers.get("HX-Request") == "true" else ""
+    seen = urlsplit(address or (str(request.url) if request.method in ("GET", "HEAD") else ""))
+    return f"{seen.path}?{seen.query}" if seen.query else seen.path
 
 
 def wants_fragment(request: Request) -> bool:

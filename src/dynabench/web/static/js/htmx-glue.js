@@ -73,8 +73,26 @@ function before({ detail }) {
   running.set(xhr, entry);
 }
 
+/** What was refused of an earlier attempt, once a later one is taken: nothing of it stays beside the form. */
+function forget(form) {
+  for (const each of form.querySelectorAll(':scope > .callout[data-focus], :scope > [data-failure]')) each.remove();
+  for (const field of [...form.elements, ...form.querySelectorAll("[aria-invalid], .has-error")]) {
+    field.removeAttribute("aria-invalid");
+    field.classList.remove("has-error");
+    for (const id of (field.getAttribute("aria-describedby") ?? "").split(/\s+/)) quiet(document.getElementById(id));
+  }
+  form.querySelectorAll(".field-error").forEach(quiet);
+}
+
+function quiet(message) {
+  if (!message?.matches(".error, .field-error")) return;
+  message.textContent = "";
+  message.hidden = true;
+}
+
 function after({ detail }) {
   detail.elt.removeAttribute("aria-busy");
+  if (detail.successful && detail.elt.matches("form")) forget(detail.elt);
   const entry = running.get(detail.xhr);
   clearTimeout(entry?.timer);
   entry?.close?.();

@@ -2,9 +2,9 @@
  * `<token-strip src="…">` or `<token-strip post="…" data-body='{…}'>`: the words that a model looked at.
  *
  * Attributes: `src` (GET) or `post` with `data-body` (POST, JSON); `model` and `label` are added to the request and
- * named in the explanation; `closer` offers the slower, more exact method; `parts` ("start end") are labels to switch
+ * named in the explanation; `closer` offers the slower, more exact method that the answer names; `parts` ("start end") are labels to switch
  * between, for answers that are explained in parts; `methods` ("occlusion lime") are ways to choose from; `lazy` asks only once it is seen. The answer is
- * `{method, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
+ * `{method, closer, label, completeness_error, fields: {field: [{text, start, end, weight}]}}` with weights from -1 to 1;
  * fields may also stand at its top.
  *
  * Words in blue spoke for the label, words in orange against it; the line under a word carries the same value by its
@@ -12,10 +12,10 @@
  */
 import { _, decimal, fetchJson, make } from "./dom.js";
 
-const CLOSER = { gradient: "layer_integrated_gradients", occlusion: "shapley" };
-const SLOW = Object.values(CLOSER);
+const SLOW = ["layer_integrated_gradients", "integrated_gradients", "shapley"];
 const METHODS = {
-  gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"), exact: _("exact for this model"),
+  gradient: _("gradient"), layer_integrated_gradients: _("layer integrated gradients"),
+  integrated_gradients: _("integrated gradients"), exact: _("exact for this model"),
   occlusion: _("each word taken away in turn"), shapley: _("Shapley values, sampled"), lime: _("LIME"),
 };
 
@@ -159,7 +159,7 @@ class TokenStrip extends HTMLElement {
     next.focus();
   }
 
-  foot({ method, completeness_error: error, cut_short: cut }, label) {
+  foot({ method, closer: exacter, completeness_error: error, cut_short: cut }, label) {
     const foot = make("div", { class: "strip-foot" });
     const key = make("span", { class: "strip-key" },
       make("span", { class: "word against", "data-step": "6" }, _("against")), " ", make("span", { class: "word towards", "data-step": "6" }, _("for %(label)s", { label })));
@@ -169,7 +169,7 @@ class TokenStrip extends HTMLElement {
     const short = cut ? _("time ran out: the best so far") : "";
     const methods = (this.getAttribute("methods") ?? "").split(" ").filter(Boolean);
     foot.append(make("span", { class: "strip-method" }, [methods.length ? "" : how, exact, short].filter(Boolean).join(" · ")), ...this.chooser(methods, method));
-    const closer = methods.length ? "" : CLOSER[method];
+    const closer = methods.length ? "" : exacter;
     if (this.hasAttribute("closer") && closer) {
       foot.append(make("button", { type: "button", class: "link", onclick: () => { this.closer = true; this.method = closer; this.load(closer); } }, _("look closer")));
     }
