@@ -41,6 +41,7 @@ WORKFLOWS = {
     "perturb_dataset": "dynabench.datasets.twin_jobs:perturb_dataset",
     "check_submission": "dynabench.registry.submission_checks:check_submission",
     "enter_baselines": "dynabench.registry.baselines:enter_baselines",
+    "enter_targets": "dynabench.registry.targets:enter_targets",
     "read_dataset": "dynabench.datasets.intake.durable:read_dataset",
     "queue_evaluations": "dynabench.scoring.durable:queue_evaluations",
     "evaluate": "dynabench.scoring.evaluating:evaluate",

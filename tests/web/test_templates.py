@@ -7,6 +7,7 @@ import pytest
 from markupsafe import Markup
 
 from dynabench.settings import Settings
+from dynabench.tasks import builtin
 from dynabench.web.environment import PACKAGE, environment
 from dynabench.web.pages import wants_fragment
 from tests.web.pages import PAGES
@@ -52,6 +53,21 @@ def test_refused_fields_keep_their_text_and_say_what_to_do():
     html = draw("create-refused")
     assert "shorten it to 500" in html
     assert 'aria-invalid="true"' in html
+
+
+def test_a_model_s_marks_are_shown_with_their_labels():
+    """Two marks of one text have one probability between them, so the labels stand in the sentence."""
+    [field] = [task.config.answer[0] for task in builtin() if task.config.id == "ner"]
+    text = "Virginia moved to Virginia in May."
+    marks = [(0, 8, "person"), (18, 26, "place"), (30, 33, "date")]
+    spans = [{"start": a, "end": b, "label": label, "text": text[a:b]} for a, b, label in marks]
+    prediction = {"answer": {"names": spans}, "probabilities": {"Virginia": 0.9, "May": 0.8}}
+    bars = "ui.bars(prediction, 'names', none, field, beside={'sentence': text})"
+    source = "{% import 'web/components.html' as ui %}{{ " + bars + " }}"
+    html = environment().from_string(source).render(prediction=prediction, field=field, text=text)
+    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+    assert "Virginia(person) moved to Virginia(place) in May(date)." in plain
+    assert "Virginia (person) (place) 90%" in plain.replace(" ", " ")
 
 
 def test_a_validator_does_not_see_what_the_models_said():

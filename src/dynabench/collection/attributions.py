@@ -174,7 +174,7 @@ def document(model: str, said: Attribution | StoredAttribution, closer: str = ""
         name: [word if isinstance(word, dict) else asdict(word) for word in words]
         for name, words in said.fields.items()
     }
-    head = {"method": said.method, "closer": closer, "label": said.label, "model": model}
+    head: dict[str, Any] = {"method": said.method, "closer": closer, "label": said.label, "model": model}
     head["completeness_error"] = said.completeness_error
     return {**fields, **head, "cut_short": getattr(said, "cut_short", False), "fields": fields}
 

@@ -159,7 +159,7 @@ async def _page(
         "readme": talking.card_text(readme),
         "played": await db.aread(service.played, viewer, name, model.task),
         "has_task": await db.aread(lambda session: session.get(Task, model.task) is not None),
-        "may_enter": await db.aread(submissions.may_enter, viewer, model.card),
+        "enterable": await db.aread(submissions.enterable, viewer, model.card),
         "listing": listing or {},
         "wrong": wrong or {},
         "silent": "",

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
@@ -163,15 +163,17 @@ async def change(request: Request, id: Id, act: str, person: Member) -> Response
 
 
 @router.post("/models/{name}/enter", name="enter_model")
-async def enter(request: Request, name: Name, person: Member) -> Response:
-    """Enter a model that the deployment serves for its task (the task's owners)."""
+async def enter(
+    request: Request, name: Name, person: Member, task: Annotated[str, Form(max_length=64)] = ""
+) -> Response:
+    """Enter a model that the deployment serves for a task, by default its card's (the task's owners)."""
     model = await found(request, person, name)
     if model.card is None:
         raise errors.Conflict(_("%(name)s is broken, so it cannot be entered.", name=name))
     card = model.card
 
     def write(session: Session) -> int:
-        return submissions.enter(session, person, card.task, card).id
+        return submissions.enter(session, person, task or card.task, card).id
 
     id = await request.app.state.db.awrite(write)
     return RedirectResponse(str(request.app.url_path_for("submission", id=id)), status_code=303)

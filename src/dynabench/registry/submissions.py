@@ -129,13 +129,20 @@ def enter(session: Session, actor: Person | None, task_id: str, card: Card) -> S
     return made
 
 
-def may_enter(session: Session, viewer: Person | None, card: Card | None) -> bool:
-    """Whether somebody owns the task that a model is for, and this version of it is not entered yet."""
-    if viewer is None or card is None or session.get(Task, card.task) is None:
+def enterable(session: Session, viewer: Person | None, card: Card | None) -> list[str]:
+    """The tasks for which somebody may enter a model: their own that it fits, where this version is not entered yet."""
+    if viewer is None or card is None:
+        return []
+    own = dict.fromkeys([card.task, *session.scalars(round_queries.owned(viewer.id))])
+    return [task for task in own if _fits(session, viewer, task, card)]
+
+
+def _fits(session: Session, viewer: Person, task: str, card: Card) -> bool:
+    if session.get(Task, task) is None or rounds.role(session, viewer, task) != "owner":
         return False
-    if rounds.role(session, viewer, card.task) != "owner":
+    if session.scalar(submission_queries.twin(task, card.name, card.version)) is not None:
         return False
-    return session.scalar(submission_queries.twin(card.task, card.name, card.version)) is None
+    return not fit.problems(rounds.newest_config(session, task), card)
 
 
 def ready(session: Session, made: Submission, model: str, version: str, inside: bool, card: dict[str, Any]) -> None:
@@ -266,7 +273,11 @@ def _wrong(session: Session, settings: Settings, person: Person, config: TaskCon
     if not NAME.fullmatch(draft.name):
         wrong["name"] = _("Begin with a small letter or digit; then small letters, digits, dots and hyphens, up to 64.")
     elif _taken(session, settings, person, draft.name):
-        wrong["name"] = _("%(name)s is another model's name. Choose one that nobody has.", name=draft.name)
+        wrong["name"] = _(
+            "%(name)s is the name of a model that is here already. Its page enters it for a task of yours that it "
+            "fits; for a model of your own, choose a name that nobody has.",
+            name=draft.name,
+        )
     return wrong
 
 

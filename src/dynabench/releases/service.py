@@ -74,6 +74,7 @@ def start(session: Session, person: Person | None, task: str, number: int, rules
     """Ask for a round's release (owners). Raises `Conflict` unless it is closed, or where it was asked for already."""
     made = begin(session, person, task, number, rules, anyway)
     made.job_id = jobs.enqueue(session, KIND, {"release": made.id}, person.id if person else None).id
+    jobs.enqueue(session, "enter_targets", {"task": task, "round": number})
     return made
 
 
