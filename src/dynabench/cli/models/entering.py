@@ -43,7 +43,9 @@ def submit(
         str, typer.Argument(help="A model's folder or zip, a hub id, an address, or a file of training rows.")
     ],
     task: Annotated[str, typer.Option("--task", help="The task that it is evaluated for.")],
-    server: Annotated[str, typer.Option(help="The platform's address.")] = "http://127.0.0.1:8000",
+    server: Annotated[
+        str, typer.Option(envvar="DYNABENCH_URL", help="The platform's address.")
+    ] = "http://127.0.0.1:8000",
     token: Annotated[str, typer.Option(envvar="DYNABENCH_TOKEN", help="Your API token.")] = "",
     name: Annotated[str, typer.Option(help="What boards call it; by default the model's own name.")] = "",
     visibility: Annotated[str, typer.Option(help="public, anonymous or private.")] = "public",
