@@ -1,7 +1,7 @@
 """Several modules as one."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dynabench.evaluate.loading import load
@@ -41,13 +41,19 @@ class CombinedEvaluations:
         when it is loaded: `combine([load("f1", average="macro"), "accuracy"])`. A key that two modules share gets the
         module's name before it. Raises TypeError for an option that no module knows.
         """
+        return self.compute_of(lambda module: {}, **given)
+
+    def compute_of(self, columns_of: Callable[[Module], Mapping[str, Any]], **given: Any) -> dict[str, Any]:
+        """The same, where each module has columns of its own: probabilities or labels, for example."""
         shared = {"interval", "resamples", "method", "seed", "per_example"}
         known = [{*module.columns, *module.optional, *module.options_known()} for module in self.evaluation_modules]
         stray = [name for name in given if name not in shared and not any(name in names for names in known)]
         if stray:
             raise TypeError(f"none of {', '.join(self.evaluation_module_names)} takes {', '.join(stray)}")
         results = [
-            module.compute(**{name: value for name, value in given.items() if name in names | shared})
+            module.compute(
+                **{**columns_of(module), **{name: value for name, value in given.items() if name in names | shared}}
+            )
             for module, names in zip(self.evaluation_modules, known, strict=True)
         ]
         return self._merged(results)

@@ -37,6 +37,9 @@ class Module:
     empty: ClassVar[bool] = False  # whether no rows have a result
     version: ClassVar[int] = 1  # raised when results change, so that stored scores are computed again
     on_pages: ClassVar[bool] = True  # whether pages compute it for strangers: False for what runs or loads its inputs
+    takes_probabilities: ClassVar[bool] = (
+        False  # whether `of_probabilities` makes its columns of an evaluator's answers
+    )
     update: Callable[..., Any]
     formula: Callable[..., Mapping[str, Any]]
 

@@ -1,14 +1,16 @@
 """Bootstrap intervals of whatever a formula says about a state."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from dynabench.evaluate.states import Rows, State
+from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.states import Additive, Rows, State, blocks
 from dynabench.stats import bootstrap
 
-LONGEST = 20_000  # rows beyond which leaving out one row after the other takes minutes
+LONGEST = 20_000  # different rows beyond which leaving out one after the other takes minutes
+GROUPS = 1_000  # of rows, which are left out instead
 
 Formula = Callable[[Any], Mapping[str, Any]]
 
@@ -18,16 +20,12 @@ def intervals(
 ) -> dict[str, dict[str, Any]]:
     """By key of the result: low, high and standard error, each of the value's shape, with level and method.
 
-    Raises ValueError for fewer than 2 rows or resamples, and for BCa over more than 20,000 rows of a state that has
-    to leave out row after row.
+    Raises ValueError for fewer than 2 rows or resamples.
     """
     if len(state) < 2 or times < 2:
         raise ValueError("an interval needs at least two examples and two resamples")
-    bca = method == "bca"
-    if bca and isinstance(state, Rows):
-        refuse_long(len(state), len(state))
     value = _numeric(formula(state.total()))
-    rates = _accelerations(state, formula) if bca else {}  # first, as it may refuse
+    rates = _accelerations(state, formula) if method == "bca" else {}
     drawn = _stacked(formula(block) for block in state.resamples(np.random.default_rng(seed), times))
     found = {}
     for key, estimate in value.items():
@@ -42,16 +40,38 @@ def intervals(
     return found
 
 
-def refuse_long(n: int, different: int) -> None:
-    """Raise ValueError where leaving out one of n rows after the other, `different` ones only once, takes too long."""
-    if different > LONGEST:
-        raise ValueError(f"BCa computes this once without each of {n:,} rows; use method='percentile'")
+def slow(state: State) -> bool:
+    """Whether leaving out one row of the state after the other takes minutes."""
+    if isinstance(state, Additive):
+        return not state.quick and len(state.atoms[1]) > LONGEST
+    return isinstance(state, Rows) and len(state) > LONGEST
+
+
+def without_groups(state: State) -> Iterator[tuple[Any, Ints]]:
+    """Totals without one of 1,000 groups of rows, in blocks, with as many ones.
+
+    Their acceleration has the expectation of that of single rows, as third and second moments of the rows' influences
+    add up within groups; its standard deviation around it is about 0.65 / 1,000, which moves a limit by less than a
+    hundredth of the standard error. The groups are drawn at random, the same for all states of as many rows.
+    """
+    n = len(state)
+    groups = np.array_split(np.random.default_rng(n).permutation(n), GROUPS)
+    if not isinstance(state, Additive):
+        for group in groups:
+            yield state.at(np.delete(np.arange(n), group)[None]), np.ones(1, np.int64)
+        return
+    kinds, counts = state.atoms
+    start = 0
+    for size in blocks(GROUPS, state.width):
+        gone = [np.bincount(kinds[group], minlength=len(counts)) for group in groups[start : start + size]]
+        yield state.weighed(counts - np.stack(gone)), np.ones(size, np.int64)
+        start += size
 
 
 def _accelerations(state: State, formula: Formula) -> dict[str, Any]:
     without: list[Mapping[str, Any]] = []
     counts = []
-    for block, count in state.left_out():
+    for block, count in without_groups(state) if slow(state) else state.left_out():
         without.append(formula(block))
         counts.append(count)
     stacked = _stacked(without)

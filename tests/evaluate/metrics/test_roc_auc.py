@@ -157,11 +157,25 @@ def test_infinite_scores_rank_first_and_last() -> None:
     assert found("default", [0, 0, 1, 1], [-inf, inf, inf, 3.0]) == pytest.approx(0.625)
 
 
-def test_many_rows_leave_bca_to_percentiles() -> None:
+def test_beyond_20_000_rows_there_is_an_interval_as_good_as_before() -> None:
     rng = np.random.default_rng(0)
     true = rng.integers(0, 2, 20_001)
-    with pytest.raises(ValueError, match="use method='percentile'"):
-        found("default", true, rng.random(20_001), interval=0.9)
+    scores = rng.exponential(1 + true)
+    limits = found_limits(true, scores)
+    positives, negatives = scores[true == 1], scores[true == 0]
+    placed = np.searchsorted(np.sort(negatives), positives) / len(negatives)
+    passed = 1 - np.searchsorted(np.sort(positives), negatives) / len(positives)
+    error = np.sqrt(placed.var(ddof=1) / len(positives) + passed.var(ddof=1) / len(negatives))  # DeLong
+    assert limits["method"] == "bca"
+    assert limits["standard_error"] == pytest.approx(error, rel=0.1)
+    for limit, z in (("low", -1.645), ("high", 1.645)):
+        assert limits[limit] == pytest.approx(placed.mean() + z * error, abs=0.25 * error)
+
+
+def found_limits(true: Any, scores: Any) -> dict[str, Any]:
+    told = load("roc_auc").compute(references=true, prediction_scores=scores, interval=0.9, resamples=999)
+    limits: dict[str, Any] = told["interval"]["roc_auc"]
+    return limits
 
 
 @pytest.mark.parametrize(

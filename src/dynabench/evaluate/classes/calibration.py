@@ -1,6 +1,6 @@
 """How far confidences are from being right that often: bins of confidences, of many weightings at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,7 +58,12 @@ class CalibrationError(Metric):
 
     columns: ClassVar[Mapping[str, Column]] = {"predictions": Numbers(wide=True), "references": Labels()}
     optional: ClassVar[Mapping[str, Column]] = {"sample_weight": Weights()}
+    takes_probabilities = True
     error: Callable[[Bins], Floats]  # of shape (...)
+
+    def of_probabilities(self, rows: Floats, references: Sequence[Label], labels: Sequence[Label]) -> dict[str, Any]:
+        """Columns and options from a probability of each label in each row, (n, K)."""
+        return {"predictions": rows, "references": references, "labels": list(labels)}
 
     def update(
         self,

@@ -12,9 +12,10 @@ from dynabench.evaluate.evaluator.checkpoint import Checkpoint
 from dynabench.evaluate.evaluator.data import Table, load_data
 from dynabench.evaluate.evaluator.hardware import hardware, peak_memory, watch_memory
 from dynabench.evaluate.evaluator.predictors.base import Predictor
+from dynabench.evaluate.evaluator.probabilities import Probabilities
 from dynabench.evaluate.evaluator.resolving import Parts, resolved
 from dynabench.evaluate.evaluator.running import Clock, Progress, Run, run
-from dynabench.evaluate.evaluator.scoring import Strategy, loaded, scored
+from dynabench.evaluate.evaluator.scoring import Answers, Strategy, loaded, scored, takes_probabilities
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Evaluator(ABC):
     metric: ClassVar[str] = "accuracy"
     defaults: ClassVar[Mapping[str, Any]] = {}
     pipeline_options: ClassVar[Mapping[str, Any]] = {}  # for pipelines that are called as they are
+    whole_options: ClassVar[Mapping[str, Any]] = {}  # for those that are to answer with every label
     unanswered: ClassVar[frozenset[str]] = frozenset({"label_mapping", "squad_v2_format"})  # no part of what is asked
 
     def __init__(self, task: str, clock: Clock = time.perf_counter) -> None:
@@ -78,6 +80,10 @@ class Evaluator(ABC):
     @abstractmethod
     def predictions(self, answers: list[Any], question: Question, predictor: Predictor) -> dict[str, Any]:
         """The metric's columns that the model's answers give."""
+
+    def probabilities(self, answers: list[Any], question: Question, predictor: Predictor) -> Probabilities:
+        """A probability of each label, for metrics that take those. Raises ValueError where there are none."""
+        raise ValueError(f"this metric takes probabilities of labels, and {self.task} has none")
 
     def check(self, question: Question, predictor: Predictor) -> None:  # noqa: B027
         """Raises ValueError for what would fail after the model has run; nothing by default."""
@@ -134,7 +140,8 @@ class Evaluator(ABC):
             checkpoint: a file that answers are appended to; a run that broke off goes on from it.
             progress: called with the numbers of rows done and of all, after each batch.
             warm_up: whether one untimed row goes before; by default for models, not for callables.
-            return_predictions: adds "predictions" as the metric got them.
+            return_predictions: adds "predictions" as the metric got them; for a metric that takes probabilities also
+                "probabilities", a list of one for each of the "labels" a row.
             options: the task's columns and options: see `defaults`.
 
         Returns:
@@ -148,17 +155,24 @@ class Evaluator(ABC):
         """
         told = Strategy(strategy, confidence_level, n_resamples, random_state or 0, method)
         question = Question(load_data(data, subset, split), self._chosen(options), random_state or 0)
-        predictor = self.predictor(model_or_pipeline, question, tokenizer, feature_extractor, device)
+        judge = loaded(metric if metric is not None else self.default_metric(question))
+        whole = takes_probabilities(judge)
+        predictor = self.predictor(model_or_pipeline, question, tokenizer, feature_extractor, device, whole)
         columns = self.references(question)
         self.check(question, predictor)
-        judge = loaded(metric if metric is not None else self.default_metric(question))
+        if whole:
+            self.probabilities([], question, predictor)  # refuses before the model runs
         watch_memory(predictor.device)
         warm = predictor.warms_up if warm_up is None else warm_up
         found = self.answered(predictor, question, batch_size, checkpoint, progress, warm)
         peak = peak_memory(predictor.device)
         said = self.predictions(found.answers, question, predictor)
+        chances = self.probabilities(found.answers, question, predictor) if whole else None
+        scores = scored(judge, Answers({**columns, **said}, chances), metric_options or {}, told)
+        if chances is not None:
+            said |= {"probabilities": chances.rows.tolist(), "labels": list(chances.labels)}
         return {
-            **scored(judge, {**columns, **said}, metric_options or {}, told),
+            **scores,
             **found.timing.result(),
             "peak_memory_in_bytes": peak,
             "batch_size": batch_size,
@@ -167,12 +181,21 @@ class Evaluator(ABC):
         }
 
     def predictor(
-        self, model: Any, question: Question, tokenizer: Any = None, feature_extractor: Any = None, device: Any = None
+        self,
+        model: Any,
+        question: Question,
+        tokenizer: Any = None,
+        feature_extractor: Any = None,
+        device: Any = None,
+        whole: bool = False,
     ) -> Predictor:
-        """What answers for `model`."""
+        """What answers for `model`; where the `whole` is asked for, with a probability of every label."""
         parts = Parts(self.task, tokenizer, feature_extractor, device)
         build: Callable[[Parts], Predictor] = lambda found: self.network(found, question)  # noqa: E731
-        return resolved(model, parts, build, self.pipeline_options)
+        options = {**self.pipeline_options, **(self.whole_options if whole else {})}
+        found = resolved(model, parts, build, options)
+        found.whole = whole
+        return found
 
     def answered(
         self,
@@ -191,7 +214,9 @@ class Evaluator(ABC):
             about = {
                 "model": predictor.identity(),
                 "data": question.table.identity or fingerprint.of_rows(inputs),
-                "settings": fingerprint.of_value([self.task, sorted(asked.items()), question.seed]),
+                "settings": fingerprint.of_value(
+                    [self.task, sorted(asked.items()), question.seed, *(["whole"] if predictor.whole else [])]
+                ),
             }
             memory = Checkpoint(checkpoint, about)
         with predictor.opened():

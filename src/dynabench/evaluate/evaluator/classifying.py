@@ -8,6 +8,7 @@ from dynabench.evaluate.evaluator.base import Evaluator, Question
 from dynabench.evaluate.evaluator.mapping import Labels
 from dynabench.evaluate.evaluator.predictors.base import Predictor
 from dynabench.evaluate.evaluator.predictors.network import load_network, load_processor
+from dynabench.evaluate.evaluator.probabilities import Probabilities, probabilities
 from dynabench.evaluate.evaluator.resolving import Parts
 
 
@@ -27,6 +28,11 @@ class LabelEvaluator(Evaluator):
         mapped = self._labels(question, predictor)
         return {"predictions": [mapped(label_of(answer, row), row) for row, answer in enumerate(answers)]}
 
+    def probabilities(self, answers: list[Any], question: Question, predictor: Predictor) -> Probabilities:
+        """Of each label of the data."""
+        references = question.labels("label_column")
+        return probabilities(answers, references, predictor.labels, self._labels(question, predictor))
+
     def _labels(self, question: Question, predictor: Predictor) -> Labels:
         references = question.labels("label_column")
         return Labels(predictor.labels, references, question.classes("label_column"), question["label_mapping"])
@@ -42,6 +48,7 @@ class TextClassificationEvaluator(LabelEvaluator):
         "label_mapping": None,
     }
     pipeline_options: ClassVar[Mapping[str, Any]] = {"truncation": True}
+    whole_options: ClassVar[Mapping[str, Any]] = {"top_k": None}
 
     def inputs(self, question: Question) -> Sequence[Any]:
         """Texts, or dictionaries of `text` and `text_pair`."""

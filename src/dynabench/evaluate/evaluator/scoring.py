@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynabench.evaluate.evaluator.probabilities import Probabilities
 from dynabench.evaluate.plain import plain
 
 
@@ -33,22 +34,51 @@ def loaded(metric: Any) -> Any:
     return metric
 
 
-def scored(metric: Any, columns: Mapping[str, Any], options: Mapping[str, Any], strategy: Strategy) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Answers:
+    """What a metric may be computed of: columns of labels, and probabilities where a metric takes those."""
+
+    columns: Mapping[str, Any]
+    chances: Probabilities | None = None
+
+    def columns_of(self, module: Any) -> Mapping[str, Any]:
+        """The columns, and the options that go with them, of one module."""
+        if self.chances is not None and getattr(module, "takes_probabilities", False):
+            of: Mapping[str, Any] = module.of_probabilities(
+                self.chances.rows, self.chances.references, self.chances.labels
+            )
+            return of
+        return self.columns
+
+
+def takes_probabilities(metric: Any) -> bool:
+    """Whether a module, or one of those that are combined, takes probabilities."""
+    modules = getattr(metric, "evaluation_modules", [metric])
+    return any(getattr(module, "takes_probabilities", False) for module in modules)
+
+
+def scored(metric: Any, answers: Answers, options: Mapping[str, Any], strategy: Strategy) -> dict[str, Any]:
     """The metric's result by key; under "bootstrap" `{score, confidence_interval, standard_error}` by key.
 
     What has no interval (lists, texts) has the score alone.
     """
     if strategy.name == "simple":
-        return _keyed(metric, metric.compute(**columns, **options))
+        return _keyed(metric, _computed(metric, answers, options))
     drawn = {
         "interval": strategy.level,
         "resamples": strategy.resamples,
         "seed": strategy.seed,
         "method": strategy.method,
     }
-    found = _keyed(metric, metric.compute(**columns, **options, **drawn))
+    found = _keyed(metric, _computed(metric, answers, {**options, **drawn}))
     spans = found.pop("interval")
     return {key: _with_interval(value, spans.get(key)) for key, value in found.items()}
+
+
+def _computed(metric: Any, answers: Answers, options: Mapping[str, Any]) -> Any:
+    if takes_probabilities(metric) and hasattr(metric, "evaluation_modules"):
+        return metric.compute_of(answers.columns_of, **options)
+    return metric.compute(**{**answers.columns_of(metric), **options})
 
 
 def _with_interval(value: Any, span: Mapping[str, Any] | None) -> dict[str, Any]:

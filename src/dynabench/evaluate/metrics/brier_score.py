@@ -1,5 +1,6 @@
 """Brier score."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,13 @@ class BrierScore(Metric):
     columns = {"predictions": Numbers(wide=True), "references": LabelsOrSets()}
     optional = {"sample_weight": Weights()}
     configs = ("default", "multilist")
+
+    takes_probabilities = True
+
+    def of_probabilities(self, rows: Floats, references: Sequence[Label], labels: Sequence[Label]) -> dict[str, Any]:
+        """Columns from a probability of each label in each row, (n, K), which two labels weigh half each."""
+        happened = np.array([[label == right for label in labels] for right in references], float)
+        return {"predictions": rows, "references": happened}
 
     def update(
         self, predictions: Floats, references: Any, sample_weight: Floats | None = None, *, pos_label: Label = 1

@@ -100,6 +100,13 @@ class RocAuc(Metric):
     optional = {"sample_weight": Weights()}
     configs = ("default", "multiclass", "multilabel")
     arrays = True
+    takes_probabilities = True
+
+    def of_probabilities(self, rows: Floats, references: Sequence[Label], labels: Sequence[Label]) -> dict[str, Any]:
+        """Columns and options from a probability of each label in each row, (n, K), with the labels sorted."""
+        if len(labels) == 2:
+            return {"prediction_scores": rows[:, 1], "references": references}
+        return {"prediction_scores": rows, "references": references, "labels": list(labels)}
 
     def update(
         self,

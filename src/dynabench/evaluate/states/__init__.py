@@ -10,7 +10,7 @@ instead of drawing n rows.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,8 @@ class State(Protocol):
 
 class Additive:
     """A state whose total is a sum over rows, of which each is one of U kinds ("atoms")."""
+
+    quick: ClassVar[bool] = False  # whether leaving out each atom takes time that grows with U, not with its square
 
     @cached_property
     def atoms(self) -> tuple[Ints, Ints]:
@@ -182,6 +184,7 @@ class Sums(Additive):
     """Rows of S numbers that add up, shape (n, S). Their formula takes totals of shape (..., S + 1): the sums and,
     last, the number of rows, so that a mean is `total[..., 0] / total[..., -1]`."""
 
+    quick: ClassVar[bool] = True
     rows: NDArray[Any]
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -13,6 +13,8 @@ from dynabench.evaluate.states import Additive, Sums
 
 class Summed(Additive):
     """A state of which `sums` has one row for each example; `wrapped` makes the formula's argument of sums."""
+
+    quick: ClassVar[bool] = True
 
     @cached_property
     def sums(self) -> Sums:

@@ -1,6 +1,5 @@
 """A state for rank statistics: the rows stay where they are, and a resample is how often each of them comes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints, Label, joined, recoded
-from dynabench.evaluate.resampling import refuse_long
 from dynabench.evaluate.states import Additive, Sums
 
 
@@ -75,11 +73,6 @@ class Weighted(Additive):
         if self.weights is None:
             return Sample(values, counts, self.labels)
         return Sample(values[:, :-1], counts * values[:, -1], self.labels)
-
-    def left_out(self) -> Iterator[tuple[Sample, Ints]]:
-        """See `Additive`. Raises ValueError for more than 20,000 different rows."""
-        refuse_long(len(self), len(self.atoms[1]))
-        return super().left_out()
 
 
 def _stacked(first: Floats, second: Floats) -> Floats:

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.resampling import refuse_long
-from dynabench.evaluate.states import Additive, Rows
-from dynabench.evaluate.systems.paired import Statistic, jackknife, paired
+from dynabench.evaluate.resampling import slow
+from dynabench.evaluate.states import Additive
+from dynabench.evaluate.systems.paired import Statistic, jackknife, jackknife_of_groups, paired
 from dynabench.evaluate.systems.swapping import swaps
 from dynabench.stats import bootstrap
 
@@ -85,15 +85,11 @@ def drawn(pair: Pair, statistic: Statistic, scores: tuple[float, float], drawing
 
 
 def rate(pair: Pair, statistic: Statistic, drawing: Drawing) -> float:
-    """The difference's acceleration, which BCa needs; 0 for other methods.
-
-    Raises ValueError where leaving out one row after the other would take minutes.
-    """
+    """The difference's acceleration, which BCa needs; 0 for other methods."""
     if drawing.method != "bca":
         return 0.0
-    if isinstance(pair.first, Rows):
-        refuse_long(len(pair), len(pair))
-    return float(bootstrap.acceleration(jackknife(pair.first, statistic) - jackknife(pair.second, statistic)))
+    leave_out = jackknife_of_groups if slow(pair.first) or slow(pair.second) else jackknife
+    return float(bootstrap.acceleration(leave_out(pair.first, statistic) - leave_out(pair.second, statistic)))
 
 
 def randomised(pair: Pair, statistic: Statistic, drawing: Drawing) -> tuple[float, bool]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from dynabench.evaluate.columns import Floats
 from dynabench.evaluate.labels import Ints
+from dynabench.evaluate.resampling import without_groups
 from dynabench.evaluate.states import Additive, State, blocks, multinomial
 
 Statistic = Callable[[Any], Floats]  # the total of a state, or a block of b totals: one number, or shape (b,)
@@ -40,6 +41,11 @@ def jackknife(state: State, statistic: Statistic) -> Floats:
     """The statistic of all rows but one, shape (n,)."""
     values = np.concatenate([statistic(block) for block, _ in state.left_out()])
     return values[state.atoms[0]] if isinstance(state, Additive) else values
+
+
+def jackknife_of_groups(state: State, statistic: Statistic) -> Floats:
+    """The statistic of all rows but one of 1,000 groups, the same groups for all states of as many rows."""
+    return np.concatenate([statistic(block) for block, _ in without_groups(state)])
 
 
 def shared_rows(states: Sequence[State]) -> int:

@@ -19,6 +19,7 @@ class Predictor(ABC):
     labels: tuple[str, ...] = ()  # what it can answer, where that is known beforehand
     device: str | None = None
     warms_up: bool = False  # whether it may be asked once more than there are rows
+    whole: bool = False  # whether it answers with `{label, score}` of every label instead of the likeliest alone
 
     def encode(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """All inputs in the form that `predict` takes, made once."""

@@ -50,7 +50,7 @@ class Carded(Predictor):
         return [sum(len(text) for text in _fields(row)) for row in encoded]
 
     def predict(self, rows: list[Any]) -> Said:
-        """Labels as `{label, score}`, extracted answers as `{answer, score, start, end}`."""
+        """Labels as `{label, score}` (the `whole`: a list of such), answers as `{answer, score, start, end}`."""
         wanted = self.model.card.inputs
         given = [_fields(row) for row in rows]
         if given and len(given[0]) != len(wanted):
@@ -58,7 +58,7 @@ class Carded(Predictor):
                 f"{self.model.card.name} reads {' and '.join(wanted)}; the evaluation gives it {len(given[0])} texts"
             )
         outputs = self.model.predict([dict(zip(wanted, texts, strict=True)) for texts in given])
-        return Said([_plain(output, self.model.card.answer) for output in outputs])
+        return Said([_plain(output, self.model.card.answer, self.whole) for output in outputs])
 
     def identity(self) -> str:
         """Name and version, which is a fingerprint of the content."""
@@ -85,8 +85,10 @@ def _fields(row: Any) -> tuple[str, ...]:
     return (row,) if isinstance(row, str) else tuple(row.values())
 
 
-def _plain(output: Any, name: str) -> dict[str, Any]:
+def _plain(output: Any, name: str, whole: bool) -> Any:
     said, chances = output.answer[name], output.probabilities or {}
+    if whole and chances:
+        return [{"label": label, "score": score} for label, score in chances.items()]
     if not isinstance(said, list):
         return {"label": said, "score": chances.get(said)}
     if not said:

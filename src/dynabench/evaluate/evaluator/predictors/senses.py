@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from dynabench.evaluate.evaluator.predictors.base import Said
-from dynabench.evaluate.evaluator.predictors.classifier import best
+from dynabench.evaluate.evaluator.predictors.classifier import labelled
 from dynabench.evaluate.evaluator.predictors.media import Opened, picture, sound
 from dynabench.evaluate.evaluator.predictors.network import Network
 
@@ -20,9 +20,9 @@ class Seer(Network):
         return Opened(inputs, picture)
 
     def predict(self, rows: list[Any]) -> Said:
-        """`{label, score}` of each image."""
+        """Labels with probabilities of each image."""
         batch = self.processor(images=rows, return_tensors="pt").to(self.device)
-        return Said(best(self.model(**batch).logits, self.labels))
+        return Said(labelled(self.model(**batch).logits, self.labels, self.whole))
 
 
 class Hearer(Network):
@@ -75,8 +75,8 @@ class Listener(Hearer):
     auto = "AutoModelForAudioClassification"
 
     def answers(self, rows: list[Any]) -> list[Any]:
-        """`{label, score}` of each sound."""
-        return best(self.model(**self.features(rows)).logits, self.labels)
+        """Labels with probabilities of each sound."""
+        return labelled(self.model(**self.features(rows)).logits, self.labels, self.whole)
 
 
 class Transcriber(Hearer):
