@@ -66,6 +66,7 @@ def test_drawn_chosen_marked_checked_seen_and_exported(guests, draws):
     page = ada.page
     warned(page, f"/tasks/{TASK}/create")
     expect(page.get_by_role("heading", name="Have 2 models draw")).to_be_visible()
+    page.wait_for_load_state()  # from then on keys are heard
     prompt = page.get_by_label("The prompt")
     prompt.fill("a forbidden fruit")
     prompt.press("Control+Enter")
