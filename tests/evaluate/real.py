@@ -1,12 +1,30 @@
-"""Real data, read at test time; see `tests.large_data`."""
+"""Real data, read at test time (see `tests.large_data`), and sentences to take their place where they are not."""
 
 import gzip
 import json
+import random
 from functools import cache
 from itertools import islice
 from typing import Any
 
-from tests.large_data import need_data
+from tests.large_data import data_folder, need_data
+
+SNLI = "snli_dev_test/dev.jsonl.gz"
+PEOPLE = [
+    "A man",
+    "Two women",
+    "The old sailor",
+    "Nobody",
+    "Three of the 25 children",
+    "My neighbour's dog",
+    "An élève",
+]
+DEEDS = ["is painting", "sold", "has never seen", "runs after", "was given", "isn't holding", "will mend", "drew"]
+THINGS = ["a red kite", "the well-known song", "two 3.5-inch nails", "some bread", "a $40 watch", "the blue car", "it"]
+PLACES = ["by the river", "in São Paulo", "at 9 o'clock", "near the school (again)", "on a hill", "for the first time"]
+SYLLABLES = "ba ce dri fo gu ha ji klo lu mna nef or pi qua ro sti tem ul vo wex yan zeb".split()
+ENDS = [".", ".", "!", " .", "", "?"]
+MARKS = ["very,", "and", '"quite"', "- however -", "2,000"]
 
 
 @cache
@@ -22,7 +40,33 @@ def paragraphs(articles: int | None = None, name: str = "squad11_dev.jsonl.gz") 
 
 
 def pairs(n: int) -> tuple[list[str], list[list[str]]]:
-    """As if translated: `n` hypotheses of SNLI and, for each, its premise and that of three rows before."""
-    found = rows("snli_dev_test/dev.jsonl.gz", n + 3)
+    """As if translated: `n` sentences with two references each; of SNLI where it is, else made up."""
+    return _of_snli(n) if (data_folder() / SNLI).exists() else made_up(n)
+
+
+def made_up(n: int) -> tuple[list[str], list[list[str]]]:
+    """Sentences of words, numbers and marks, each with one that differs in a few words and one of another subject."""
+    drawn = random.Random(n)
+
+    def name() -> str:
+        return "".join(drawn.choices(SYLLABLES, k=3)).capitalize()
+
+    def sentence() -> list[str]:
+        who, did = drawn.choice([*PEOPLE, f"{name()} from {name()}"]), drawn.choice(DEEDS)
+        return f"{who} {did} {drawn.choice(THINGS)} {drawn.choice(PLACES)}{drawn.choice(ENDS)}".split(" ")
+
+    said, references = [], []
+    for _ in range(n):
+        words = sentence()
+        near = [word if drawn.random() > 0.25 else drawn.choice(sentence()) for word in words]
+        if near == words or drawn.random() < 0.3:
+            near.insert(drawn.randrange(len(near)), drawn.choice(MARKS))
+        said.append(" ".join(words))
+        references.append([" ".join(near), " ".join(sentence())])
+    return said, references
+
+
+def _of_snli(n: int) -> tuple[list[str], list[list[str]]]:
+    found = rows(SNLI, n + 3)
     said = [row["hypothesis"] for row in found]
     return said[3:], [[row["premise"], before["premise"]] for row, before in zip(found[3:], found, strict=False)]

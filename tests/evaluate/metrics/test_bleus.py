@@ -227,7 +227,7 @@ def test_spbleu_takes_the_model_of_flores_where_sacrebleu_keeps_it_and_the_one_t
     said, right = pairs(100)
     kept = tmp_path / "models" / "flores200sacrebleuspm"  # stands in for FLORES-200's, which cannot be downloaded here
     kept.parent.mkdir()
-    for path, size in ((kept, 150), (tmp_path / "other", 60)):
+    for path, size in ((kept, 150), (tmp_path / "other", 90)):
         sentencepiece.SentencePieceTrainer.Train(
             sentence_iterator=(row[0] for row in right), model_prefix=str(path), vocab_size=size, minloglevel=2
         )

@@ -52,11 +52,15 @@ def test_batches_merge_to_the_information_of_all_references(corpus, cut):
 
 
 def test_batches_alone_know_less_than_all_of_them():
-    said, right = pairs(100)
+    said, right = pairs(50)
+    others = [f"other{n} words{n} of{n} another{n} kind{n}" for n in range(50)]
+    both = [*said, *others], [*right, *([other] for other in others)]
     module = load("nist_mt")
-    half = module.compute(predictions=said[:50], references=right[:50])["nist_mt"]
-    alone = module.compute(predictions=said, references=right, per_example=True)["per_example"]["nist_mt"][:50]
-    assert np.mean(alone) > half  # a word is rarer among twice as many references
+    half, whole = (
+        module.compute(predictions=one, references=other, per_example=True)["per_example"]["nist_mt"][:50]
+        for one, other in ((said, right), both)
+    )
+    assert np.mean(whole) > np.mean(half)  # a word is rarer among twice as many references
 
 
 def test_states_of_different_orders_do_not_merge():
