@@ -14,6 +14,7 @@ MEMBERS += [
     "/tasks/nli/submissions",
     "/tasks/nli/submit?kind=endpoint",
     "/tasks/nli/submit?kind=predictions",
+    "/models/nli-minilm",
 ]
 SIDEWAYS = """() => [...document.querySelectorAll(".table-scroll:has(> .stacked)")]
     .filter((each) => each.scrollWidth > each.clientWidth + 1)

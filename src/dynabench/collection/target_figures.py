@@ -29,8 +29,7 @@ def by_target(session: Session, of: Round, whole: Figures, sources: Sequence[str
     """The figures of each model that was asked in a round: its targets in their order, then those of its arms.
 
     `whole` are the figures of the round over examples of the same `sources`; they are those of its target where it has
-    but one and no arm names others. Else this reads the round's predictions, summed up in the database: about a second
-    for a million.
+    but one and no arm names others. Else this reads the round's predictions, summed up in the database.
     """
     targets = [(each.model, each.version) for each in of.targets]
     if len(targets) == 1 and all(isinstance(arm["targets"], str) for arm in of.arms):
