@@ -9,6 +9,7 @@ import asyncio
 import os
 import threading
 import time
+from collections.abc import Callable
 
 VARIABLE = "DYNABENCH_HEARTBEAT"
 """Environment variable with the number of the open file to write to."""
@@ -31,12 +32,13 @@ def start() -> None:
     threading.Thread(target=_beat, args=(pipe,), name="heartbeat", daemon=True).start()
 
 
-async def follow_loop() -> None:
-    """Note, until cancelled, that the running event loop makes progress."""
+async def follow_loop(well: Callable[[], bool] = lambda: True) -> None:
+    """Note, until cancelled, that the running event loop makes progress, as long as the process is `well`."""
     global _turned_at
     try:
         while True:
-            _turned_at = time.monotonic()
+            if _turned_at is None or well():
+                _turned_at = time.monotonic()
             await asyncio.sleep(EVERY)
     finally:
         _turned_at = None

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynabench.errors import Unavailable
+from dynabench.models.host import threads
 from dynabench.models.host.figures import Figures
 from dynabench.models.host.lane import HALF_LIFE, Busy, Lane, Pace, size_class
 
@@ -280,3 +281,94 @@ def test_the_expected_wait_grows_with_the_queue_and_stays_within_what_was_observ
     waits = [pace.wait(ahead) for ahead in range(300)]
     assert waits == sorted(waits)
     assert min(s for _, s in seen[1:]) * 0.999 <= waits[0] <= max(s for _, s in seen[1:]) * 1.001
+
+
+class Panic(BaseException):
+    """What a library in Rust raises instead of an exception: no `Exception`."""
+
+
+def answered_after(failures):
+    """A computation that does one of `failures` for each number, and doubles everything else."""
+
+    def compute(payloads):
+        for payload in payloads:
+            if payload in failures:
+                return failures[payload](payloads)
+        return [payload * 2 for payload in payloads]
+
+    return compute
+
+
+def raising(error):
+    def fail(payloads):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        raising(Panic("a bug in Rust")),
+        raising(SystemExit(1)),
+        raising(KeyboardInterrupt()),
+        raising(asyncio.CancelledError()),
+        raising(StopIteration()),
+        raising(GeneratorExit()),
+        lambda payloads: [],
+        lambda payloads: [0] * (len(payloads) + 1),
+        lambda payloads: None,
+    ],
+)
+def test_whatever_a_model_raises_or_returns_every_call_is_answered_and_the_lane_goes_on(failure):
+    async def story():
+        lane = Lane("test", answered_after({3: failure}), Figures())
+        async with asyncio.timeout(20):
+            for _ in range(3):
+                results = await asyncio.gather(*(lane.submit(value, 1) for value in range(6)), return_exceptions=True)
+                assert results[:3] + results[4:] == [0, 2, 4, 8, 10]
+                assert isinstance(results[3], Exception)
+                assert not isinstance(results[3], StopIteration)
+            assert await lane.submit(4, 1, within=5) == 8
+            await lane.close()
+
+    asyncio.run(story())
+
+
+def test_a_batch_that_never_ends_is_given_up_and_others_are_computed():
+    async def story():
+        stuck, figures = threading.Event(), Figures()
+        lane = Lane("test", answered_after({1: lambda payloads: stuck.wait(60)}), figures, batch=1, patience=0.3)
+        try:
+            async with asyncio.timeout(20):
+                first, second = await asyncio.gather(lane.submit(1, 1), lane.submit(2, 1), return_exceptions=True)
+                assert isinstance(first, Unavailable)
+                assert second == 4
+                assert threads.stuck(), "the process says so, and its supervisor starts it anew"
+                assert await lane.submit(3, 1, within=5) == 6
+                await lane.close()
+            assert figure(figures, "dynabench_host_given_up_total") == 1
+        finally:
+            stuck.set()
+        while threads.stuck():
+            await asyncio.sleep(0.01)
+
+    asyncio.run(story())
+
+
+def test_a_lane_closes_although_a_batch_never_ends():
+    async def story():
+        stuck = threading.Event()
+        lane = Lane("test", answered_after({1: lambda payloads: stuck.wait(60)}), Figures(), closing=0.2)
+        call = asyncio.create_task(lane.submit(1, 1))
+        while not lane._working:
+            await asyncio.sleep(0.001)
+        try:
+            async with asyncio.timeout(20):
+                await lane.close()
+                with pytest.raises(Unavailable):
+                    await call
+        finally:
+            stuck.set()
+
+    asyncio.run(story())

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from dynabench import heartbeat
 from dynabench.errors import Invalid, Problem, Unavailable
 from dynabench.models import spec
-from dynabench.models.host import streams, wire
+from dynabench.models.host import streams, threads, wire
 from dynabench.models.host.calls import hung_up, json_object, refuse, unless_gone, within
 from dynabench.models.host.engine import Engine
 from dynabench.models.host.paths import routes
@@ -33,7 +33,8 @@ def create_app(repository: Repository | None = None, engine: Callable[[Repositor
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.engine = engine(repository)
-        tasks = [asyncio.create_task(repository.run()), asyncio.create_task(heartbeat.follow_loop())]
+        following = heartbeat.follow_loop(lambda: not threads.stuck())
+        tasks = [asyncio.create_task(repository.run()), asyncio.create_task(following)]
         try:
             yield
         finally:

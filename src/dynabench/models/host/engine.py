@@ -9,9 +9,10 @@ from dynabench.errors import Invalid
 from dynabench.models.backends.base import Backend
 from dynabench.models.host import cache, first_call
 from dynabench.models.host.figures import Figures
-from dynabench.models.host.lane import Lane
+from dynabench.models.host.lane import BATCH, Lane
 from dynabench.models.host.repository import READY, Repository
 from dynabench.models.host.streams import Streams
+from dynabench.models.host.threads import PATIENCE
 from dynabench.models.protocol import Attribution, Message, Output, explained
 
 EXPLANATIONS = 64
@@ -101,15 +102,23 @@ class Engine:
         name = model.lane
         if name not in self._lanes:
             at_once = getattr(model, "at_once", 1)
-            self._lanes[name] = Lane(name, _predict, self.figures, room=model.room, at_once=at_once)
+            patience = _patience(model, 1 if model.room == 1 else BATCH)
+            self._lanes[name] = Lane(name, _predict, self.figures, room=model.room, at_once=at_once, patience=patience)
         return self._lanes[name]
 
     def _explainer(self, model: Backend, method: str) -> Lane:
         name = f"{model.lane}/{method}"
         if name not in self._lanes:
             at_once = getattr(model, "at_once", 1)
-            self._lanes[name] = Lane(name, _explain, self.figures, batch=1, waiting=EXPLANATIONS, at_once=at_once)
+            self._lanes[name] = Lane(
+                name, _explain, self.figures, 1, EXPLANATIONS, at_once=at_once, patience=_patience(model, BATCH)
+            )
         return self._lanes[name]
+
+
+def _patience(model: Backend, calls: int) -> float:
+    """Return the seconds after which a batch of so many calls is given up: twice what the model's card asks for."""
+    return max(PATIENCE, 2 * calls * (model.card.seconds or 0.0))
 
 
 def _limited(model: Backend) -> bool:

@@ -34,6 +34,7 @@ class Figures:
         self.refused = self._counter("refused", "Calls refused for overload.")
         self.abandoned = self._counter("abandoned", "Calls whose client left before their turn.")
         self.failed = self._counter("failed", "Calls that a model failed on.")
+        self.given_up = self._counter("given_up", "Batches that did not end and were given up.")
         self.explained = Counter(
             "dynabench_host_explanations",
             "Explanations, by whether they were kept from before.",

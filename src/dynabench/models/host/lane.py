@@ -1,21 +1,26 @@
 """A lane: threads that compute, and the queue before them, from which calls of like size are taken together."""
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from dynabench.errors import Unavailable
 from dynabench.models.host.figures import Figures
+from dynabench.models.host.threads import PATIENCE, Threads, as_exception
+
+log = logging.getLogger("dynabench.host")
 
 BATCH = 32
 WAITING = 256
 """Calls that may wait; more are refused, since they would not be answered in time."""
 LINGER = 0.004
 """Seconds that a call may wait for company, if company was there lately."""
+CLOSING = 30.0
+"""Seconds that a lane which is closed waits for its batches."""
 HALF_LIFE = 5.0
 """Seconds in which the estimated time of a batch halves while no batch corrects it."""
 
@@ -51,7 +56,8 @@ class Lane:
     """Runs calls in threads of its own, oldest first, together with calls of the same size class.
 
     A batch has at most `batch` calls, and with `room` calls of that summed size; `at_once` batches are computed at the
-    same time, and what waits is shared out among them.
+    same time, and what waits is shared out among them. Whatever the model raises or returns, each call is answered; a
+    batch that has not ended after `patience` seconds is given up, and its thread replaced.
     """
 
     def __init__(
@@ -64,6 +70,8 @@ class Lane:
         linger: float = LINGER,
         room: int | None = None,
         at_once: int = 1,
+        patience: float = PATIENCE,
+        closing: float = CLOSING,
     ) -> None:
         self.name = name
         self._run = run
@@ -78,7 +86,9 @@ class Lane:
         self._place.set()
         self._crowd = 1.0
         self._pace = Pace(batch, at_once)
-        self._thread = ThreadPoolExecutor(at_once, thread_name_prefix=f"lane-{name}")
+        self._patience = patience
+        self._closing = closing
+        self._threads = Threads(at_once, f"lane-{name}")
         self._figures = figures
         self._working: set[asyncio.Task[None]] = set()
         self._task = asyncio.get_running_loop().create_task(self._serve())
@@ -110,13 +120,16 @@ class Lane:
             raise self._overdue(call, within) from None
 
     async def close(self) -> None:
-        """End the lane; calls that wait are told."""
+        """End the lane; calls that wait are told, and so are those of a batch that does not end in time."""
         self._task.cancel()
-        for call in self._calls:
-            if not call.result.done():
-                call.result.set_exception(Unavailable("The model host is shutting down."))
-        await asyncio.gather(self._task, *self._working, return_exceptions=True)
-        self._thread.shutdown(wait=True)
+        _refuse(self._calls)
+        late: set[asyncio.Task[None]] = set()
+        if self._working:
+            _done, late = await asyncio.wait(self._working, timeout=self._closing)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(self._task, *late, return_exceptions=True)
+        self._threads.close(wait=not late)
 
     def _overdue(self, call: Call, within: float | None) -> Unavailable:
         if call not in self._calls:
@@ -142,23 +155,39 @@ class Lane:
 
     async def _work(self, calls: list[Call]) -> None:
         """Compute one batch and hand out its results."""
+        try:
+            for call, result in zip(calls, await self._results(calls), strict=True):
+                if call.result.done():
+                    continue
+                if isinstance(result, BaseException):
+                    self._figures.failed.labels(self.name).inc()
+                    call.result.set_exception(as_exception(result))
+                else:
+                    call.result.set_result(result)
+        finally:
+            _refuse(calls)
+
+    async def _results(self, calls: list[Call]) -> Sequence[Any]:
+        """Results or exceptions, one a call, and the batch's place given back."""
         started = time.perf_counter()
-        payloads = [call.payload for call in calls]
-        results = await asyncio.get_running_loop().run_in_executor(self._thread, self._compute, payloads)
+        try:
+            computed = self._threads.submit(self._compute, [call.payload for call in calls])
+            if not await self._threads.ended(computed, self._patience):
+                self._figures.given_up.labels(self.name).inc()
+                log.error("lane %s: a batch of %d has not ended after %g s", self.name, len(calls), self._patience)
+                return [Unavailable(f"This model has not answered for {self._patience:g} s.") for _ in calls]
+            results: Sequence[Any] = computed.result()
+        except Exception as error:  # no thread could be started
+            log.exception("lane %s", self.name)
+            return [as_exception(error)] * len(calls)
+        finally:
+            self._free += 1
+            self._place.set()
         seconds = time.perf_counter() - started
         self._pace.observe(len(calls), seconds, full=bool(self._calls))
         self._figures.batch_size.labels(self.name).observe(len(calls))
         self._figures.seconds.labels(self.name).observe(seconds)
-        self._free += 1
-        self._place.set()
-        for call, result in zip(calls, results, strict=True):
-            if call.result.done():
-                continue
-            if isinstance(result, BaseException):
-                self._figures.failed.labels(self.name).inc()
-                call.result.set_exception(result)
-            else:
-                call.result.set_result(result)
+        return results
 
     async def _gather(self) -> None:
         """Let a batch fill up for a moment, but only as far as recent traffic makes that likely.
@@ -207,11 +236,21 @@ class Lane:
     def _compute(self, payloads: list[Any]) -> Sequence[Any]:
         """Results or exceptions, one a payload; when a batch fails, each call is tried alone."""
         try:
-            return self._run(payloads)
-        except Exception as error:
+            results = list(self._run(payloads))
+            if len(results) != len(payloads):
+                raise Unavailable(f"The model gave {len(results)} answers to {len(payloads)} calls.")
+            return results
+        except BaseException as error:
             if len(payloads) == 1:
-                return [error]
+                return [as_exception(error)]
             return [self._compute([payload])[0] for payload in payloads]
+
+
+def _refuse(calls: Sequence[Call]) -> None:
+    """Answer the calls that have no answer yet."""
+    for call in calls:
+        if not call.result.done():
+            call.result.set_exception(Unavailable("The model host is shutting down."))
 
 
 def size_class(size: int) -> int:

@@ -3,18 +3,21 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.models.host.threads import PATIENCE, Threads, as_exception
 from dynabench.models.protocol import ROLES, Conversing, Message
 
 WAITING = 32
 """Conversations with one model that may wait for their turn; more are refused."""
 MESSAGES, CHARACTERS, TOKENS = 200, 200_000, 4096
 """Limits of one call: messages, their characters together, tokens of the reply."""
+CLOSING = 10.0
+"""Seconds that a host which ends waits for pieces that are being written."""
 
 
 @dataclass
@@ -22,15 +25,20 @@ class _Place:
     """Where the conversations with one model queue: threads that write, and how many wait for one."""
 
     free: asyncio.Semaphore
-    threads: ThreadPoolExecutor
+    threads: Threads
     waiting: int = 0
 
 
 class Streams:
-    """Lets models write in threads of their own, as many at a time as each model allows. Lives on one event loop."""
+    """Lets models write in threads of their own, as many at a time as each model allows. Lives on one event loop.
 
-    def __init__(self) -> None:
+    A model that has not ended `patience` seconds after its listener left is given up, and its thread replaced.
+    """
+
+    def __init__(self, patience: float = PATIENCE) -> None:
         self._places: dict[str, _Place] = {}
+        self._patience = patience
+        self._ends: set[asyncio.Task[None]] = set()
 
     async def converse(
         self, model: Any, messages: Sequence[Message], max_tokens: int, within: float | None = None
@@ -60,25 +68,44 @@ class Streams:
         def tell(what: Any) -> None:
             loop.call_soon_threadsafe(queue.put_nowait, what)
 
-        written = loop.run_in_executor(place.threads, _write, model, messages, max_tokens, tell, gone)
-        written.add_done_callback(lambda _: place.free.release())  # not before the thread is free again
+        try:
+            written = place.threads.submit(_write, model, messages, max_tokens, tell, gone)
+        except RuntimeError as error:  # no thread could be started
+            place.free.release()
+            raise Unavailable(f"{model.card.name} gave no answer: {error}.") from error
         try:
             while (piece := await queue.get()) is not None:
-                if isinstance(piece, BaseException):
+                if isinstance(piece, Exception):
                     raise piece
                 yield piece
         finally:
             gone.set()
+            end = loop.create_task(self._end(place, written))
+            self._ends.add(end)
+            end.add_done_callback(self._ends.discard)
 
     async def close(self) -> None:
         """End all threads, after the pieces that they write."""
+        late: set[asyncio.Task[None]] = set()
+        if self._ends:
+            _done, late = await asyncio.wait(self._ends, timeout=CLOSING)
+        for end in late:
+            end.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
         for place in self._places.values():
-            await asyncio.to_thread(place.threads.shutdown, cancel_futures=True)
+            await asyncio.to_thread(place.threads.close, wait=not late)
+
+    async def _end(self, place: _Place, written: Future[None]) -> None:
+        """Let the next conversation begin, not before the thread is free again or was replaced."""
+        try:
+            await place.threads.ended(written, self._patience)
+        finally:
+            place.free.release()
 
     def _place(self, model: Any) -> _Place:
         if model.lane not in self._places:
             at_once = getattr(model, "at_once", 1)
-            threads = ThreadPoolExecutor(at_once, thread_name_prefix=f"chat-{model.card.name}")
+            threads = Threads(at_once, f"chat-{model.card.name}")
             self._places[model.lane] = _Place(asyncio.Semaphore(at_once), threads)
         return self._places[model.lane]
 
@@ -92,8 +119,8 @@ def _write(model: Conversing, messages: Sequence[Message], most: int, tell: Any,
                     return
                 tell(piece)
         tell(None)
-    except Exception as error:
-        tell(error)
+    except BaseException as error:
+        tell(as_exception(error))
 
 
 def asked(body: Mapping[str, Any]) -> tuple[list[Message], int]:
