@@ -3,6 +3,7 @@
 Importing this imports no torch; `open_model` does when the model's kind needs it.
 """
 
+import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,7 +14,11 @@ from dynabench.models import kinds, spec
 from dynabench.models.protocol import Attributable, Card
 from dynabench.settings import Settings, get_settings
 
+log = logging.getLogger(__name__)
+
 BUILTIN = Path(__file__).parent / "builtin"
+_unlisted: set[Path] = set()
+"""Places that could not be listed when they were last looked at, which is told once."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +51,46 @@ def find(places: Iterable[Path] | None = None) -> list[Entry]:
     found: dict[tuple[str, str], Entry] = {}
     for place in folders() if places is None else places:
         for folder in subfolders(place):
-            entry = _entry(folder)
+            entry = read_entry(folder)
             found.setdefault((entry.name, entry.version), entry)
     entries = _with_members(list(found.values()), places is not None)
     return sorted(entries, key=lambda entry: entry.name)
 
 
 def subfolders(place: Path) -> list[Path]:
-    """The model folders in `place` by name; hidden ones are still being written."""
-    if not place.is_dir():
+    """The model folders in `place` by name; hidden ones are still being written, and what cannot be listed is none."""
+    try:
+        found = sorted(each for each in place.iterdir() if not each.name.startswith(".") and _holds_model(each))
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(each for each in place.iterdir() if not each.name.startswith(".") and (each / spec.FILE).is_file())
+    except OSError as error:
+        if place not in _unlisted:
+            log.warning("the models in %s cannot be listed: %s", place, error)
+            _unlisted.add(place)
+        return []
+    _unlisted.discard(place)
+    return found
+
+
+def _holds_model(folder: Path) -> bool:
+    try:
+        return (folder / spec.FILE).is_file()
+    except OSError:  # the folder may not be entered
+        return False
 
 
 def names(settings: Settings | None = None) -> set[str]:
     """What the models in `folders` are called, without reading more of them; for one without a name, its folder's."""
-    found = set()
-    for place in folders(settings):
-        for path in place.glob(f"*/{spec.FILE}") if place.is_dir() else ():
-            said = re.search(r"^name:\s*['\"]?([\w.-]+)", path.read_text(encoding="utf-8", errors="replace"), re.M)
-            found.add(said[1] if said else path.parent.name)
-    return found
+    return {_name(folder) for place in folders(settings) for folder in subfolders(place)}
+
+
+def _name(folder: Path) -> str:
+    try:
+        text = (folder / spec.FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return folder.name
+    said = re.search(r"^name:\s*['\"]?([\w.-]+)", text, re.M)
+    return said[1] if said else folder.name
 
 
 def entry(name: str, version: str | None = None, places: Iterable[Path] | None = None) -> Entry:
@@ -106,12 +130,21 @@ def _with_members(entries: list[Entry], elsewhere: bool) -> list[Entry]:
 
 def _asks(entry: Entry) -> tuple[str, ...]:
     kind = kinds.kind(entry.card.kind) if entry.card else None
-    return kind.asks(spec.read(entry.folder).options) if kind and kind.options else ()
+    try:
+        return kind.asks(spec.read(entry.folder).options) if kind and kind.options else ()
+    except Problem:  # the folder has changed since its card was read
+        return ("",)
 
 
-def _entry(folder: Path) -> Entry:
+def read_entry(folder: Path) -> Entry:
+    """One model folder, whatever is wrong with it."""
     try:
         card = spec.card(folder)
     except Problem as problem:
         return Entry(folder.name, folder, None, problem.detail)
+    except OSError as error:
+        return Entry(folder.name, folder, None, f"its files cannot be read: {error.strerror or error}")
+    except Exception as error:  # a plug-in's
+        log.exception("the model in %s", folder)
+        return Entry(folder.name, folder, None, f"{type(error).__name__}: {error}")
     return Entry(card.name, folder, card)

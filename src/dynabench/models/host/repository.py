@@ -25,6 +25,8 @@ UNLOADED = "unloaded"
 FIRST_CALL = "it answers its first call"
 DRAIN_SECONDS = 10.0
 """How long a model that is unloaded waits for the calls that it has."""
+START_SECONDS = 5.0
+"""After which a start that failed as a whole is tried again."""
 ROOM_SECONDS = 1.0
 """How long a model that is to be loaded waits for others to be idle."""
 
@@ -67,21 +69,30 @@ class Repository:
 
     async def run(self) -> None:
         """Load everything, then what comes into the folders later, until cancelled."""
-        await self._watch.begin()
-        await self.start()
+        while not self.ready:
+            try:
+                await self._watch.begin()
+                await self.start()
+            except Exception:
+                log.exception("the models could not be loaded; they are tried again")
+                await asyncio.sleep(START_SECONDS)
         await self._watch.run()
 
     async def start(self) -> None:
         """Load what fits; a model that is broken is listed as such and holds up nothing."""
         entries = await asyncio.to_thread(catalog.find, self._places)
         for entry in entries:
-            self._slots[_key(entry)] = Slot(entry, LOADING) if entry.card else Slot(entry, UNAVAILABLE, entry.reason)
+            made = Slot(entry, LOADING) if entry.card else Slot(entry, UNAVAILABLE, entry.reason)
+            self._slots.setdefault(_key(entry), made)
         for entry in entries:
             if entry.card:
                 with suppress(Unavailable):  # it is listed with the reason
                     await self._loaded(_key(entry), evict=False)
         self.ready = True
-        await asyncio.to_thread(self._warm)
+        try:
+            await asyncio.to_thread(self._warm)
+        except Exception:
+            log.exception("the models' libraries could not be loaded beforehand")
 
     def _warm(self) -> None:
         """Import and make what models over the encoder will need, so that no call waits for it, nor memory grows."""
@@ -137,11 +148,11 @@ class Repository:
                 del self._slots[key]
 
     def failed(self) -> dict[Key, Entry]:
-        """Models that could not be loaded although their folders are sound."""
+        """Models that could not be loaded, and folders that could not be read."""
         return {
             key: slot.entry
             for key, slot in self._slots.items()
-            if slot.entry.card and slot.state == UNAVAILABLE and slot.reason not in (UNLOADED, ON_DEMAND)
+            if slot.state == UNAVAILABLE and slot.reason not in (UNLOADED, ON_DEMAND)
         }
 
     def slots(self) -> list[Slot]:
@@ -222,26 +233,37 @@ class Repository:
 
     async def _load(self, key: Key, evict: bool) -> None:
         async with self._changing:
-            entry = self._slots[key].entry
             if self._slots[key].model is not None:
                 return
             try:
-                await self._make_room(key, evict)
-            except Full as full:
-                self._slots[key] = Slot(entry, UNAVAILABLE, ON_DEMAND if full.for_now else str(full))
-                if not evict and full.for_now:
-                    return
-                log.warning("model %s %s", entry.name, full)
-                self.on_change("refused")
-                raise Unavailable(f"{entry.name} {full}.") from None
-            self._slots[key] = Slot(entry, LOADING)
-            opened = await asyncio.to_thread(self._opened, entry)
-            if opened.model is not None and self.on_load is not None:
-                self._slots[key] = replace(opened, state=LOADING, reason=FIRST_CALL)
-                await self.on_load(opened.model)
-            self._slots[key] = replace(opened, since=time.time())
-            self._used[key] = time.monotonic()
-            self.on_change("loaded" if self._slots[key].model is not None else "failed")
+                await self._load_alone(key, evict)
+            except Exception as error:
+                if isinstance(error, Problem):
+                    raise
+                log.exception("model %s", key[0])
+                slot, told = self._slots[key], f"{type(error).__name__}: {error}"
+                self._slots[key] = replace(slot, state=READY if slot.model else UNAVAILABLE, reason=told)
+                raise Unavailable(f"{key[0]} could not be loaded: {told}.") from error
+
+    async def _load_alone(self, key: Key, evict: bool) -> None:
+        entry = self._slots[key].entry
+        try:
+            await self._make_room(key, evict)
+        except Full as full:
+            self._slots[key] = Slot(entry, UNAVAILABLE, ON_DEMAND if full.for_now else str(full))
+            if not evict and full.for_now:
+                return
+            log.warning("model %s %s", entry.name, full)
+            self.on_change("refused")
+            raise Unavailable(f"{entry.name} {full}.") from None
+        self._slots[key] = Slot(entry, LOADING)
+        opened = await asyncio.to_thread(self._opened, entry)
+        if opened.model is not None and self.on_load is not None:
+            self._slots[key] = replace(opened, state=LOADING, reason=FIRST_CALL)
+            await self.on_load(opened.model)
+        self._slots[key] = replace(opened, since=time.time())
+        self._used[key] = time.monotonic()
+        self.on_change("loaded" if self._slots[key].model is not None else "failed")
 
     async def _make_room(self, key: Key, evict: bool) -> None:
         """Unload others until the model fits; raises `Full` when that takes those in use, or does not help."""
@@ -288,7 +310,7 @@ class Repository:
         except Problem as problem:
             log.warning("model %s: %s", entry.name, problem.detail)
             return Slot(entry, UNAVAILABLE, problem.detail)
-        except Exception as error:
+        except BaseException as error:  # a library in Rust panics with one
             log.exception("model %s", entry.name)
             return Slot(entry, UNAVAILABLE, f"{type(error).__name__}: {error}")
         return Slot(entry, READY, model=model)

@@ -83,15 +83,26 @@ class Watch:
         entries = await asyncio.to_thread(catalog.find, self._places)
         for entry in entries:
             if entry.folder in folders:
-                await self._repository.adopt(entry)
+                try:
+                    await self._repository.adopt(entry)
+                except Exception:
+                    log.exception("the model in %s", entry.folder)
 
     async def _retry(self) -> None:
-        """Load again what was refused or failed: memory may have become free, an address may answer by now."""
+        """Load again what was refused or failed: memory may have become free, an address may answer by now.
+
+        A folder that could not be read is looked into first, which is quick where it is as it was.
+        """
         broken = self._repository.failed()
         self._retries = {key: due for key, due in self._retries.items() if key in broken}
+        sound = set()
         for key, entry in broken.items():
             at, pause = self._retries.setdefault(key, (time.monotonic() + RETRY_SECONDS, RETRY_SECONDS))
-            if time.monotonic() >= at:
-                pause = min(2 * pause, LONGEST_RETRY)
-                self._retries[key] = time.monotonic() + pause, pause
-                await self._repository.adopt(entry)
+            if time.monotonic() < at:
+                continue
+            pause = min(2 * pause, LONGEST_RETRY)
+            self._retries[key] = time.monotonic() + pause, pause
+            if entry.card is not None or (await asyncio.to_thread(catalog.read_entry, entry.folder)).card is not None:
+                sound.add(entry.folder)
+        if sound:
+            await self._adopt(sound)
