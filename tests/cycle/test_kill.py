@@ -11,6 +11,8 @@ from sqlalchemy import select
 from dynabench.cycle.tables import CycleCandidate, CycleTurn
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.db import Database
+from dynabench.models.host.app import create_app as create_host
+from dynabench.models.host.repository import Repository
 from dynabench.registry.tables import Submission
 from dynabench.releases.tables import Release
 from dynabench.rounds.tables import Round
@@ -18,6 +20,7 @@ from dynabench.scoring.measures import measure
 from dynabench.scoring.tables import Evaluation, Score
 from tests.cycle import world
 from tests.jobs.conftest import Worker, until
+from tests.models.conftest import served
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 TURNS = 2
@@ -123,7 +126,8 @@ def test_a_worker_that_is_killed_ends_in_the_same_releases_models_and_boards(
         with world.copied(settings, tmp_path / name, server) as mine:
             db, worker = Database(mine.url), Worker(mine, tmp_path / f"{name}.log")
             try:
-                played(db, mine, worker, rng)
+                with served(create_host(Repository([mine.folder / "models"])), mine.host_address):
+                    played(db, mine, worker, rng)
                 found.append(outcome(db))
                 reports.append([world.turn(db, mine, id).report for id in range(1, TURNS + 1)])
             finally:

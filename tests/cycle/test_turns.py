@@ -11,9 +11,14 @@ from dynabench.cycle.tables import CycleTurn
 from dynabench.db import Database
 from dynabench.language import _
 from dynabench.models import catalog
+from dynabench.models.client import Host
+from dynabench.models.host.app import create_app as create_host
+from dynabench.models.host.repository import Repository
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from tests.cycle import world
+from tests.models.conftest import served
+from tests.models.waiting import until_ready
 
 API = "/api/v1/tasks/films/turns"
 PAGE = "/tasks/films/manage/cycle"
@@ -112,7 +117,14 @@ def test_a_promotion_is_taken_back(films, olga, browser, settings):
     page = mine.get(f"{PAGE}/{made}").text
     assert "This opens a new round with the targets of before and closes round 2" in page
     assert "Because." in page, "a report of an earlier version, without its rule, keeps its words"
-    found = olga.post(f"{API}/{made}/undo").json()
+    refused = olga.post(f"{API}/{made}/undo")
+    assert refused.status_code == 503, "no host answers"
+    assert mine.submit(f"{PAGE}/{made}/undo", f"{PAGE}/{made}", sure="1").status_code == 503
+    assert numbers(films) == [(1, "closed"), (2, "open")]
+    with served(create_host(Repository([settings.folder / "models"])), settings.host_address) as address:
+        until_ready(address)
+        olga.client.app.state.host = Host(address, 5.0)
+        found = olga.post(f"{API}/{made}/undo").json()
     assert (found["state"], found["next"], found["back"]) == ("undone", 2, 3)
     assert numbers(films) == [(1, "closed"), (2, "closed"), (3, "open")]
     graph = {each["round"]: each["parents"] for each in olga.get("/api/v1/tasks/films/lineage").json()["items"]}

@@ -1,20 +1,30 @@
 """A round opens only on models that all hosts that have them serve; until then its opening is refused, and heals."""
 
 import asyncio
+import os
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
+import httpx2
 import pytest
 from sqlalchemy import select
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
+from dynabench import jobs
 from dynabench.cli import round as command
+from dynabench.db import now
 from dynabench.jobs import Job
 from dynabench.models import catalog, serving
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
+from dynabench.models.host import merging, wire
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
-from dynabench.rounds import queries, schedule, service
+from dynabench.rounds import planning, queries, schedule, service
+from dynabench.rounds.plan import Plan
 from dynabench.settings import get_settings
 from dynabench.tasks import builtin
 from tests.jobs.conftest import until
@@ -99,10 +109,10 @@ def test_every_host_that_has_the_model_serves_it(address, models, tmp_path):
         assert missing.name == "sentiment-ngram"
 
 
-async def _awaited(url: str, key: tuple[str, str]) -> list[serving.AwaitedModel]:
+async def _awaited(url: str, *keys: tuple[str, str]) -> list[serving.AwaitedModel]:
     host = Host(url, 5.0)
     try:
-        return await serving.awaited(host, [key])
+        return await serving.awaited(host, keys)
     finally:
         await host.close()
 
@@ -135,6 +145,69 @@ def test_a_round_that_opens_at_its_moment_tries_again(owner, database):
     assert database.read(look)[1] == [id]
 
 
+def test_a_round_that_opens_at_its_moment_waits_while_no_host_answers(owner, database, settings, monkeypatch):
+    monkeypatch.setattr(jobs, "_database", database)
+    monkeypatch.setattr(schedule, "get_settings", lambda: settings)
+    number = int(owner.draft.rpartition("/")[2])
+    moment = now() + timedelta(hours=1)
+
+    def plan(session) -> int:
+        planning.change(session, None, "sentiment", number, Plan(opens_at=moment))
+        return session.scalars(queries.round_numbered("sentiment", number)).one().id
+
+    payload = {"round": database.write(plan), "event": "opens_at", "at": moment.isoformat(), "person": None}
+    assert schedule.step(payload) == "waits"
+    assert owner.get(owner.draft).json()["state"] == "draft"
+
+
+def test_what_an_operator_unloaded_is_not_loaded_by_an_opening(address, models, tmp_path):
+    key = ("sentiment-ngram", asyncio.run(_version(address)))
+    with served(create_host(Repository([models])), f"unix:{tmp_path / 'second.sock'}") as second:
+        until_ready(second)
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=address.removeprefix("unix:"))) as http:
+            assert http.post("http://host/v2/repository/models/sentiment-ngram/unload").status_code == 200
+        assert [each.name for each in asyncio.run(_awaited(address, key))] == ["sentiment-ngram"]
+        assert asyncio.run(_awaited(f"{address},{second}", key)) == []
+        assert asyncio.run(_states(address))["sentiment-ngram"].reason == "unloaded"
+
+
+def test_models_on_demand_are_loaded_first_and_those_that_do_not_fit_together_open_all_the_same(models, tmp_path):
+    """Two models of ten gigabytes, by the account of a host that may use fifteen."""
+    for folder in models.iterdir():
+        os.truncate(os.open(folder / "README.md", os.O_CREAT | os.O_WRONLY), 10 * 2**30)
+    host = create_host(Repository([models], memory=15 * 2**30))
+    with served(host, f"unix:{tmp_path / 'small.sock'}") as address:
+        until_ready(address)
+        states = asyncio.run(_states(address))
+        assert {name: each.on_demand for name, each in states.items()} == {"nli-ngram": False, "sentiment-ngram": True}
+        keys = [(name, states[name].version) for name in ("nli-ngram", "sentiment-ngram")]
+        until(lambda: asyncio.run(_awaited(address, keys[1])) == [], 60)
+        assert asyncio.run(_states(address))["sentiment-ngram"].state == "READY"
+        for _ in range(2):
+            assert asyncio.run(_awaited(address, *keys)) == [], "each of them was loaded once"
+            assert asyncio.run(_states(address))["sentiment-ngram"].state == "READY"
+
+
+def test_all_processes_of_a_host_have_a_model_before_a_round_opens_on_it(tmp_path):
+    ready = {"name": "m", "version": "1", "state": "READY", "reason": "", "on_demand": False, "cold": False}
+    ready["card"] = wire.card_json(catalog.entry("sentiment-ngram", places=[BUILTIN]).card)
+    loading = ready | {"state": "LOADING", "cold": True}
+    workers = {0: [ready], 1: [loading]}
+
+    async def index(request):
+        return JSONResponse(merging.index(list(workers.items())))
+
+    front = Starlette(routes=[Route("/v2/repository/index", index, methods=["POST"])])
+    with served(front, f"unix:{tmp_path / 'front.sock'}") as address:
+        assert [each.why for each in asyncio.run(_awaited(address, ("m", "1")))] == ["it is being loaded"]
+        workers[1] = []
+        assert asyncio.run(_awaited(address, ("m", "1"))), "a process that has just started has not seen it yet"
+        workers[1] = [loading | {"state": "UNAVAILABLE", "reason": wire.UNLOADED}]
+        assert asyncio.run(_awaited(address, ("m", "1"))) == []
+        workers[1] = [ready]
+        assert asyncio.run(_awaited(address, ("m", "1"))) == []
+
+
 def test_the_console_says_in_grey_what_is_awaited(owner, browser, models, tmp_path):
     shutil.move(models / "sentiment-ngram", tmp_path / "away")
     with served(create_host(Repository([models])), f"unix:{tmp_path / 'again.sock'}") as address:
@@ -156,7 +229,17 @@ def test_the_command_waits_says_for_what_and_ends(address, monkeypatch, capsys):
     monkeypatch.setattr(command, "PATIENCE", 0.5)
     try:
         with pytest.raises(serving.NotServed):
-            command._until_served([("sentiment-ngram", "0" * 16)])
+            command.until_served([("sentiment-ngram", "0" * 16)])
     finally:
         get_settings.cache_clear()
     assert "Waiting" in capsys.readouterr().err
+
+
+def test_the_command_goes_on_where_no_host_answers_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DYNABENCH_HOST_URL", f"unix:{tmp_path / 'nobody.sock'}")
+    get_settings.cache_clear()
+    try:
+        command.until_served([("sentiment-ngram", "0" * 16)])
+    finally:
+        get_settings.cache_clear()
+    assert "Nobody can play yet" in capsys.readouterr().err

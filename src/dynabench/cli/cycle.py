@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from dynabench.cli.cycle_simulate import simulate
 from dynabench.cli.operator import AsJson, database, say
+from dynabench.cli.round import until_served
 from dynabench.settings import get_settings
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def undo(
         found = _one(db, task, turn)
         if not yes:
             typer.confirm(f"Close round {found.next} and open a new one with {', '.join(found.present)}?", abort=True)
+        until_served(db.read(opening.models_to_restore, None, task, found.id))
         made = db.write(lambda session: opening.undo(session, get_settings(), None, task, found.id).id)
         _tell(_one(db, task, made), as_json)
 

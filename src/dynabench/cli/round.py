@@ -53,13 +53,18 @@ def _arms(text: str) -> list[Any]:
     return found
 
 
-def _until_served(models: list[tuple[str, str]]) -> None:
-    """Wait until the running hosts serve the models, and say what is awaited; raises `NotServed` after two minutes."""
+def until_served(models: list[tuple[str, str]]) -> None:
+    """Wait until the running hosts serve the models, and say what is awaited; raises `NotServed` after two minutes.
+
+    Where no host answers, it says so and returns: hosts load all models when they start.
+    """
     from dynabench.models import serving
 
     until, told = time.monotonic() + PATIENCE, ""
-    while awaited := serving.awaited_by(get_settings(), models):
-        refusal = serving.NotServed.of(awaited)
+    while refusal := serving.opening_refusal(get_settings(), models):
+        if not isinstance(refusal, serving.NotServed):
+            typer.echo(f"Nobody can play yet: {refusal.detail} The models are loaded when one starts.", err=True)
+            return
         if time.monotonic() >= until:
             raise refusal
         if refusal.detail != told:
@@ -97,7 +102,7 @@ def open_round(
         config, served = db.read(service.newest_config, task), asyncio.run(_cards())
         conditions = resolving.arms(config, _arms(arms), served)
         cards, judge = resolving.targets(config, target, served), resolving.judge(config, served)
-        _until_served(asked.models_named(cards, conditions, judge))
+        until_served(asked.models_named(cards, conditions, judge))
         made = db.write(make)
     say(as_json, made.model_dump(mode="json"), f"Round {made.number} of {task} is open against {', '.join(target)}.")
 

@@ -11,7 +11,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.console import frame
 from dynabench.console.access import Owning
-from dynabench.cycle import api, opening, queries, service, views
+from dynabench.cycle import api, queries, service, views
 from dynabench.cycle import plan as plans
 from dynabench.cycle.foresight import told
 from dynabench.cycle.plan import Plan
@@ -170,7 +170,7 @@ async def undo(request: Request, task: str, turn: Id, owner: Owning) -> Response
     if not form.get("sure"):
         return await _turn(request, owner, task, turn, 422, _("Tick the box to say that you mean it."))
     try:
-        await api.change(request, owner, task, turn, opening.undo, request.app.state.settings)
-    except errors.Conflict as problem:
-        return await _turn(request, owner, task, turn, 409, problem.detail)
+        await api.undo(request, owner, task, turn)
+    except (errors.Conflict, errors.Unavailable) as problem:
+        return await _turn(request, owner, task, turn, problem.status, problem.detail)
     return _to(request, task, turn)

@@ -15,6 +15,7 @@ from dynabench.cycle.foresight import Foreseen
 from dynabench.cycle.plan import Plan
 from dynabench.cycle.schemas import LineagePage, TurnIn, TurnOut, TurnPage
 from dynabench.cycle.tables import CycleTurn
+from dynabench.models import serving
 
 router = APIRouter(prefix="/api/v1", tags=["cycle"], dependencies=[Depends(scope("manage"))])
 limit = Depends(limited("cycle", 30, 60))
@@ -85,6 +86,13 @@ async def change(
     await request.app.state.db.awrite(lambda session: how(session, *more, person, task, id).id)
 
 
+async def undo(request: Request, person: Person, task: str, id: int) -> None:
+    """Take a promotion back, once all hosts serve the targets of before."""
+    state = request.app.state
+    await serving.require(state.host, await state.db.aread(opening.models_to_restore, person, task, id))
+    await change(request, person, task, id, opening.undo, state.settings)
+
+
 @router.post("/tasks/{task}/turns/{turn}/pause", dependencies=[limit])
 async def pause_turn(request: Request, task: str, turn: Id, person: Member) -> TurnOut:
     """Let a turn rest (owners); nothing that is done gets lost."""
@@ -102,5 +110,5 @@ async def resume_turn(request: Request, task: str, turn: Id, person: Member) -> 
 @router.post("/tasks/{task}/turns/{turn}/undo", dependencies=[limit])
 async def undo_turn(request: Request, task: str, turn: Id, person: Member) -> TurnOut:
     """Take a promotion back (owners): a round with the targets of before takes the place of the turn's next round."""
-    await change(request, person, task, turn, opening.undo, request.app.state.settings)
+    await undo(request, person, task, turn)
     return await one(request, person, task, turn)

@@ -162,13 +162,12 @@ def begin_next(turn: int, attempt: int) -> Result:
 
 
 def _until_served(turn: int, attempt: int) -> None:
-    """Wait until all hosts serve the next round's targets; raises `NotServed` where that takes too long, and the turn
+    """Wait until all hosts serve the next round's targets; raises `Unavailable` where that takes too long, and the turn
     can be resumed."""
     db, settings = jobs.database(), get_settings()
     until = time.monotonic() + PATIENCE
-    while awaited := serving.awaited_by(settings, db.read(opening.models_to_open, turn, attempt)):
-        refusal = serving.NotServed.of(awaited)
+    while refusal := serving.opening_refusal(settings, db.read(opening.models_to_open, turn, attempt)):
         if time.monotonic() >= until:
             raise refusal
-        DBOS.set_event("progress", {"step": "open", "what": refusal.detail, "done": 0, "of": len(awaited)})
+        DBOS.set_event("progress", {"step": "open", "what": refusal.detail, "done": 0, "of": 0})
         time.sleep(serving.RETRY_SECONDS)

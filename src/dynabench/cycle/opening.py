@@ -11,6 +11,7 @@ from dynabench.cycle.tables import CycleTurn
 from dynabench.language import _
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
+from dynabench.models.reach import Key
 from dynabench.rounds import asked, resolving
 from dynabench.rounds import queries as round_queries
 from dynabench.rounds import service as rounds
@@ -76,6 +77,17 @@ def _card(named: str) -> Card:
     if card is None:
         raise errors.Conflict(_("The model %(name)s is not installed any more.", name=named))
     return card
+
+
+def models_to_restore(session: Session, person: Person | None, task: str, id: int | None = None) -> list[Key]:
+    """Return the models, by name and version, of the round that `undo` opens; none where it opens none, or refuses."""
+    rounds.require_owner(session, person, task)
+    found = service.one(session, task, id)
+    after = session.get(Round, found.next_id) if found.next_id is not None else None
+    if found.state != "done" or not found.report.get("promoted") or after is None or after.state != "open":
+        return []
+    of = session.get_one(Round, found.round_id)
+    return asked.models_named([_card(each) for each in found.present], of.arms, _judge(session, task))
 
 
 def undo(session: Session, settings: Settings, person: Person | None, task: str, id: int | None = None) -> CycleTurn:

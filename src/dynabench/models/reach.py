@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +47,8 @@ class State:
     """One model version of the hosts: `READY`, `LOADING` or `UNAVAILABLE` with the reason; no card when it is broken.
 
     `where` names the hosts where it is in this state, separated by commas, `since` when (ISO 8601) the first of them
-    changed its state, `memory_bytes` what it took there. One that is `on_demand` is loaded by the next call.
+    changed its state, `memory_bytes` what it took there. One that is `on_demand` is loaded by the next call, and `cold`
+    where a process of the host has not loaded it yet since it started.
     """
 
     name: str
@@ -59,6 +60,7 @@ class State:
     on_demand: bool = False
     since: str = ""
     memory_bytes: int | None = None
+    cold: bool = False
 
     @property
     def available(self) -> bool:
@@ -181,11 +183,13 @@ class Reach:
         """Whether the host answered when it was asked last."""
         return time.monotonic() >= self._away_until and bool(self.states)
 
-    async def load(self, model: str, seconds: float) -> None:
-        """Have the host load a model that its folders hold; what takes longer goes on there, and its index tells."""
+    async def load(self, model: str, seconds: float, beside: Collection[str] = ()) -> None:
+        """Have the host load a model that its folders hold, unless its operator unloaded it; those in `beside` do not
+        make room for it. What takes longer goes on there, and its index tells."""
+        body = {"parameters": {"beside": list(beside)}}
         with suppress(TimeoutError, httpx.HTTPError):
             async with asyncio.timeout(seconds):
-                await self._http.post(f"/v2/repository/models/{quote(model, safe='')}/load", json={})
+                await self._http.post(f"/v2/repository/models/{quote(model, safe='')}/load", json=body)
 
     async def readme(self, path: str, seconds: float) -> str:
         """What the host says at `path` about a model, or nothing; raises `Unreachable`."""
@@ -227,6 +231,7 @@ class Reach:
             bool(entry.get("on_demand")),
             str(entry.get("since") or ""),
             entry.get("memory_bytes"),
+            bool(entry.get("cold")),
         )
 
     async def _post(self, path: str, body: Mapping[str, Any], deadline: float) -> httpx.Response:

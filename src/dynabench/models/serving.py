@@ -1,19 +1,19 @@
 """Whether the hosts serve the models of a round: each of those that have a model, warm. What is missing is loaded."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from dynabench import errors
 from dynabench.language import _, joined
 from dynabench.models.client import Host
+from dynabench.models.host.wire import UNLOADED
 from dynabench.models.reach import Key, Reach
 from dynabench.settings import Settings
 
 RETRY_SECONDS = 3
 """After which a refused opening is worth another try."""
-_UNLOADED = "unloaded"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,11 @@ class NotServed(errors.Unavailable):
 async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list[AwaitedModel]:
     """Return what `targets` (names and versions) still wait for; with `load`, hosts that lack one are asked to load it.
 
-    A host that has no folder of a model, or whose operator unloaded it, does not count for that model. Raises
+    A model is served by a host that has it loaded, in each of its processes. Where not all models of the round fit into
+    the host's memory, those count as well that were loaded there and made room for the others.
+
+    A host that has no folder of a model, or whose operator unloaded it, does not count for that model. Nor does a host
+    that does not answer: nobody is sent there, and one that is gone for good must not keep rounds from opening. Raises
     `Unavailable` when no host can be reached.
     """
     wanted = list(dict.fromkeys(targets))
@@ -51,13 +55,15 @@ async def awaited(host: Host, targets: Iterable[Key], load: bool = True) -> list
         return []
     reaches = await host.reachable()
     if load:
-        missing = [(reach, name) for reach in reaches for name, version in wanted if _why(reach, (name, version))]
-        if missing:
-            await asyncio.gather(*(reach.load(name, host.timeout) for reach, name in dict.fromkeys(missing)))
+        names = {name for name, _version in wanted}
+        loads = {(reach, key[0]): beside for reach in reaches for key in wanted
+                 if (beside := _to_load(reach, key, names)) is not None}  # fmt: skip
+        if loads:
+            await asyncio.gather(*(reach.load(name, host.timeout, beside) for (reach, name), beside in loads.items()))
             reaches = await host.reachable()
     found = []
     for key in wanted:
-        having = [reach for reach in reaches if key in reach.states and reach.states[key].reason != _UNLOADED]
+        having = [reach for reach in reaches if key in reach.states and reach.states[key].reason != UNLOADED]
         whys = [(reach.url, why) for reach in having if (why := _why(reach, key))]
         if not having:
             whys = [("", _("no model host has it"))]
@@ -71,19 +77,33 @@ async def require(host: Host, targets: Iterable[Key]) -> None:
         raise NotServed.of(missing)
 
 
-def awaited_by(settings: Settings, targets: Iterable[Key]) -> list[AwaitedModel]:
-    """Return what `awaited` does, for jobs and commands; nothing where no host runs, which loads all when it starts."""
+def opening_refusal(settings: Settings, targets: Iterable[Key]) -> errors.Unavailable | None:
+    """Return why a round cannot open yet, for jobs and commands: `NotServed`, or another `Unavailable` when no host
+    answers; None once it can."""
 
-    async def ask() -> list[AwaitedModel]:
+    async def ask() -> errors.Unavailable | None:
         host = Host.of(settings)
         try:
-            return await awaited(host, targets)
-        except errors.Unavailable:
-            return []
+            missing = await awaited(host, targets)
+            return NotServed.of(missing) if missing else None
+        except errors.Unavailable as problem:
+            return problem
         finally:
             await host.close()
 
     return asyncio.run(ask())
+
+
+def _to_load(reach: Reach, key: Key, names: Collection[str]) -> Collection[str] | None:
+    """The models beside which the host is to load one, None where it is not to load it.
+
+    One that was never loaded may take the place of any other, so that each has been loaded once. After that those of
+    one round do not drive each other out.
+    """
+    state = reach.states.get(key)
+    if state is not None and (state.reason == UNLOADED or (state.state == "READY" and not state.cold)):
+        return None
+    return () if state is None or state.cold else names
 
 
 def _why(reach: Reach, key: Key) -> str:
@@ -92,5 +112,5 @@ def _why(reach: Reach, key: Key) -> str:
     if state is None:
         return _("it is not loaded")
     if state.available:
-        return ""
+        return _("it is being loaded") if state.cold else ""
     return _("it is being loaded") if state.state == "LOADING" else state.reason or _("it is out of service")

@@ -68,8 +68,8 @@ def put_off(session: Session, payload: dict[str, Any], reason: str) -> str:
 def step(payload: dict[str, Any]) -> str:
     """`turn` in one transaction; an opening waits until all hosts serve the round's models."""
     db = jobs.database()
-    if awaited := serving.awaited_by(get_settings(), db.read(models_awaited, payload)):
-        return db.write(put_off, payload, serving.NotServed.of(awaited).detail)
+    if refusal := serving.opening_refusal(get_settings(), db.read(models_awaited, payload)):
+        return db.write(put_off, payload, refusal.detail)
     return db.write(turn, payload)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from dynabench.models.catalog import Entry
 from dynabench.models.cluster.replica import Key, Replica
 from dynabench.models.cluster.scale import Scale
 from dynabench.models.host.repository import LOADING, READY, UNAVAILABLE, Repository, Slot
+from dynabench.models.host.wire import UNLOADED
 from dynabench.models.protocol import Card
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class Applications(Repository):
             key, application = (name, slot.entry.version), _application(slot.entry)
             if self._folders[application].pop(key, None) is None:
                 continue
-            self._slots[key] = replace(slot, state=UNAVAILABLE, reason="unloaded", model=None)
+            self._slots[key] = replace(slot, state=UNAVAILABLE, reason=UNLOADED, model=None)
             if self._folders[application]:
                 await _in_turn(self._run, application)
             else:
@@ -89,7 +90,7 @@ class Applications(Repository):
                 await _in_turn(serve.delete, application)
         self._folders.clear()
 
-    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True, beside: Collection[str] = ()) -> None:
         await asyncio.wait([self._deploy(_application(entry), [entry])], timeout=PATIENCE)
 
     def failed(self) -> dict[Key, Entry]:
@@ -99,7 +100,7 @@ class Applications(Repository):
         """
         return {key: entry for key, entry in super().failed().items() if not self._folders[_application(entry)]}
 
-    async def _load(self, key: Key, evict: bool) -> None:
+    async def _load(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         """Wait for the deployment of the model's application."""
         application = _application(self._slots[key].entry)
         if application in self._deploys:

@@ -89,21 +89,29 @@ async def _index(request: Request) -> Response:
 
 
 def _listed(repository: Repository, slot: Slot) -> dict[str, Any]:
+    size = repository.room.sizes.get((slot.entry.name, slot.entry.version))
     return {
         "name": slot.entry.name,
         "version": slot.entry.version,
         "state": slot.state,
         "reason": slot.reason,
         "on_demand": slot.on_demand,
+        "cold": slot.state != READY and not (slot.on_demand and size is not None),
         "since": datetime.fromtimestamp(slot.since, UTC).isoformat(timespec="seconds"),
-        "memory_bytes": repository.room.sizes.get((slot.entry.name, slot.entry.version)),
+        "memory_bytes": size,
         "card": wire.card_json(slot.entry.card) if slot.entry.card else None,
     }
 
 
 async def _load(request: Request) -> Response:
-    await _engine(request).repository.load(request.path_params["model"])
+    await _engine(request).repository.load(request.path_params["model"], _beside(await json_object(request, True)))
     return JSONResponse({})
+
+
+def _beside(body: dict[str, Any]) -> list[str] | None:
+    parameters = body.get("parameters")
+    names = parameters.get("beside") if isinstance(parameters, dict) else None
+    return [str(name) for name in names] if isinstance(names, list) else None
 
 
 async def _unload(request: Request) -> Response:

@@ -73,7 +73,8 @@ async def _index(request: Request) -> Response:
 
 async def _everywhere(request: Request) -> Response:
     """Load or unload in every worker; the first refusal is passed on."""
-    found = await _crew(request).ask_all("POST", request.url.path, {}, seconds=None)
+    body = await json_object(request, optional=True)
+    found = await _crew(request).ask_all("POST", request.url.path, body, seconds=None)
     if not found:
         raise Unavailable("No worker of this host is up. Try again in a moment.")
     worst = max((answer for _, answer in found), key=lambda answer: answer.status_code)

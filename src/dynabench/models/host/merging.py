@@ -8,11 +8,16 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from dynabench.models.host.wire import UNLOADED
+
 _ORDER = ("READY", "LOADING", "UNAVAILABLE")
 
 
 def index(found: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
-    """One entry a model version, in the best state of any worker; `workers` are those where it is loaded."""
+    """One entry a model version, in the best state of any worker; `workers` are those where it is loaded.
+
+    It is `cold` while any worker has not loaded it yet, those left out whose operator unloaded it.
+    """
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for number, entries in found:
         for entry in entries:
@@ -23,7 +28,17 @@ def index(found: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, A
                 best[key] = entry | {"workers": [*(other or {}).get("workers", []), *loaded]}
             else:
                 other["workers"] += loaded
+    for key, entry in best.items():
+        others = [_cold(key, entries) for _number, entries in found]
+        entry["cold"] = any(others)
     return list(best.values())
+
+
+def _cold(key: tuple[str, str], entries: Sequence[dict[str, Any]]) -> bool:
+    for entry in entries:
+        if (entry["name"], entry["version"]) == key:
+            return bool(entry.get("cold")) and entry.get("reason") != UNLOADED
+    return True
 
 
 def _rank(entry: dict[str, Any]) -> tuple[int, bool]:

@@ -5,7 +5,7 @@ import importlib
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,12 +16,12 @@ from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.host.room import Full, Key, Room
 from dynabench.models.host.watching import Watch
+from dynabench.models.host.wire import UNLOADED
 
 log = logging.getLogger("dynabench.host")
 
 READY, LOADING, UNAVAILABLE = "READY", "LOADING", "UNAVAILABLE"
 ON_DEMAND = "unloaded: loads on demand"
-UNLOADED = "unloaded"
 FIRST_CALL = "it answers its first call"
 DRAIN_SECONDS = 10.0
 """How long a model that is unloaded waits for the calls that it has."""
@@ -102,18 +102,25 @@ class Repository:
             pool = importlib.import_module("dynabench.models.backends.pool")
             pool.shared_pool().prepare(lambda: bool(self._slots))
 
-    async def load(self, name: str) -> None:
-        """Load every version of a model that the folders hold now; raises `NotFound`, or `Unavailable` if broken."""
+    async def load(self, name: str, beside: Collection[str] | None = None) -> None:
+        """Load every version of a model that the folders hold now; raises `NotFound`, or `Unavailable` if broken.
+
+        `beside` is for those who are no operators, such as a round that opens: models of these names do not make room
+        for it, and what an operator unloaded stays so.
+        """
         entries = [entry for entry in await asyncio.to_thread(catalog.find, self._places) if entry.name == name]
         if not entries:
             raise NotFound(f"No folder holds a model {name!r}.")
         for entry in entries:
+            known = self._slots.get(_key(entry))
+            if beside is not None and known is not None and known.reason == UNLOADED:
+                continue
             if entry.card is None:
                 self._slots[_key(entry)] = Slot(entry, UNAVAILABLE, entry.reason)
-            elif (known := self._slots.get(_key(entry))) is None or known.state != READY:
+            elif known is None or known.state != READY:
                 if known is None or known.model is None:
                     self._slots[_key(entry)] = Slot(entry, LOADING)
-                await self._bring_up(entry)
+                await self._bring_up(entry, beside=beside or ())
         broken = [slot.reason for slot in self._of(name) if slot.state != READY]
         if broken:
             raise Unavailable(f"{name}: {'; '.join(broken)}")
@@ -205,9 +212,9 @@ class Repository:
     def _of(self, name: str) -> list[Slot]:
         return [slot for key, slot in self._slots.items() if key[0] == name]
 
-    async def _bring_up(self, entry: Entry, evict: bool = True) -> None:
+    async def _bring_up(self, entry: Entry, evict: bool = True, beside: Collection[str] = ()) -> None:
         """Load a model that was asked for; its slot says afterwards how that went."""
-        await self._loaded(_key(entry), evict)
+        await self._loaded(_key(entry), evict, beside)
 
     async def _soon(self, key: Key, within: float | None) -> None:
         """Wait until the model is loaded; the load goes on when the caller's time is over."""
@@ -219,10 +226,10 @@ class Repository:
                 raise
             raise Unavailable(f"{key[0]} is being loaded. Try again in a moment.") from None
 
-    async def _loaded(self, key: Key, evict: bool = True) -> None:
+    async def _loaded(self, key: Key, evict: bool = True, beside: Collection[str] = ()) -> None:
         """Load a model, or join those who wait for it already."""
         if key not in self._loads:
-            self._loads[key] = task = asyncio.create_task(self._load(key, evict))
+            self._loads[key] = task = asyncio.create_task(self._load(key, evict, beside))
             task.add_done_callback(lambda done: self._ended(key, done))
         await asyncio.shield(self._loads[key])
 
@@ -231,12 +238,12 @@ class Repository:
         if not task.cancelled():
             task.exception()  # whoever waited has it; when all have left, nobody needs it
 
-    async def _load(self, key: Key, evict: bool) -> None:
+    async def _load(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         async with self._changing:
             if self._slots[key].model is not None:
                 return
             try:
-                await self._load_alone(key, evict)
+                await self._load_alone(key, evict, beside)
             except Exception as error:
                 if isinstance(error, Problem):
                     raise
@@ -245,10 +252,10 @@ class Repository:
                 self._slots[key] = replace(slot, state=READY if slot.model else UNAVAILABLE, reason=told)
                 raise Unavailable(f"{key[0]} could not be loaded: {told}.") from error
 
-    async def _load_alone(self, key: Key, evict: bool) -> None:
+    async def _load_alone(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         entry = self._slots[key].entry
         try:
-            await self._make_room(key, evict)
+            await self._make_room(key, evict, beside)
         except Full as full:
             self._slots[key] = Slot(entry, UNAVAILABLE, ON_DEMAND if full.for_now else str(full))
             if not evict and full.for_now:
@@ -265,15 +272,16 @@ class Repository:
         self._used[key] = time.monotonic()
         self.on_change("loaded" if self._slots[key].model is not None else "failed")
 
-    async def _make_room(self, key: Key, evict: bool) -> None:
-        """Unload others until the model fits; raises `Full` when that takes those in use, or does not help."""
+    async def _make_room(self, key: Key, evict: bool, beside: Collection[str]) -> None:
+        """Unload others, but none of the names in `beside`, until the model fits; raises `Full` when that takes those
+        in use, or does not help."""
         size = self.room.expected(key, self._slots[key].entry)
         until = time.monotonic() + ROOM_SECONDS
         while not self.room.fits(self.held, size):
             loaded = [other for other, slot in self._slots.items() if slot.model is not None]
             if not loaded or not self.room.fits(self.room.held(()), size):
                 raise Full(self.room.refusal(size), for_now=False)
-            idle = [other for other in loaded if not self._users[other]]
+            idle = [other for other in loaded if not self._users[other] and other[0] not in beside]
             if idle and evict:
                 await self._free(min(idle, key=lambda other: self._used.get(other, 0.0)), ON_DEMAND)
             elif not evict or time.monotonic() >= until:
