@@ -62,20 +62,23 @@ def _add_suite(db: Database, settings: Settings, wanted: suite.Suite) -> None:
 
 def add_selection(db: Database, settings: Settings, shipped: Shipped) -> None:
     """Add a task in which people choose training data; the worker enters its baselines and scores them."""
-    config = shipped.config
-    db.write(service.save_task, None, shipped.source)
+    licence = shipped.config.data.licence
+    parts = []
     for part, title, kind, visibility in PARTS:
         rows = (
             Stored(row["uid"], row["inputs"], tuple(row["answers"]), tuple(row["tags"])) for row in shipped.rows(part)
         )
-        settled = Settled(title=title, licence=config.data.licence, languages=["en"], visibility=visibility, kind=kind)
-        written = stored.write(settings, rows)
-        db.write(_add_part, config.id, part, settled, written)
+        settled = Settled(title=title, licence=licence, languages=["en"], visibility=visibility, kind=kind)
+        parts.append((part, settled, stored.write(settings, rows)))
+    db.write(_add_selection, shipped, parts)
 
 
-def _add_part(session: Session, task: str, name: str, settled: Settled, written: Written) -> None:
-    made = library.add(session, None, task, name, settled)
-    library.ready(session, library.draft(session, None, made).id, written)
+def _add_selection(session: Session, shipped: Shipped, parts: list[tuple[str, Settled, Written]]) -> None:
+    """Add a task with all of its datasets at once, as `_add_task` does."""
+    service.save_task(session, None, shipped.source)
+    for name, settled, written in parts:
+        made = library.add(session, None, shipped.config.id, name, settled)
+        library.ready(session, library.draft(session, None, made).id, written)
 
 
 def _has_task(session: Session, task_id: str) -> bool:

@@ -1,8 +1,8 @@
 """Heartbeats: how a watched process tells its supervisor that it lives, also while it is busy.
 
 A thread writes a byte a second into a pipe that the supervisor made. An event loop that is merely slow does not stop
-it, so that load is never taken for death; a process that is stopped, or whose loop has made no progress for
-`STALLED` seconds, falls silent.
+it, so that load is never taken for death; a process that is stopped, that does not get to its loop in `STARTING`
+seconds, or whose loop has made no progress for `STALLED` seconds, falls silent.
 """
 
 import asyncio
@@ -17,12 +17,16 @@ EVERY = 1.0
 """Seconds between two beats."""
 STALLED = 120.0
 """Seconds without progress of the event loop after which the process no longer beats."""
+STARTING = 900.0
+"""Seconds that a process has before its loop makes progress: it may have to bring the database up to date first."""
 
-_turned_at: float | None = None
+_beats_until = 0.0
 
 
 def start() -> None:
-    """Beat from a thread until the process ends, if a supervisor listens; processes started from here do not."""
+    """Beat from a thread, if a supervisor listens, as long as `progress` is noted; processes started from here do
+    not."""
+    progress(STARTING)
     number = os.environ.pop(VARIABLE, "")
     if not number.isdigit():
         return
@@ -32,22 +36,23 @@ def start() -> None:
     threading.Thread(target=_beat, args=(pipe,), name="heartbeat", daemon=True).start()
 
 
+def progress(seconds: float | None = None) -> None:
+    """Note that the process makes progress: it beats on for `seconds`, `STALLED` by default."""
+    global _beats_until
+    _beats_until = time.monotonic() + (STALLED if seconds is None else seconds)
+
+
 async def follow_loop(well: Callable[[], bool] = lambda: True) -> None:
     """Note, until cancelled, that the running event loop makes progress, as long as the process is `well`."""
-    global _turned_at
-    try:
-        while True:
-            if _turned_at is None or well():
-                _turned_at = time.monotonic()
-            await asyncio.sleep(EVERY)
-    finally:
-        _turned_at = None
+    while True:
+        if well():
+            progress()
+        await asyncio.sleep(EVERY)
 
 
 def _beat(pipe: int) -> None:
     while True:
-        turned_at = _turned_at
-        if turned_at is None or time.monotonic() - turned_at < STALLED:
+        if time.monotonic() < _beats_until:
             try:
                 os.write(pipe, b".")
             except BlockingIOError:

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, or_, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from dynabench import heartbeat
 from dynabench.db import Base, Database, now
 from dynabench.settings import Settings
 from dynabench.turns import TURNS
@@ -63,6 +64,9 @@ _KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring", "
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0
+LONGEST_ROUND = 900.0
+"""Seconds that the worker's loop may spend on one keeper, or on sending jobs, before it counts as hung. Long, since
+jobs under way, hours of work perhaps, end with the worker."""
 
 
 class Job(Base):
@@ -229,6 +233,7 @@ def _in_turn(kind: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _keep(keepers: list[Callable[[Database, Settings], None]], database: Database, settings: Settings) -> None:
     """Call each; one that fails keeps no other and no job from its turn."""
     for each in keepers:
+        heartbeat.progress(LONGEST_ROUND)
         try:
             each(database, settings)
         except Exception:
@@ -272,6 +277,7 @@ def work(settings: Settings, stop: threading.Event, poll: float = 0.5) -> None:
     kept = -KEEP
     try:
         while not stop.wait(poll):
+            heartbeat.progress(LONGEST_ROUND)
             send(_database, start)
             if time.monotonic() - kept > KEEP:
                 _keep(keepers, _database, settings)

@@ -1,8 +1,8 @@
 """Runs and watches the processes of one machine: web, model host and worker.
 
-A process that ends is started again after a pause that doubles up to ten seconds. One that lives but whose heartbeat
-(see `heartbeat`) has stopped is killed first: it is stopped or hangs. Being slow to answer is no reason, since a busy
-process beats on. When the supervisor itself is killed, the kernel ends its children.
+A process that ends, or cannot be started, is started again after a pause that doubles up to ten seconds. One that
+lives but whose heartbeat (see `heartbeat`) has stopped is killed first: it is stopped or hangs. Being slow to answer
+is no reason, since a busy process beats on. When the supervisor itself is killed, the kernel ends its children.
 """
 
 import ctypes
@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -27,6 +28,7 @@ log = structlog.get_logger()
 
 PAUSE, LONGEST_PAUSE = 0.25, 10.0
 SILENCE = 45.0  # seconds without a heartbeat after which a process counts as hung
+FIRST_BEAT = 300.0  # seconds from its start in which a process must have beaten once
 ABSENCE = 5.0  # seconds between two looks after which the supervisor itself was away, and blames nobody
 HEALTHY_AFTER = 30.0  # seconds of life after which the pause starts small again
 
@@ -129,10 +131,7 @@ def somebody_listens(path: Path, seconds: float = 1.0) -> bool:
 
 @dataclass
 class Watched:
-    """One process: how to start it, how to ask whether it is up, and when it was last heard.
-
-    A process that never beat (it does not know how, or has not come so far) is not taken for hung.
-    """
+    """One process: how to start it, how to ask whether it is up, and when it was last heard."""
 
     name: str
     command: Sequence[str]
@@ -142,7 +141,9 @@ class Watched:
     pause: float = PAUSE
     restart_at: float = 0.0
     silence: float = SILENCE
-    beat_at: float | None = None
+    first_beat: float = FIRST_BEAT
+    beaten: bool = False
+    beat_at: float = 0.0  # when it beat last, or was started
     looked_at: float = 0.0
     env: dict[str, str] = field(default_factory=dict)
     fds: Sequence[int] = ()  # open files that it inherits
@@ -156,7 +157,7 @@ class Watched:
         self.restart_at, self.due = time.monotonic() + seconds, due
 
     def start(self) -> None:
-        """Start the process."""
+        """Start the process. Raises OSError or SubprocessError where the system does not let it."""
         self._close_beats()
         self.beats, writing = os.pipe()
         os.set_blocking(self.beats, False)
@@ -170,39 +171,49 @@ class Watched:
             )
         finally:
             os.close(writing)
-        self.started = self.looked_at = time.monotonic()
-        self.beat_at = None
+        self.started = self.looked_at = self.beat_at = time.monotonic()
+        self.beaten = False
 
-    def comes_up(self, seconds: float = 300.0) -> bool:
-        """Wait until a process that was just started is well; False if it ended or took too long."""
+    def comes_up(self, seconds: float = 300.0, beside: Sequence["Watched"] = ()) -> bool:
+        """Wait until a process that was just started is well; False if it ended or took too long. Those `beside` it are
+        watched meanwhile."""
         deadline = time.monotonic() + seconds
         while self.process is not None and self.process.poll() is None and time.monotonic() < deadline:
             if self.well is None or self.well():
                 return True
+            for each in beside:
+                each.check()
             time.sleep(0.05)
         return False
 
     def check(self) -> None:
-        """Restart the process if it has ended; kill it if its heartbeat has stopped."""
+        """Start the process if it does not live, as soon as its pause is over; kill it if its heartbeat has stopped."""
         now = time.monotonic()
         self._listen(now)
         if self.process is None:
             if now >= self.restart_at or self._due(now):
                 self.due = None
-                self.start()
+                try:
+                    self.start()
+                except (OSError, subprocess.SubprocessError) as problem:  # too many processes or files, no memory
+                    self._start_later(now, "process cannot be started", problem=str(problem))
             return
         code = self.process.poll()
         if code is None:
             return
         if now - self.started > HEALTHY_AFTER:
             self.pause = PAUSE
-        log.warning("process ended", process=self.name, code=code, restart_in=self.pause)
-        self.process, self.restart_at = None, now + self.pause
-        self.pause = min(self.pause * 2, LONGEST_PAUSE)
+        self.process = None
+        self._start_later(now, "process ended", code=code)
 
     def close(self) -> None:
         """Let go of what the supervisor holds for the process."""
         self._close_beats()
+
+    def _start_later(self, now: float, what: str, **details: Any) -> None:
+        log.warning(what, process=self.name, **details, restart_in=self.pause)
+        self.restart_at = now + self.pause
+        self.pause = min(self.pause * 2, LONGEST_PAUSE)
 
     def _due(self, now: float) -> bool:
         """Tell whether what the process waits for is there; asked once a second."""
@@ -218,14 +229,12 @@ class Watched:
             return
         try:
             if os.read(self.beats, 65536):
-                self.beat_at = now
+                self.beat_at, self.beaten = now, True
         except BlockingIOError:
             pass
-        if self.beat_at is None:
-            return
         if away > ABSENCE:
             self.beat_at += away
-        elif now - self.beat_at > self.silence and self.process.poll() is None:
+        elif now - self.beat_at > (self.silence if self.beaten else self.first_beat) and self.process.poll() is None:
             log.warning("process hangs", process=self.name, silent=round(now - self.beat_at))
             self.process.kill()
 

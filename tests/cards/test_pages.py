@@ -1,13 +1,16 @@
 """The pages of the evaluation library, as browsers without scripts see them."""
 
+import contextlib
 import html
 import json
 import re
 from urllib.parse import urlencode
 
+import psutil
 import pytest
 
-from dynabench.cards import library
+from dynabench.cards import library, worker
+from dynabench.cards.calculator import Calculator
 from dynabench.cards.formulas import mathml
 from dynabench.evaluate import registry
 
@@ -192,3 +195,30 @@ def test_pictures_and_tasks_are_named_in_the_language_of_each_reader(client):
         assert task in page
     listed = client.get("/evaluate?q=clasificación+de+texto", headers={"Accept-Language": "es"}).text
     assert "/evaluate/metric/accuracy" in listed
+
+
+def _stop(process):
+    """No answer comes at all."""
+    process.suspend()
+
+
+def _starve(process):
+    """Its children end without an answer, before they have read what they are asked."""
+    process.rlimit(psutil.RLIMIT_AS, (worker.MEMORY - (1 << 20),) * 2)
+
+
+@pytest.mark.parametrize("harm", [_stop, _starve])
+def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_reader(app, client, harm):
+    """What a busy machine did to it is no property of the module."""
+    app.state.calculator = Calculator(seconds=1)
+    try:
+        assert numbers(client.get("/evaluate/metric/f1").text)  # the process that computes has started
+        [process] = [each for each in psutil.Process().children() if each.cmdline()[-1] == "1"]
+        harm(process)
+        assert numbers(client.get("/evaluate/metric/accuracy").text) == []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+            process.wait()
+        assert numbers(client.get("/evaluate/metric/accuracy").text) == ["0.5000"]
+    finally:
+        app.state.calculator.close()

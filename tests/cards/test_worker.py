@@ -2,13 +2,19 @@
 
 import asyncio
 import os
+import shutil
+import signal
+import socket
 import time
+from contextlib import ExitStack
+from pathlib import Path
 
+import psutil
 import pytest
 
 from dynabench.cards import worker
-from dynabench.cards.calculator import Calculator
-from dynabench.errors import Invalid
+from dynabench.cards.calculator import Calculator, NotComputed
+from dynabench.errors import Invalid, Problem, Unavailable
 from tests.plugins import distribution
 
 HOSTILE = '''
@@ -49,7 +55,7 @@ def hostile(tmp_path, monkeypatch):
         try:
             return await calculator.compute(columns={"predictions": [code]}, **request)
         except Invalid as problem:
-            return problem.fields[""]
+            return problem
 
     async def story(codes):
         calculator = Calculator(seconds=2)
@@ -58,7 +64,11 @@ def hostile(tmp_path, monkeypatch):
         finally:
             calculator.close()
 
-    return lambda *codes: asyncio.run(story(codes))
+    def texts(*codes, problems=False):
+        found = asyncio.run(story(codes))
+        return found if problems else [each.fields[""] if isinstance(each, Invalid) else each for each in found]
+
+    return texts
 
 
 def test_a_hostile_computation_ends_alone_and_the_next_is_answered(hostile):
@@ -95,3 +105,89 @@ def test_a_module_that_fails_otherwise_says_so_without_its_traceback(hostile):
 def test_what_a_module_refuses_is_passed_on():
     told = worker.computed("metric", "accuracy", None, {"predictions": [1], "references": []}, {}, {})
     assert "references has 0" in told["error"]
+
+
+def test_what_a_module_refuses_is_told_apart_from_what_may_succeed_when_asked_again(hostile):
+    codes = ("raise ValueError('no label')", "while True: pass", "raise KeyError('x')")
+    refused, *unfinished = hostile(*codes, problems=True)
+    assert type(refused) is Invalid
+    assert [type(each) for each in unfinished] == [NotComputed, NotComputed]
+
+
+ACCURACY = {"kind": "metric", "name": "accuracy", "config": None, "options": {}, "extra": {}}
+
+
+@pytest.fixture
+def ask():
+    """Ask a calculator of a second's patience for an accuracy: the number, or the problem that it raised."""
+
+    async def number(calculator):
+        try:
+            return (await calculator.compute(columns={"predictions": [1, 0], "references": [1, 1]}, **ACCURACY))[
+                "accuracy"
+            ]
+        except Problem as problem:
+            return problem
+
+    return number
+
+
+def _worker():
+    """The process that computes, and none of its short-lived children."""
+    [found] = [each for each in psutil.Process().children() if "dynabench.cards.worker" in each.cmdline()]
+    return found
+
+
+def _numbers(ask, harm, times):
+    """What a calculator answers first, then `times` times after `harm` was done to its worker's process."""
+
+    async def story():
+        calculator = Calculator(seconds=1)
+        try:
+            found = [await ask(calculator)]
+            with ExitStack() as leaving:
+                harm(_worker(), leaving)
+                return found + [await ask(calculator) for _ in range(times)]
+        finally:
+            calculator.close()
+
+    return asyncio.run(story())
+
+
+def test_a_worker_that_is_stopped_is_replaced(ask):
+    first, refused, again = _numbers(ask, lambda process, _: process.suspend(), 2)
+    assert (first, again) == (0.5, 0.5)
+    assert isinstance(refused, Unavailable), "the module had no part in it"
+
+
+def test_a_worker_whose_queue_is_full_is_replaced(ask):
+    def fill(process, leaving):
+        process.suspend()
+        [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+        while True:
+            connection = leaving.enter_context(socket.socket(socket.AF_UNIX))
+            connection.setblocking(False)
+            try:
+                connection.connect(place)
+            except BlockingIOError:
+                return
+
+    first, refused, again = _numbers(ask, fill, 2)
+    assert (first, again) == (0.5, 0.5)
+    assert isinstance(refused, Unavailable)
+
+
+def test_a_worker_that_nobody_can_reach_any_more_is_replaced(ask):
+    """A cleaner of temporary files took its socket away."""
+
+    def clean(process, _):
+        [place] = [each.laddr for each in process.net_connections("unix") if each.laddr]
+        shutil.rmtree(Path(place).parent)
+
+    first, refused, again = _numbers(ask, clean, 2)
+    assert (first, again) == (0.5, 0.5)
+    assert isinstance(refused, Unavailable)
+
+
+def test_a_worker_that_was_killed_is_started_again(ask):
+    assert _numbers(ask, lambda process, _: process.send_signal(signal.SIGKILL), 2)[-1] == 0.5

@@ -126,6 +126,17 @@ def test_only_training_sets_are_taken_and_the_learner_stays(ada, owner, settings
     assert ada.post(f"{TASK}/submissions", json={"kind": "training_set", "name": "mine"}).status_code == 409
 
 
+def test_a_task_that_could_not_be_added_with_its_data_is_added_when_it_is_tried_again(ada, owner, settings, database):
+    in_the_way = settings.folder / "datasets"
+    in_the_way.touch()
+    with pytest.raises(OSError, match="datasets"):
+        demo.add_selection(database, settings, SHIPPED)
+    assert ada.get(TASK).status_code == 404, "the demo is set up where the task is not there"
+    in_the_way.unlink()
+    demo.add_selection(database, settings, SHIPPED)
+    assert {each["name"] for each in owner.get(f"{TASK}/datasets").json()["items"]} == {"dev", "test", "pool"}
+
+
 def test_the_platform_enters_its_baselines_once_for_each_version_of_the_pool(database, settings, owner, ada):
     from dynabench.registry import baselines
 

@@ -1,11 +1,21 @@
 """`dynabench serve` where it cannot serve: a clear message, at once, and nothing started."""
 
+import contextlib
 import os
+import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 
+import httpx2
+import psutil
 import pytest
+
+from benchmarks.running import platform
+from dynabench.migrations import upgrade
+from dynabench.settings import Settings
+from tests.supervisor.test_supervisor import until
 
 
 def serve(home, *arguments, **settings):
@@ -46,3 +56,32 @@ def test_a_second_one_on_the_same_folder_is_refused(tmp_path):
         done = serve(tmp_path, "--port", str(port))
     assert done.returncode == 1
     assert f"Another dynabench serve runs on {tmp_path}" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watched_meanwhile(tmp_path):
+    """A process that is stopped while it writes holds the database for as long as it is stopped."""
+    upgrade(Settings(home=tmp_path))
+    log = tmp_path / "serve.log"
+    with contextlib.closing(sqlite3.connect(tmp_path / "dynabench.sqlite", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        nobody = f"unix:{tmp_path / 'nobody.sock'}"
+        with platform(tmp_path, "--demo", ready=False, host_url=nobody) as address:
+            until(lambda: "the demo is not set up yet" in log.read_text())
+            [first] = webs(tmp_path)
+            os.kill(first, signal.SIGKILL)
+            until(lambda: webs(tmp_path) not in ([], [first]))
+            writer.execute("ROLLBACK")
+            until(lambda: "Dynabench is at" in log.read_text(), 200)
+            tasks = httpx2.get(f"{address}/api/v1/tasks", timeout=60, trust_env=False).json()["items"]
+            assert "nli" in [each["id"] for each in tasks]
+
+
+def webs(home):
+    """The web processes of a platform."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline", "environ"])
+        if (process.info["cmdline"] or [])[-1:] == ["web"]
+        and (process.info["environ"] or {}).get("DYNABENCH_HOME") == str(home)
+    ]

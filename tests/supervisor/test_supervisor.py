@@ -1,6 +1,7 @@
 """Processes that die, hang and outlive their supervisor: real ones, as small as can be."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -15,6 +16,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from dynabench import heartbeat
+from dynabench.migrations import upgrade
+from dynabench.models.host.crew import Crew
+from dynabench.settings import Settings
 from dynabench.supervisor import LONGEST_PAUSE, PAUSE, Watched, answers, can_listen, end, somebody_listens
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
@@ -215,6 +219,144 @@ def test_a_loop_without_progress_falls_silent(monkeypatch):
     os.close(reading)
     time.sleep(0.2)  # the thread finds the pipe closed, and ends
     os.close(writing)
+
+
+def test_a_process_that_never_gets_to_its_loop_falls_silent(monkeypatch):
+    """Waiting for a database before it serves anybody, for example."""
+    reading, writing = os.pipe()
+    monkeypatch.setenv(heartbeat.VARIABLE, str(writing))
+    monkeypatch.setattr(heartbeat, "EVERY", 0.05)
+    monkeypatch.setattr(heartbeat, "STARTING", 1.0)
+    heartbeat.start()
+    time.sleep(0.5)
+    assert len(os.read(reading, 65536)) > 1
+    time.sleep(1.5)
+    os.set_blocking(reading, False)
+    with contextlib.suppress(BlockingIOError):
+        os.read(reading, 65536)
+    time.sleep(0.5)
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 65536)
+    heartbeat.progress()
+    until(lambda: _heard(reading), 5)
+    os.close(reading)
+    time.sleep(0.2)  # the thread finds the pipe closed, and ends
+    os.close(writing)
+
+
+def _heard(pipe):
+    try:
+        return os.read(pipe, 65536)
+    except BlockingIOError:
+        return b""
+
+
+def test_a_process_that_does_not_beat_in_its_first_minutes_is_replaced(supervise):
+    """One that was stopped in its first second, for example."""
+    running = supervise(f"[Told('mute', [*python, {SLEEPER!r}], first_beat=1.5)]")
+    first, second = running.child("mute"), running.child("mute", 2)
+    assert not alive(first)
+    assert alive(second)
+
+
+@pytest.mark.parametrize("command", ["web", "worker", "host"])
+def test_each_real_process_beats(tmp_path, command):
+    if command == "worker":
+        upgrade(Settings(home=tmp_path))
+    (tmp_path / "models").mkdir()
+    options = ["--models", str(tmp_path / "models")] if command == "host" else []
+    env = {"DYNABENCH_HOME": str(tmp_path), "DYNABENCH_PORT": str(free_port())}
+    watched = Watched(command, [sys.executable, "-m", "dynabench", command, *options], env=env)
+    watched.start()
+    try:
+        until(lambda: _heard(watched.beats))
+        time.sleep(1)
+        assert until(lambda: _heard(watched.beats)), "it goes on"
+        assert watched.process.poll() is None
+    finally:
+        end([watched])
+
+
+WORKER = """
+import sys, threading
+from dynabench import heartbeat, jobs
+from dynabench.settings import get_settings
+jobs.LONGEST_ROUND, jobs.KEEP = 2.0, 1.0
+jobs.KEEPERS = ("keeper:tidy",)
+heartbeat.start()
+jobs.work(get_settings(), threading.Event())
+"""
+KEEPER = """
+import pathlib, time
+def tidy(database, settings):
+    if (settings.folder / "hang").exists():
+        (settings.folder / "hang").unlink()
+        time.sleep(600)
+    (settings.folder / "kept").touch()
+"""
+
+
+def test_a_worker_that_hangs_while_it_keeps_things_in_order_is_replaced(supervise, tmp_path, monkeypatch):
+    upgrade(Settings(home=tmp_path))
+    (tmp_path / "keeper.py").write_text(KEEPER)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("DYNABENCH_HOME", str(tmp_path))
+    running = supervise(f"[Told('worker', [sys.executable, '-c', {WORKER!r}], silence=3.0)]")
+    first = running.child("worker")
+    kept = tmp_path / "kept"
+    until(kept.exists)
+    time.sleep(6)
+    assert running.started("worker") == [first], "one that makes progress is left alone"
+    (tmp_path / "hang").touch()
+    until(lambda: not (tmp_path / "hang").exists())
+    kept.unlink(missing_ok=True)
+    assert alive(running.child("worker", 2))
+    until(kept.exists)
+    assert not alive(first)
+
+
+def test_a_process_that_cannot_be_started_now_is_started_later_and_the_others_run_on(supervise, tmp_path):
+    program = tmp_path / "program"
+    running = supervise(f"[Told('late', [{str(program)!r}]), Told('sleeper', [*python, {SLEEPER!r}])]")
+    sleeper = running.child("sleeper")
+    os.kill(sleeper, signal.SIGKILL)
+    assert alive(running.child("sleeper", 2))
+    program.write_text(f"#!{sys.executable}\n{SLEEPER}\n")
+    program.chmod(0o755)
+    assert alive(running.child("late"))
+    assert running.process.poll() is None
+
+
+def test_pauses_before_a_process_that_cannot_be_started_grow(tmp_path):
+    watched = Watched("late", [str(tmp_path / "nothing")])
+    assert [pauses(watched) for _ in range(3) if not setattr(watched, "restart_at", 0.0)] == [
+        PAUSE * times for times in (1, 2, 4)
+    ]
+    watched.close()
+
+
+def test_the_workers_of_a_host_are_watched_on_while_they_cannot_be_started(tmp_path):
+    program = tmp_path / "program"
+
+    async def story():
+        crew = Crew(1)
+        watched = crew.workers[0].watched
+        watched.command = [str(program)]
+        watching = asyncio.create_task(crew.watch())
+        try:
+            await asyncio.sleep(1)
+            assert not watching.done()
+            program.write_text(f"#!{sys.executable}\n{SLEEPER}\n")
+            program.chmod(0o755)
+            async with asyncio.timeout(30):
+                while watched.process is None:
+                    await asyncio.sleep(0.05)
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            await crew.close()
+
+    asyncio.run(story())
 
 
 def test_a_process_that_is_slow_to_get_well_is_given_its_time(supervise):

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ AT_ONCE = 2
 WAITING = 20  # requests that may wait for their turn
 KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV")  # of the environment: no secrets
 START = 30  # seconds in which the worker imports its libraries, once
+LONGEST_START = 120  # seconds after which a worker that has answered nothing yet is replaced, too
 TOO_LONG = (
     "this took more than {} s or more memory than is allowed here; give fewer or shorter rows, leave the "
     "interval out, or compute it from Python"
@@ -29,6 +31,10 @@ TOO_LONG = (
 
 TROUBLE = "this is an input that the module did not expect; that is our mistake, and it is logged"
 log = structlog.get_logger("dynabench.web")
+
+
+class NotComputed(Invalid):
+    """A module's request ended without a result or a refusal of the module: asked again, it may give one."""
 
 
 class Calculator:
@@ -42,11 +48,13 @@ class Calculator:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._fresh = True
+        self._started_at = 0.0
 
     async def compute(self, **request: Any) -> dict[str, Any]:
         """What the module says for a request to `worker.computed`.
 
-        Raises Invalid, under the field "", for what it refuses or cannot do in time; Unavailable where too many wait.
+        Raises Invalid, under the field "", for what it refuses; NotComputed for what it cannot do in time; Unavailable
+        where too many wait, or the worker does not answer.
         """
         if self._waiting >= WAITING:
             raise Unavailable(_("Many others compute something just now. Try again in a few seconds."), 5)
@@ -58,34 +66,38 @@ class Calculator:
             self._waiting -= 1
         if answer is None:
             seconds = PATTERN_SECONDS if PATTERNS in request.get("options", ()) else self._seconds
-            raise Invalid({"": TOO_LONG.format(seconds)})
+            raise NotComputed({"": TOO_LONG.format(seconds)})
         if "error" in answer:
             raise Invalid({"": str(answer["error"])})
         if "trouble" in answer:
             log.error("a module failed", module=request.get("name"), traceback=answer["trouble"])
-            raise Invalid({"": TROUBLE})
+            raise NotComputed({"": TROUBLE})
         result: dict[str, Any] = answer["result"]
         return result
 
     async def _ask(self, request: bytes) -> dict[str, Any] | None:
-        reader, writer = await asyncio.open_unix_connection(self._address())
+        """The worker's answer; None where its child ended without one, which is what limits make it do."""
+        process = None
         try:
-            writer.write(request)
-            writer.write_eof()
-            heard = await asyncio.wait_for(reader.read(), self._seconds + 2 + START * self._fresh)
-            self._fresh = False
-            return json.loads(heard) if heard else None
-        except (TimeoutError, ConnectionError, ValueError):
-            return None
-        finally:
-            writer.close()
-            with contextlib.suppress(ConnectionError):
-                await writer.wait_closed()
+            address, process = self._worker()
+            async with asyncio.timeout(self._seconds + 2 + START * self._fresh):
+                heard = await _exchanged(address, request)
+        except OSError as problem:  # no answer in time, or no connection
+            await self._replace(process, problem)
+            raise Unavailable(_("Nothing can be computed just now. Try again in a few seconds."), 5) from None
+        self._fresh = False
+        with contextlib.suppress(ValueError):  # it was ended while it answered
+            answer: dict[str, Any] = json.loads(heard)
+            return answer
+        return None
 
-    def _address(self) -> str:
-        """Where the worker listens; it is started, or started again, if it does not live."""
+    def _worker(self) -> tuple[str, subprocess.Popen[bytes]]:
+        """Where the worker listens, and its process; it is started, or started again, if it does not live."""
+        if self._folder is not None and not Path(self._folder.name).is_dir():  # swept away as an old temporary file
+            self._folder.cleanup()
+            self._folder = None
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="dynabench-")
+            self._folder = tempfile.TemporaryDirectory(prefix="dynabench-", ignore_cleanup_errors=True)
         path = Path(self._folder.name) / "worker"
         if self._process is None or self._process.poll() is not None:
             path.unlink(missing_ok=True)
@@ -93,18 +105,49 @@ class Calculator:
                 listener.bind(str(path))
                 listener.listen(WAITING)
                 self._process = _started(listener, self._seconds)
-                self._fresh = True
-        return str(path)
+                self._fresh, self._started_at = True, time.monotonic()
+        return str(path), self._process
+
+    async def _replace(self, process: subprocess.Popen[bytes] | None, problem: OSError) -> None:
+        """Kill a worker that does not answer, so that the next request starts another; one that starts gets its time.
+
+        The children that it has begun answer all the same.
+        """
+        if process is None or process is not self._process:
+            return
+        if isinstance(problem, TimeoutError) and self._fresh and time.monotonic() - self._started_at < LONGEST_START:
+            return
+        log.warning("the process that computes does not answer", problem=repr(problem))
+        self._process = None
+        _ended(process)
+        await asyncio.to_thread(process.wait)
 
     def close(self) -> None:
         """End the worker."""
         if self._process is not None:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-            self._process.kill()
+            _ended(self._process)
             self._process.wait()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+async def _exchanged(address: str, request: bytes) -> bytes:
+    """What is heard at an address after a request was sent there."""
+    reader, writer = await asyncio.open_unix_connection(address)
+    try:
+        writer.write(request)
+        writer.write_eof()
+        return await reader.read()
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    process.kill()
 
 
 def _started(listener: socket.socket, seconds: int) -> subprocess.Popen[bytes]:

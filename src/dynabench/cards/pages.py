@@ -14,6 +14,7 @@ from dynabench import security
 from dynabench.accounts.auth import Viewer
 from dynabench.cards import library, pictures, service, task_names, usage
 from dynabench.cards.api import OFTEN
+from dynabench.cards.calculator import NotComputed
 from dynabench.cards.formulas import mathml
 from dynabench.cards.library import Entry
 from dynabench.errors import Forbidden, Invalid, Problem
@@ -72,7 +73,8 @@ async def _upload(form: FormData) -> bytes:
 
 
 async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[str, str]) -> dict[str, Any]:
-    """What an example gives: computed once in each language, then remembered. Nothing where that does not work now."""
+    """What an example gives: computed once in each language, then remembered, as is what the module itself refuses.
+    Nothing where that does not work now."""
     if entry.closed:
         return {}
     known = request.app.state.calculator.examples
@@ -80,10 +82,12 @@ async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[
     if key not in known:
         try:
             known[key] = await _outcome(request, entry, fields)
-        except Problem as problem:
-            if not isinstance(problem, Invalid):
-                return {}
+        except NotComputed as problem:
+            return {"errors": service.placed(entry, problem.fields)}
+        except Invalid as problem:
             known[key] = {"errors": service.placed(entry, problem.fields)}
+        except Problem:
+            return {}
     return dict(known[key])
 
 

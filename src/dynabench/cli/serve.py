@@ -2,8 +2,10 @@
 
 import os
 import sys
+import time
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -21,6 +23,8 @@ WORKER_PATIENCE = 60.0
 such as evaluating the demo's models, takes all processors, and the models of the first visitors are being loaded."""
 WORKER_NICENESS = 5
 """By which jobs yield to people who wait for a page or a model."""
+PREPARE_AGAIN, LONGEST_PREPARE_AGAIN = 1.0, 60.0
+"""Seconds between two tries to set the demo up, which double."""
 
 
 @app.callback(invoke_without_command=True)
@@ -53,16 +57,18 @@ def serve(
         "host", [sys.executable, "-m", "dynabench", "host"], lambda: answers(settings.host_address, "/v2/health/live")
     )
     processes = [web, *others, *([] if settings.host_url else [models]), worker]
-    web.start()
+    web.check()
     if not settings.host_url:
-        models.start()
+        models.check()
     prepare = _preparation() if settings.demo else None  # loads its code while the web process loads its own
-    if not web.comes_up():
+    if not web.comes_up(beside=[] if settings.host_url else [models]):
         end(processes)
         _refuse("The web process did not start. Its messages above tell why.")
-    if prepare is not None:  # the web process has brought the schema up to date
-        prepare(settings)
-    typer.echo(f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C.")
+    started = f"Dynabench is at http://{address} (state in {settings.folder}). Stop it with Ctrl+C."
+    if prepare is None:
+        typer.echo(started)
+    else:  # the web process has brought the schema up to date
+        Thread(target=_prepare, args=(prepare, settings, started), name="demo", daemon=True).start()
     watch(processes)
 
 
@@ -73,6 +79,24 @@ def _preparation() -> "Callable[[Settings], None]":
     with heap.unswept():
         from dynabench.demo import prepare
     return prepare
+
+
+def _prepare(prepare: "Callable[[Settings], None]", settings: Settings, started: str) -> None:
+    """Set the demo up, while processes are watched, and tell that all is `started`; what hinders it, such as a process
+    that is stopped while it writes to the database, passes."""
+    import structlog
+
+    pause = PREPARE_AGAIN
+    while True:
+        try:
+            prepare(settings)
+        except Exception as problem:
+            structlog.get_logger().warning("the demo is not set up yet", problem=str(problem), again_in=pause)
+        else:
+            typer.echo(started)
+            return
+        time.sleep(pause)
+        pause = min(pause * 2, LONGEST_PREPARE_AGAIN)
 
 
 def _webs(settings: Settings, count: int) -> "list[Watched]":

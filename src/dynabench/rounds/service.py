@@ -36,7 +36,7 @@ def config_of(session: Session, version_id: int) -> TaskConfig:
         version = session.get(TaskVersion, version_id)
         if version is None:
             raise errors.NotFound(_("There is no such version of the task."))
-        known[version_id] = TaskConfig.parse(version.source)
+        known[version_id] = TaskConfig.parse(version.source, stored=True)
     return known[version_id]
 
 

@@ -83,11 +83,15 @@ class TaskConfig(Section):
         return self
 
     @classmethod
-    def parse(cls, text: str) -> "TaskConfig":
-        """The config that YAML `text` holds. Raises Invalid: dotted paths, what is wrong, and in which line."""
+    def parse(cls, text: str, *, stored: bool = False) -> "TaskConfig":
+        """The config that YAML `text` holds. Raises Invalid: dotted paths, what is wrong, and in which line.
+
+        One that is `stored` was accepted when it was saved: what depends on how busy the machine is, such as whether a
+        pattern is quick, is not tried again.
+        """
         raw, lines = reading.read(text)
         try:
-            return cls.model_validate(raw)
+            return cls.model_validate(raw, context={"stored": stored})
         except ValidationError as error:
             raise reading.explain(error, lines) from None
 

@@ -3,12 +3,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from sqlalchemy import update
 
+from dynabench.db import Database
 from dynabench.errors import Unavailable
+from dynabench.rounds import service
+from dynabench.rounds.tables import TaskVersion
 from dynabench.tasks.fields import Choice, Number, Text
 from dynabench.tasks.rules import Chosen, Differs, F1Below, Matches, MetricBelow, Outside, OverlapBelow, VqaBelow
+from dynabench.tasks.rules import matches
 from dynabench.tasks.rules.chosen import pick
-from tests.tasks.rules import rule
+from tests.tasks.rules import rule, task
 
 REPLY, COUNT, LABEL = Text(name="reply"), Number(name="count"), Choice(name="label", options=["yes", "no"])
 texts = st.text(st.sampled_from("abc de. Z9"), max_size=20)
@@ -132,6 +138,30 @@ def test_a_search_without_end_is_stopped_and_told():
     slow = Matches(pattern="^.{2001}(a|aa)+$")  # nothing that is tried when it is read is so long
     with pytest.raises(Unavailable, match="takes too long"):
         slow.differs("a" * 4000 + "!", None, REPLY)
+
+
+COSTLY = ".*.*[=#]"  # on a busy machine it may need more than its time, on others it does not
+
+
+def test_a_pattern_that_was_too_slow_once_is_tried_again(monkeypatch):
+    with monkeypatch.context() as busy:
+        busy.setattr(matches, "SECONDS", 1e-4)
+        with pytest.raises(ValidationError, match="tries too many ways"):
+            Matches(pattern=COSTLY)
+    monkeypatch.setattr(matches, "SECONDS", 60.0)
+    assert Matches(pattern=COSTLY).pattern == COSTLY
+
+
+def test_a_task_that_was_saved_is_read_however_busy_the_machine_is(settings, database, monkeypatch):
+    saved = database.write(service.save_task, None, task({"rule": "matches", "pattern": "sorry"}))
+    source = task({"rule": "matches", "pattern": COSTLY})  # as another process has accepted it
+    database.write(lambda session: session.execute(update(TaskVersion).values(source=source)))
+    monkeypatch.setattr(matches, "SECONDS", 1e-4)
+    another = Database(settings.url)
+    try:
+        assert another.read(service.task_config, saved.task_id).fooled.pattern == COSTLY
+    finally:
+        another.close()
 
 
 def test_a_metric_under_a_threshold():

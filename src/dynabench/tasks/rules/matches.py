@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import regex
-from pydantic import field_validator
+from pydantic import ValidationInfo, field_validator
 
 from dynabench.errors import Unavailable
 from dynabench.language import _
@@ -32,9 +32,13 @@ class Matches(Unclaimed):
 
     @field_validator("pattern")
     @classmethod
-    def _quick(cls, pattern: str) -> str:
-        if reason := _refused(pattern):
-            raise ValueError(reason)
+    def _quick(cls, pattern: str, info: ValidationInfo) -> str:
+        try:
+            _compiled(pattern)
+        except (regex.error, RecursionError, OverflowError) as error:
+            raise ValueError(_("This is no regular expression: %(error)s.", error=error)) from None
+        if not (info.context or {}).get("stored"):
+            _probe(pattern)
         return pattern
 
     def differs(self, predicted: Any, claimed: Any, field: Field) -> bool:
@@ -65,16 +69,15 @@ def _compiled(pattern: str, ignore_case: bool = False) -> "regex.Pattern[str]":
 
 
 @lru_cache(maxsize=200)
-def _refused(pattern: str) -> str:
-    """Why a pattern is not taken; empty if it is. Patterns that try without end show it on many of what they repeat."""
-    try:
-        compiled = _compiled(pattern)
-    except (regex.error, RecursionError, OverflowError) as error:
-        return _("This is no regular expression: %(error)s.", error=error)
+def _probe(pattern: str) -> None:
+    """Raise ValueError for a pattern that takes too long: one that tries without end shows it on many of what it
+    repeats. Only success is remembered, since on a busy machine an honest pattern may need more than its time."""
+    compiled = _compiled(pattern)
     units = [*"a0 .-\n", *dict.fromkeys(re.findall(r"[^\W_]", pattern)), *re.findall(r"[^\W_]{2,}", pattern)]
     for unit in units[:60]:
         try:
             compiled.search(unit * (PROBE // len(unit)) + "\N{DEL}", timeout=SECONDS, concurrent=True)
         except TimeoutError:
-            return _("This pattern tries too many ways on a long text: avoid repetition inside of a repetition.")
-    return ""
+            raise ValueError(
+                _("This pattern tries too many ways on a long text: avoid repetition inside of a repetition.")
+            ) from None
