@@ -9,6 +9,7 @@ from sqlalchemy import select
 from dynabench.collection import hiding
 from dynabench.collection.near import LABEL, NearBand
 from dynabench.collection.note_tables import Label
+from dynabench.collection.tables import Standing
 from dynabench.rounds import service
 from dynabench.stats import minhash
 from dynabench.tasks.shipped import builtin
@@ -130,12 +131,27 @@ def test_the_threshold_of_the_task_decides_what_is_near(database, owner, ada, bo
     assert near == (pytest.approx(near_of(TEXT, BETWEEN), abs=1e-3) if told else None)
 
 
-@pytest.mark.parametrize("act", ["hide", "retract"])
-def test_a_hidden_or_retracted_text_is_never_compared(database, owner, ada, bob, act):
+def withhold(database, example):
+    database.write(lambda session: setattr(session.get_one(Standing, example), "withheld", True))
+
+
+@pytest.mark.parametrize("act", ["hide", "retract", "withhold"])
+def test_nobody_is_told_of_a_hidden_retracted_or_withheld_text(database, owner, ada, bob, act):
     """Being told of a likeness would tell that the text is there."""
     [first] = play(database, owner, (ada, TEXT), do="tell")
     if act == "retract":
         assert ada.post(f"/api/v1/examples/{first['id']}/retract").status_code == 200
+    elif act == "withhold":
+        withhold(database, first["id"])
     else:
         database.write(hiding.hide, None, first["id"])
     assert send(bob, written(draw(bob), NEAR)).json()["near"] is None
+
+
+def test_what_is_near_a_withheld_text_is_flagged(database, owner, ada, bob):
+    """Owners leave it out, so that the hidden part stays hidden."""
+    [first] = play(database, owner, (ada, TEXT), do="flag")
+    withhold(database, first["id"])
+    second = send(bob, written(draw(bob), NEAR)).json()
+    found = owner.get("/api/v1/tasks/nli/examples", params={"label": LABEL}).json()["items"]
+    assert (second["near"], [each["id"] for each in found]) == (None, [second["id"]])

@@ -13,7 +13,7 @@ from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection import hiding
 from dynabench.collection.assisting.tables import Assistance
-from dynabench.collection.tables import Prediction, Standing
+from dynabench.collection.tables import Example, Prediction, Standing
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.formats import FORMATS, gzipped
 from dynabench.datasets.imports import own
@@ -228,19 +228,64 @@ def test_gzip_holds_the_same(world, settings):
     assert gzip.decompress(b"".join(gzipped([plain[:100], plain[100:]]))) == plain
 
 
-def test_an_export_does_not_name_an_origin_that_is_withheld_hidden_or_taken_back(world, settings):
-    """The uid of a withheld example would tell which texts of the open part it resembles."""
+MARKS = ("withheld", "hidden", "retracted")
+
+
+def concealed(world):
+    """Edits of four examples, of which the first stands, and one each is withheld, hidden and taken back."""
     author, other = world.person(), world.person()
     origins = [written(world, author, f"Origin {number}.") for number in range(4)]
     for number, origin in enumerate(origins):
-        written(world, other, f"Edit of {number}.", made_from=origin)
+        written(world, other, f"Edit of {number}.", made_from=origin, start="perturb")
 
     def conceal(session):
-        for origin, mark in zip(origins[1:], ("withheld", "hidden", "retracted"), strict=True):
+        for origin, mark in zip(origins[1:], MARKS, strict=True):
             setattr(session.get_one(Standing, origin), mark, True)
 
     world.db.write(conceal)
+    return origins
+
+
+def test_an_export_does_not_name_an_origin_that_is_withheld_hidden_or_taken_back(world, settings):
+    """The uid of a withheld example would tell which texts of the open part it resembles."""
+    concealed(world)
     found = {row["input"]["hypothesis"]: row for row in rows(world.db, settings)}
     assert set(found) == {"Origin 0.", *(f"Edit of {number}." for number in range(4))}
     assert found["Edit of 0."]["made_from"] == found["Origin 0."]["uid"]
+    assert found["Edit of 0."]["initial"] == {"hypothesis": "Origin 0."}
     assert [found[f"Edit of {number}."]["made_from"] for number in (1, 2, 3)] == [None] * 3
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_text_of_an_origin_that_is_withheld_hidden_or_taken_back_is_in_no_export(world, settings, form):
+    """An edit begins with its origin's text, which goes as the origin itself goes."""
+    concealed(world)
+    content = plain(export(world.db, settings, form), form)
+    for text in ("Origin 0.", *(f"Edit of {number}." for number in range(4))):
+        assert text in content
+    for number, mark in enumerate(MARKS, start=1):
+        assert f"Origin {number}." not in content, mark
+
+
+def test_the_text_that_an_example_began_with_goes_with_the_example_that_it_came_from(world, settings):
+    """Whoever writes may name another origin than the one whose text they were handed."""
+    first, *_, retracted = concealed(world)
+    key = written(world, world.person(), "From two.", made_from=retracted, start="seed")
+
+    def name_another(session):
+        session.get_one(Example, key).made_from = first
+
+    world.db.write(name_another)
+    [row] = [row for row in rows(world.db, settings) if row["input"]["hypothesis"] == "From two."]
+    assert row["made_from"] is not None
+    assert row["initial"] == {}
+
+
+def plain(content, form):
+    """All that an export says, uncompressed."""
+    if form == "zip":
+        packed = zipfile.ZipFile(io.BytesIO(content))
+        return "".join(packed.read(each).decode(errors="replace") for each in packed.namelist())
+    if form == "parquet":
+        return json.dumps(pq.read_table(io.BytesIO(content)).to_pylist(), default=str)
+    return content.decode()

@@ -27,7 +27,10 @@ BEGUN = datetime(2026, 3, 1, 9, 30, 15, 250_000, tzinfo=UTC)
 
 
 def written(world: World, author: Any, text: str, **columns: Any) -> int:
-    """An example with a text of its own, written some seconds after a handout; returns its id."""
+    """An example with a text of its own, written some seconds after a handout; returns its id.
+
+    One that was made from another began with its text, as the platform hands it out.
+    """
     number = next(world.numbers)
     at = BEGUN + timedelta(seconds=7.25 * number)
     example = world.example(author, input={"hypothesis": text}, at=at, seconds=number / 3, **columns)
@@ -36,6 +39,8 @@ def written(world: World, author: Any, text: str, **columns: Any) -> int:
         found = session.get_one(Example, example)
         handout = session.get_one(Handout, found.handout_id)
         handout.at, handout.start, handout.arm = at - timedelta(seconds=found.seconds), found.start, found.arm
+        if found.made_from is not None:
+            handout.made_from, handout.initial = found.made_from, session.get_one(Example, found.made_from).input
 
     world.db.write(hand_out)
     return example

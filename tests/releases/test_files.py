@@ -2,17 +2,21 @@
 
 import hashlib
 import json
+import random
 
 import pytest
 
-from dynabench.datasets import stored
+from dynabench.collection import seed_queries, seeds
+from dynabench.collection.tables import Example
+from dynabench.datasets import exports, scopes, stored
+from dynabench.datasets.formats import FORMATS
 from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.jobs import Job
 from dynabench.releases import making, manifest, planning, service, writing
 from dynabench.rounds.tables import Round
 from dynabench.tasks.sections import Release as Rules
 from tests.datasets.world import written
-from tests.releases.world import collected, files, released, texts
+from tests.releases.world import collected, files, released, second_round, texts
 
 
 @pytest.fixture
@@ -98,10 +102,74 @@ def test_a_public_row_does_not_name_an_origin_that_nobody_reads(world, settings,
     report = planning.plan(world.db, settings, world.task, 1).report
     writing.write(world.db, settings, of, parts, Rules(), report, tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "data" / "train.jsonl").read_text().splitlines()]
+    begun = {row["uid"]: row["initial"] for row in rows}
+    assert [begun[edits[part][1]] for part in edits] == [{}, {}, {"hypothesis": "Origin for test."}]
     origins = {row["uid"]: row["made_from"] for row in rows}
     assert {part: origins[edit] for part, (_, edit) in edits.items()} == {
         "hidden": None, "withheld": None, "test": edits["test"][0],
     }  # fmt: skip
+
+
+def test_a_later_release_says_nothing_of_the_hidden_part_of_an_earlier_one(world, settings):
+    """The second round was written from seeds that were made before the first was released."""
+    first, edits = texts(world), second_round(world)
+    parts = world.db.read(service.parts_of, released(world, settings).round_id)
+    made = released(world, settings, number=2)
+    public, named = in_public(world, made, edits), set()
+    everything = b"".join(files(service.folder(settings, made.id) / "data").values())
+    for uid, part in parts.items():
+        shown = part not in ("hidden", "withheld") and uid in public
+        assert (first[uid].encode() in everything) == shown, part
+        assert (uid.encode() in everything) == shown, part
+        named.add((part, shown))
+    assert named >= {("hidden", False), ("train", True)}
+
+
+def test_what_is_not_released_yet_is_in_no_release_of_a_later_round(world, settings):
+    """It may be hidden when its own round is released."""
+    first, edits = texts(world), second_round(world)
+    made = released(world, settings, number=2)
+    everything = b"".join(files(service.folder(settings, made.id)).values())
+    named = in_public(world, made, edits)
+    assert named
+    public = export_of(world, settings, world.db.read(scopes.visitor_scope, world.task))
+    owners = export_of(world, settings, world.db.read(scopes.scope, None, world.task, 2))
+    for uid, text in first.items():
+        for each in (uid.encode(), text.encode()):
+            assert each not in everything
+            assert each not in public
+            assert (each in owners) == (uid in named), "who owns the task reads all of its rounds"
+
+
+def in_public(world, made, edits):
+    """The uids of the origins of those edits that a release does not keep hidden."""
+    parts, names = world.db.read(service.parts_of, made.round_id), uids(world)
+    origins = world.db.read(lambda session: {each: session.get_one(Example, each).made_from for each in edits})
+    return {names[origins[each]] for each in edits if parts[names[each]] not in ("hidden", "withheld")}
+
+
+def export_of(world, settings, what):
+    return b"".join(FORMATS["jsonl"].write(exports.records(world.db, settings, what), what))
+
+
+def test_seeds_of_the_hidden_part_are_handed_out_no_more(world, settings):
+    """They were made of the round before it was released."""
+    world.db.write(service.rounds.close_round, None, world.task, 1)
+    verified = world.db.write(seeds.from_round, None, world.task, 1)
+    made = released(world, settings)
+    parts, names = world.db.read(service.parts_of, made.round_id), uids(world)
+
+    def offered(session):
+        picked = [seeds.pick(session, world.task, random.Random(draw)) for draw in range(300)]
+        known = [session.scalar(seed_queries.seed(world.task, number)) for number in range(1, verified + 1)]
+        return [{parts[names[each.made_from]] for each in found if each} for found in (picked, known)]
+
+    for found in world.db.read(offered):
+        assert found == {"train", "dev", "test"}
+
+
+def uids(world):
+    return world.db.read(lambda session: dict(session.query(Example.id, Example.uid).all()))
 
 
 def test_a_released_round_changes_no_more(world, settings):

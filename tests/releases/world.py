@@ -8,7 +8,7 @@ from dynabench.collection.tables import Example
 from dynabench.db import Database
 from dynabench.releases import making, service
 from dynabench.releases.tables import Release
-from dynabench.rounds.tables import Context
+from dynabench.rounds.tables import Context, Round
 from dynabench.settings import Settings
 from tests.datasets.world import said, written
 from tests.validation.world import World
@@ -50,16 +50,36 @@ def collected(database: Database, writers: int = 10, each: int = 4) -> World:
     return world
 
 
-def released(world: World, settings: Settings, anyway: bool = True, **changes: Any) -> Release:
+def released(world: World, settings: Settings, anyway: bool = True, number: int = 1, **changes: Any) -> Release:
     """The round, closed and released as the command does it."""
-    if world.db.read(lambda session: service.rounds.round_of(session, world.task, 1).state) == "open":
-        world.db.write(service.rounds.close_round, None, world.task, 1)
+    if world.db.read(lambda session: service.rounds.round_of(session, world.task, number).state) == "open":
+        world.db.write(service.rounds.close_round, None, world.task, number)
 
     def begin(session: Any) -> int:
-        rules = service.rules_of(session, world.task, 1, changes)
-        return service.begin(session, None, world.task, 1, rules, anyway).id
+        rules = service.rules_of(session, world.task, number, changes)
+        return service.begin(session, None, world.task, number, rules, anyway).id
 
     return making.make(world.db, settings, world.db.write(begin))
+
+
+def second_round(world: World) -> list[int]:
+    """Round 1 is closed, and round 2 edits each of its examples; the ids of the edits."""
+    world.db.write(service.rounds.close_round, None, world.task, 1)
+    author, judges = world.person(), [world.person(), world.person()]
+    origins = world.db.read(lambda session: [each.id for each in session.query(Example)])
+
+    def opened(session: Any) -> int:
+        made = Round(task_id=world.task, number=2, version_id=world.version_id, state="open")
+        session.add(made)
+        session.flush()
+        return made.id
+
+    world.round_id = world.db.write(opened)
+    edits = [written(world, author, sentence(5000 + each), made_from=each, start="seed") for each in origins]
+    for edit in edits:
+        for judge in judges:
+            world.vote(judge, edit, "correct")
+    return edits
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 
 from dynabench import errors
 from dynabench.db import Database
+from dynabench.validation import places
 from dynabench.validation.tables import Reservation
 
 from .world import World
@@ -89,7 +90,8 @@ def test_a_place_that_ran_out_is_of_no_use_once_others_hold_all(world, monkeypat
             world.vote(late, example, "correct")
 
 
-def test_places_that_ran_out_long_ago_are_swept(world, monkeypatch):
+def test_blind_places_that_ran_out_long_ago_are_swept(database, monkeypatch):
+    world = World(database, mode="answer")
     author, person = world.person(), world.person()
     world.example(author)
     world.next(person)
@@ -176,22 +178,46 @@ def test_an_unknown_task_is_not_found(world):
         world.next(world.owner)
 
 
-def test_in_mixed_tasks_a_vote_on_a_claim_that_was_seen_cannot_be_turned_into_a_blind_answer(database, monkeypatch):
-    """Who was shown the claim stays a judge: after the place ran out, after a vote and its undo, and for good."""
+def drawn(monkeypatch, mode):
+    """Every mode that is drawn from now on is this one."""
+    monkeypatch.setattr(places.random, "random", lambda: {"answer": 0.0, "judge": 1.0 - 2**-53}[mode])
+
+
+@pytest.mark.parametrize("days", [0.1, 3, 400])
+def test_in_mixed_tasks_who_was_shown_the_claim_stays_a_judge_for_good(database, monkeypatch, days):
+    """Their place ran out, others were held and swept since: asked again, they are never blind."""
     world = World(database, mode="mixed")
+    judge = world.person()
+    drawn(monkeypatch, "judge")
     example = world.example(world.person())
-    judge = next(person for person in iter(world.person, None) if _shown(world, person, example) == "judge")
-    with world.later(monkeypatch, timedelta(hours=2)), pytest.raises(errors.Invalid):
-        world.answer(judge, example, "contradiction")
-    world.vote(judge, example, "correct")
-    world.undo(judge, example)
-    with pytest.raises(errors.Invalid):
-        world.answer(judge, example, "contradiction")
+    assert world.next(judge).mode == "judge"
+    drawn(monkeypatch, "answer")
+    others = {world.example(world.person()) for _ in range(4)}
+    modes = {}
+    with world.later(monkeypatch, timedelta(days=days)):
+        while item := world.next(judge):
+            modes[item.example_id] = item.mode
+            if item.example_id == example:
+                assert item.answer is not None
+                with pytest.raises(errors.Invalid):
+                    world.answer(judge, example, "contradiction")
+                world.vote(judge, example, "correct")
+            else:
+                world.answer(judge, item.example_id, "contradiction")
+    assert modes == {example: "judge"} | dict.fromkeys(others, "answer")
     assert world.standing(example).blind == 0
 
 
-def _shown(world, person, example):
-    item = world.next(person)
-    if item.mode == "answer":
-        world.skip(person, example)
-    return item.mode
+def test_in_mixed_tasks_a_vote_on_a_claim_that_was_seen_cannot_be_turned_into_a_blind_answer(database, monkeypatch):
+    world = World(database, mode="mixed")
+    example, judge = world.example(world.person()), world.person()
+    drawn(monkeypatch, "judge")
+    assert world.next(judge).mode == "judge"
+    drawn(monkeypatch, "answer")
+    world.vote(judge, example, "correct")
+    world.undo(judge, example)
+    assert world.next(judge).mode == "judge"
+    with pytest.raises(errors.Invalid):
+        world.answer(judge, example, "contradiction")
+    assert world.standing(example).blind == 0
+    assert world.next(world.person()).mode == "answer", "others are blind"

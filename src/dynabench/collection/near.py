@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Executable, ForeignKey, String, bindparam, func, insert, select, union
+from sqlalchemy import BigInteger, Executable, ForeignKey, String, bindparam, func, insert, select, true, union
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from dynabench.collection import search
@@ -40,8 +40,11 @@ _TASK, _EXAMPLE = bindparam("task", type_=String), bindparam("example", type_=Bi
 _KEYS = [bindparam(f"band{place}", type_=BigInteger) for place in range(BANDS)]
 
 
-def _likely() -> Executable:
-    """The examples that share the most bands with a text: one range of the index for each band, a few rows by key."""
+def _likely(*, withheld: bool) -> Executable:
+    """The examples that share the most bands with a text: one range of the index for each band, a few rows by key.
+
+    Those that releases withhold are among them where `withheld` says so.
+    """
     band = NearBand.__table__.c
     some = select(band.example_id).where(band.task_id == _TASK, band.band.in_(_KEYS)).limit(SEEN).subquery()
     likely = select(some.c.example_id).group_by(some.c.example_id).order_by(func.count().desc(), some.c.example_id)
@@ -52,7 +55,7 @@ def _likely() -> Executable:
         .select_from(found)
         .join(Example.__table__, example.id == found.c.example_id)
         .join(Standing.__table__, standing.example_id == found.c.example_id)
-        .where(~standing.retracted, ~standing.hidden)
+        .where(~standing.retracted, ~standing.hidden, true() if withheld else ~standing.withheld)
     )
 
 
@@ -62,8 +65,10 @@ def _entries() -> Executable:
     return insert(NearBand).from_select(["task_id", "band", "example_id"], rows)
 
 
-LIKELY, ENTRIES = _likely(), _entries()
-"""Put together once: building them takes longer than running them."""
+LIKELY = {"tell": _likely(withheld=False), "flag": _likely(withheld=True)}
+"""By what the task does: authors are not told of a text that they may not know of, owners learn what is to be left out.
+Put together once, as `ENTRIES`: building them takes longer than running them."""
+ENTRIES = _entries()
 
 
 def text_of(values: Mapping[str, Any], config: TaskConfig) -> str:
@@ -97,7 +102,7 @@ def note(session: Session, draft: Draft, example_id: int) -> float | None:
 
 def _nearest(session: Session, draft: Draft, mine: Hashes, known: dict[str, Any]) -> float:
     """The highest similarity among candidates."""
-    rows = session.connection().execute(LIKELY, known)
+    rows = session.connection().execute(LIKELY[draft.config.near_duplicates.do], known)
     others = (
         row.input
         for row in rows

@@ -42,6 +42,12 @@ def withdrawn(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
     return exists().where(Standing.example_id == example_id, gone)
 
 
+def concealed(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether only the author may see the example: withdrawn, or withheld by a release. One index probe."""
+    gone = or_(Standing.retracted, Standing.hidden, Standing.withheld)
+    return exists().where(Standing.example_id == example_id, gone)
+
+
 def _on(person_id: int, round_id: int, context_id: int) -> ColumnElement[bool]:
     given = select(Handout.id).where(
         Handout.person_id == person_id, Handout.round_id == round_id, Handout.context_id == context_id

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Select, select
 
-from dynabench.collection.queries import withdrawn
+from dynabench.collection.queries import concealed
 from dynabench.collection.tables import (
     Example,
     Seed,
@@ -16,7 +16,7 @@ from dynabench.rounds.tables import Context
 
 def seed(task_id: str, seed_id: int) -> Select[Seed]:
     """A seed that may be handed out: one index probe, and one for the example that it was taken from."""
-    return select(Seed).where(Seed.id == seed_id, Seed.task_id == task_id, ~withdrawn(Seed.made_from.expression))
+    return select(Seed).where(Seed.id == seed_id, Seed.task_id == task_id, ~concealed(Seed.made_from.expression))
 
 
 def least_seeded(task_id: str) -> Select[int]:
@@ -27,9 +27,9 @@ def least_seeded(task_id: str) -> Select[int]:
 def seed_probes(task_id: str, level: int, draw: int, but: int) -> Iterator[Select[Seed]]:
     """The least used seed, ties broken by the random key nearest above `draw`; `level` is the lowest use.
 
-    At most three index probes, longer only over seeds whose examples were withdrawn.
+    At most three index probes, longer only over seeds whose examples are concealed.
     """
-    base = select(Seed).where(Seed.task_id == task_id, Seed.id != but, ~withdrawn(Seed.made_from.expression)).limit(1)
+    base = select(Seed).where(Seed.task_id == task_id, Seed.id != but, ~concealed(Seed.made_from.expression)).limit(1)
     yield base.where(Seed.used == level, Seed.draw >= draw).order_by(Seed.draw)
     yield base.where(Seed.used == level, Seed.draw < draw).order_by(Seed.draw)
     yield base.where(Seed.used > level).order_by(Seed.used, Seed.draw)
@@ -51,7 +51,7 @@ def contexts_by_digest(task_id: str, digests: Sequence[str]) -> Select[str, int]
 
 
 def seedlings(round_id: int, verdict: str, after: int, limit: int) -> Select[Example, Context]:
-    """A round's examples above id `after` that have this verdict and were not withdrawn: walks an index range."""
+    """A round's examples above id `after` that have this verdict and are not concealed: walks an index range."""
     return (
         select(Example, Context)
         .join(Standing, Standing.example_id == Example.id)

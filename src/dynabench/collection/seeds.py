@@ -144,7 +144,7 @@ def upload(db: Database, task_id: str, file: Path) -> Upload:
 def from_round(
     session: Session, actor: Person | None, task_id: str, number: int, verdict: str = Verdict.CORRECT
 ) -> int:
-    """Make seeds of a round's examples with this verdict, but retracted and hidden ones; how many are new (owners)."""
+    """Make seeds of a round's examples with this verdict, concealed ones left out; how many are new (owners)."""
     rounds.require_owner(session, actor, task_id)
     if verdict not in set(Verdict):
         raise errors.Invalid({"verdict": _("Choose one of %(verdict)s.", verdict=", ".join(Verdict))})
@@ -174,7 +174,7 @@ def _row(example: Example, context: Context) -> dict[str, Any]:
 def pick(session: Session, task_id: str, rng: random.Random, but: int = 0) -> Seed | None:
     """A seed with the fewest examples, other than `but` where there is another; None where the task has none.
 
-    Seeds whose example was taken back or hidden since are passed over.
+    Seeds whose example was taken back, hidden or withheld by a release since are passed over.
     """
     draw = rng.randint(0, round_queries.KEYS)
     level = session.scalar(seed_queries.least_seeded(task_id)) or 0

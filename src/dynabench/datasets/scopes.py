@@ -32,7 +32,9 @@ class Scope:
     key: bytes = b""
     """What pseudonyms are made with in the place of the deployment's key."""
     whole: bool = False
-    """Whether what a release withholds comes along: for the release alone."""
+    """Whether what a release withholds of these rounds comes along: for the release alone."""
+    public: bool = False
+    """Whether everybody may read it: then no origin in a round that is not released yet is named or shown."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,7 +82,7 @@ def _scope(session: Session, task_id: str, number: int | None, *, owner: bool, a
         newest = session.scalars(queries.versions(task_id).limit(1)).one()
         versions = {newest.id: newest.number}
     configs = [rounds.config_of(session, version_id) for version_id in versions]
-    return Scope(task_id, chosen, versions, configs, attributions)
+    return Scope(task_id, chosen, versions, configs, attributions, public=not owner)
 
 
 def expected(session: Session, what: Scope) -> int:

@@ -8,19 +8,29 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+_NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT t.withheld OR {all} AND o.round_id = e.round_id)
+    AND (o.round_id = e.round_id OR NOT {public}
+      OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = o.round_id AND r.state = 'released'))"""
+"""Whether a row may show its origin `o`, of the standing `t`; to the public those of other rounds once released."""
+
 EXAMPLES = """
 SELECT e.id, e.author_id, s.retracted OR s.hidden OR s.withheld AND NOT {all}, e.version_id, e.context_id,
   e.start, e.arm, {quote:e.uid},
-  {json:h.initial}, {json:h.goal}, {json:e.input}, {json:e.answer}, s.fooled, e.source,
+  CASE WHEN coalesce(e.made_from, h.made_from) IS NOT NULL AND EXISTS (SELECT 1 FROM examples o JOIN standings t
+    ON t.example_id = o.id WHERE o.id IN (e.made_from, h.made_from) AND NOT ({named})) THEN '{}'
+    ELSE {json:h.initial} END,
+  {json:h.goal}, {json:e.input}, {json:e.answer}, s.fooled, e.source,
   CASE WHEN e.made_from IS NULL THEN NULL ELSE (SELECT {quote:o.uid} FROM examples o JOIN standings t
-    ON t.example_id = o.id WHERE o.id = e.made_from AND NOT t.retracted AND NOT t.hidden
-    AND ({all} OR NOT t.withheld)) END,
+    ON t.example_id = o.id WHERE o.id = e.made_from AND {named}) END,
   e.edit_distance, e.attempt, e.seconds, e.latency_ms, {moment:e.at}, s.verdict
 FROM examples e JOIN standings s ON s.example_id = e.id
 JOIN handouts h ON h.id = e.handout_id
 WHERE e.round_id = :round AND e.id > :after ORDER BY e.id LIMIT :size
+""".replace("{named}", _NAMED)
+"""One page of a round: a range of the index of rounds, then a probe of two primary keys each.
+
+The text that an example began with goes where its origin does, and where that does which its author was handed.
 """
-"""One page of a round: a range of the index of rounds, then a probe of two primary keys each."""
 
 CONTEXTS = """
 SELECT id, '{"values":' || {json:c.values} || ',"tag":' || {quote:c.tag} || '}' FROM contexts c WHERE id IN ({list})
@@ -66,9 +76,9 @@ FROM attributions WHERE {ids:example_id} ORDER BY example_id, id
 _PIECE = re.compile(r"\{(json|join|quote|float|moment|ids):([\w.]+)\}")
 
 
-def written(statement: str, sqlite: bool, dense: bool = True, whole: bool = False) -> str:
+def written(statement: str, sqlite: bool, dense: bool = True, whole: bool = False, public: bool = False) -> str:
     """The statement in a database's own words; `dense` asks for a range of examples, else for a list of them, `whole`
-    for what a release withholds too."""
+    and `public` as in `Scope`."""
 
     def piece(found: re.Match[str]) -> str:
         kind, column = found[1], found[2].replace(".values", '."values"')
@@ -87,7 +97,8 @@ def written(statement: str, sqlite: bool, dense: bool = True, whole: bool = Fals
             return f"replace({column}, ' ', 'T') || 'Z'"
         return f"""to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
 
-    text = _PIECE.sub(piece, statement.replace("{all}", "true" if whole else "false"))
+    statement = statement.replace("{all}", str(whole).lower()).replace("{public}", str(public).lower())
+    text = _PIECE.sub(piece, statement)
     return text if sqlite else re.sub(r"(?<![:\w]):([a-z]+)", r"%(\1)s", text)
 
 

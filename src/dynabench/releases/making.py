@@ -55,7 +55,8 @@ def write(db: Database, settings: Settings, release_id: int) -> Manifest:
 
 
 def to_folder(db: Database, settings: Settings, task: str, number: int, release: Release, folder: Path) -> Manifest:
-    """Write a frozen round's files to an empty folder: at any time the same bytes, as long as nothing is hidden."""
+    """Write a frozen round's files to an empty folder: at any time the same bytes, as long as no example is
+    hidden and no round that its examples came from is released."""
     found = db.read(planning.subject, settings, task, number)
     parts, rules = db.read(service.parts_of, release.round_id), Rules.model_validate(release.rules)
     return writing.write(db, settings, found, parts, rules, Report.model_validate(release.report), folder)

@@ -76,7 +76,8 @@ def subject(session: Session, settings: Settings, task: str, number: int) -> Sub
         raise errors.Conflict(_("Round %(number)s was never opened.", number=number))
     versions = {each.id: each for each in session.scalars(queries.versions(task))}
     version = versions[found.version_id]
-    what = replace(scopes.scope(session, None, task, number), key=key(settings, task, number), whole=True)
+    what = scopes.scope(session, None, task, number)
+    what = replace(what, key=key(settings, task, number), whole=True, public=True)
     return Subject(
         task, number, found.id, found.state, version.number, moment(version.created_at), version.source,
         service.config_of(session, found.version_id), what,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,7 +40,7 @@ def write(
     canary, columns = planning.canary(settings, of), Layout.of(of.config)
     facts, writer = Facts(), _Data(folder, columns, layout.schema(columns, of.scope, canary))
     number = 0
-    for row in planning.records(db, settings, of):
+    for row in planning.records(db, settings, replace(of, scope=replace(of.scope, whole=False))):
         part = parts.get(row["uid"])
         if part in PUBLIC:
             kept = _without_secrets(row, parts)
@@ -68,8 +69,9 @@ def write(
 
 
 def _without_secrets(row: Row, parts: Mapping[str, str]) -> Row:
-    """The row, which does not name an example that nobody reads as the one it was made from."""
-    return row if parts.get(row["made_from"] or "") in (None, *PUBLIC) else row | {"made_from": None}
+    """The row, which neither names nor shows an example that nobody reads as the one it was made from."""
+    secret = parts.get(row["made_from"] or "") not in (None, *PUBLIC)
+    return row | {"made_from": None, "initial": {}} if secret else row
 
 
 def _texts(of: Described, subject: Subject, columns: pa.Schema) -> Iterator[tuple[str, bytes]]:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 from dynabench import errors
 from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Standing
+from dynabench.db import now
 from dynabench.language import _
 from dynabench.media import queries
 from dynabench.media.tables import Media, MediaUse
@@ -14,6 +15,7 @@ from dynabench.rounds import people
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.verdict import Verdict
+from dynabench.validation.places import REMEMBER
 from dynabench.validation.queries import votes
 from dynabench.validation.tables import Reservation
 
@@ -79,7 +81,10 @@ def _involved(session: Session, viewer: Person | None, standing: Standing) -> bo
     """Its author, and who was handed it to check or has voted on it."""
     if viewer is None:
         return False
-    if standing.author_id == viewer.id or session.get(Reservation, (standing.example_id, viewer.id)) is not None:
+    if standing.author_id == viewer.id:
+        return True
+    place = session.get(Reservation, (standing.example_id, viewer.id))
+    if place is not None and place.expires_at > now() - REMEMBER:  # a page may be open for longer than its place
         return True
     return any(cast.person_id == viewer.id for cast in session.scalars(votes(standing.example_id)))
 

@@ -22,9 +22,8 @@ from dynabench.tasks import TaskConfig
 from dynabench.validation import queries, statements
 from dynabench.validation.tables import Reservation, Validation
 
-MODES = ("judge", "answer")
 LAST = 2**31 - 1  # the highest draw
-REMEMBER = timedelta(days=1)  # how long a place that ran out still tells in which mode the item was seen
+REMEMBER = timedelta(days=1)  # how long a blind place that ran out is kept; a judge's tells for good what was seen
 PAGE, MORE = 4, 64  # rows of the queue read at once: nearly always the first has a place
 
 
@@ -189,7 +188,7 @@ def mode_for(session: Session, config: TaskConfig, person_id: int, example_id: i
 
     It stays the same when a place runs out or a vote is undone: who has seen the claim cannot answer blind.
     """
-    if config.validation.mode in MODES:
+    if config.validation.mode in queries.MODES:
         return config.validation.mode
     if reservation := session.get(Reservation, (example_id, person_id)):
         return reservation.mode

@@ -24,6 +24,9 @@ VALIDATED = ("open", "closed")  # states of a round in which its examples may be
 # Both databases use the partial index only where the query says exactly what the index says.
 OPEN = text("standings.open")
 
+MODES = ("judge", "answer")
+BLIND = Reservation.mode == "answer"
+
 UNDONE = exists().where(Undo.validation_id == Validation.id)
 
 
@@ -61,8 +64,11 @@ def places_taken(example_id: int, person_id: int, at: datetime) -> Select[int]:
 
 
 def old_reservations(person_id: int, at: datetime) -> Delete:
-    """A person's places that ran out before `at`, to be removed: one range over their own."""
-    stale = delete(Reservation).where(Reservation.person_id == person_id, Reservation.expires_at < at)
+    """A person's blind places that ran out before `at`, to be removed: one range over their own.
+
+    Those of judges stay: they tell for good that the claim was seen.
+    """
+    stale = delete(Reservation).where(Reservation.person_id == person_id, BLIND, Reservation.expires_at < at)
     return stale.execution_options(synchronize_session=False)  # read nothing of them before or after
 
 

@@ -28,7 +28,7 @@ from dynabench.accounts.tables import Person
 from dynabench.collection.tables import Example, Standing
 from dynabench.db import Utc
 from dynabench.rounds.tables import Ban, Context, Role, Round, Task
-from dynabench.validation.queries import OPEN, UNDONE, VALIDATED
+from dynabench.validation.queries import BLIND, MODES, OPEN, UNDONE, VALIDATED
 from dynabench.validation.tables import Reservation, Skip, Validation
 
 HELD, STALE, QUEUED = range(3)  # kinds of rows of `WAITING`
@@ -65,12 +65,12 @@ def _asking() -> Select[Any]:
 
 
 def _held() -> Select[int, int, int, int, int, int]:
-    """The live place that a person holds in a task: a walk over their own reservations, few and swept daily."""
+    """The live place that a person holds in a task: a range of their own reservations for each mode."""
     return (
         select(literal(HELD).label("kind"), Standing.draw, Reservation.example_id, Standing.round_id, *_NONE)
         .join(Standing, Standing.example_id == Reservation.example_id)
         .join(Round, Round.id == Standing.round_id)
-        .where(Reservation.person_id == _PERSON, Reservation.expires_at > _AT, OPEN)
+        .where(Reservation.person_id == _PERSON, Reservation.mode.in_(MODES), Reservation.expires_at > _AT, OPEN)
         .where(Round.task_id == bindparam("task"), Round.state.in_(VALIDATED))
         .order_by(Reservation.expires_at.desc())
         .limit(1)
@@ -78,8 +78,8 @@ def _held() -> Select[int, int, int, int, int, int]:
 
 
 def _stale() -> Select[int, int, int, int, int, int]:
-    """A row where places of a person ran out long ago, which are to be removed."""
-    mine = (Reservation.person_id == _PERSON, Reservation.expires_at < bindparam("old", type_=Utc))
+    """A row where places of a person ran out long ago that are to be removed (`queries.old_reservations`)."""
+    mine = (Reservation.person_id == _PERSON, BLIND, Reservation.expires_at < bindparam("old", type_=Utc))
     nowhere = (literal(0).label("draw"), Reservation.example_id, literal(0).label("round_id"), *_NONE)
     return select(literal(STALE).label("kind"), *nowhere).where(*mine).limit(1)
 

@@ -10,14 +10,19 @@ from dynabench.db import Base, Key, now
 
 
 class Reservation(Base):
-    """A place held for one person on one example until it is used or runs out; `mode` is `judge` or `answer`."""
+    """A place held for one person on one example until it is used or runs out; `mode` is `judge` or `answer`.
+
+    A judge's place stays in the table after it ran out: who has seen the claim is never asked blind.
+    """
 
     __tablename__ = "reservations"
 
     example_id: Mapped[int] = mapped_column(ForeignKey("examples.id"), primary_key=True)
-    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True, index=True)
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"), primary_key=True)
     mode: Mapped[str] = mapped_column(String(10))
     expires_at: Mapped[datetime]
+
+    __table_args__ = (Index("ix_reservations_person", "person_id", "mode", "expires_at"),)
 
 
 class Skip(Base):
