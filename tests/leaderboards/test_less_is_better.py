@@ -2,12 +2,18 @@
 
 import re
 
+import numpy as np
 import pytest
+from sqlalchemy import select
 
 from dynabench.datasets.tables import Dataset
 from dynabench.db import Database
+from dynabench.language import speaking
+from dynabench.measuring import later
 from dynabench.rounds import service
 from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.tables import Evaluation, Score
 from dynabench.tasks import builtin
 from tests import boards
 from tests.leaderboards.asking import PAGE, board, ranks
@@ -62,21 +68,126 @@ def test_a_comparison_names_the_model_with_less_error(client, ids):
     assert found["conclusion"].startswith("model-3 is better than model-0")
 
 
-def test_the_matrix_and_the_slices_begin_with_the_least_error(client, ids):
+def labels(items):
+    return [each["entrant"]["label"] for each in items]
+
+
+def score(session, submission, dataset):
+    """What a model scored on a dataset as a whole."""
+    of = select(Score).join(Evaluation).where(Evaluation.submission_id == submission, Score.slice == "")
+    of = of.where(Score.metric == "calibration_error")
+    return session.scalars(of.join(Dataset, Dataset.version_id == Evaluation.version_id).where(Dataset.name == dataset))
+
+
+@pytest.fixture
+def sliced(ids, database):
+    """Two slices of each dataset, `even` on which models err as on the whole and `odd` on which they err half as much;
+    model-1 is the best on `odd`."""
+
+    def write(session):
+        for number, id in enumerate(ids):
+            for name in ("first", "second"):
+                whole = score(session, id, name).one()
+                for tag, value in (("even", whole.value), ("odd", 0.01 if number == 1 else whole.value / 2)):
+                    session.add(
+                        Score(
+                            evaluation_id=whole.evaluation_id, metric="calibration_error", slice=tag, value=value,
+                            low=value, high=value, n=200,
+                        )
+                    )  # fmt: skip
+
+    database.write(write)
+
+
+def test_the_matrix_begins_with_the_least_error(client, ids):
     items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
-    assert (items[0]["entrant"]["label"], items[-1]["entrant"]["label"]) == ("model-3", "model-0")
+    assert (labels(items)[0], labels(items)[-1]) == ("model-3", "model-0")
 
 
-def test_people_stand_beside_the_model_with_the_least_error(client, ids, database):
-    def release(session):
-        dataset = session.query(Dataset).filter_by(name="first").one()
-        version = session.query(TaskVersion.id).filter_by(task_id="sentiment").scalar()
-        of = Round(task_id="sentiment", number=1, version_id=version, state="released", fooled_when="any", seed=1)
+def test_the_matrix_tells_of_a_hidden_dataset_what_is_clearly_less(client, ids, ada, become, hide):
+    for id in ids:
+        become(id, person_id=ada.id)
+    hide("first")
+    items = client.get("/api/v1/tasks/sentiment/matrix").json()["items"]
+    told = {
+        line["entrant"]["label"]: cell["score"]["value"]
+        for line in items
+        for cell in line["cells"]
+        if cell["dataset"] == "first"
+    }
+    assert told["model-0"] > told["model-1"] == told["model-2"] > told["model-3"]
+
+
+def test_the_slices_begin_with_the_least_error_and_mark_the_least_of_each(client, sliced):
+    found = client.get("/api/v1/tasks/sentiment/slices", params={"dataset": "first"}).json()
+    assert (found["metric"], labels(found["items"])[0]) == ("calibration_error", "model-3")
+    assert labels(found["items"])[-1] == "model-0"
+    page = client.get("/tasks/sentiment/slices?dataset=first").text
+    least = found["items"][0]["slices"]["even"]["value"] * 100
+    assert re.findall("<strong>([^<]+)</strong>", page[page.index("<tbody>") :]) == [f"{least:.1f}%", "1.0%"]
+
+
+def test_a_dataset_s_best_model_has_the_least_error_and_its_hardest_slice_the_most(client, sliced):
+    found = client.get("/api/v1/tasks/sentiment/datasets/first/best").json()
+    assert (labels(found["items"])[0], labels(found["items"])[-1]) == ("model-3", "model-0")
+    assert [each["tag"] for each in found["slices"]] == ["even", "odd"]
+
+
+def test_a_model_s_page_begins_with_the_slices_on_which_it_errs_most(client, sliced):
+    [item] = client.get("/api/v1/models/model-3/scores").json()["items"]
+    assert list(item["slices"]["first"]) == ["even", "odd"]
+
+
+def test_shared_errors_begin_with_the_model_that_errs_least(client, ids, database, settings):
+    database.write(boards.answered, settings, ids, SKILLS)
+    found = client.get("/api/v1/tasks/sentiment/transfer", params={"dataset": "first"}).json()
+    assert (found["models"][0]["label"], found["models"][-1]["label"]) == ("model-3", "model-0")
+
+
+def test_reported_and_measured_errors_stand_in_one_order_the_least_first(client, ids, ada, database):
+    database.write(service.set_role, None, "sentiment", ada.name, "owner")
+    told = (("a paper's low", 5), ("a paper's high", 99))
+    rows = [{"model_name": name, "metrics": {"Calibration error": value}} for name, value in told]
+    document = [{"task": "Sentiment", "datasets": [{"dataset": "First", "sota": {"metrics": [], "rows": rows}}]}]
+    made = ada.post(
+        "/api/v1/tasks/sentiment/reported", json={"source": "https://example.org/t.json", "document": document}
+    )
+    assert made.status_code == 201, made.text
+    page = client.get("/tasks/sentiment/reported?beside=first/calibration_error").text
+    body = page[page.index("<tbody>") :]
+    places = [body.index(name) for name in ("s low", "model-3", "model-0", "s high")]
+    assert places == sorted(places)
+
+
+def released(session, names=("first",)):
+    """Let datasets be those of released rounds."""
+    version = session.query(TaskVersion.id).filter_by(task_id="sentiment").scalar()
+    for number, name in enumerate(names, start=1):
+        dataset = session.query(Dataset).filter_by(name=name).one()
+        of = Round(task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any", seed=1)
         session.add(of)
         session.flush()
         dataset.round_id, dataset.kind = of.id, "round"
 
-    database.write(release)
+
+def test_a_model_does_better_over_rounds_as_its_error_falls(client, ids, database):
+    def write(session):
+        released(session, ("first", "second"))
+        for number, (first, second) in enumerate([(0.9, 0.5), (0.8, 0.4), (0.2, 0.7), (0.3, 0.3)]):
+            for name, value in (("first", first), ("second", second)):
+                found = score(session, ids[number], name).one()
+                found.value, found.low, found.high = value, value - 0.02, value + 0.02
+                found.replicates = packed(value + 0.01 * np.random.default_rng(number).normal(size=REPLICATES))
+
+    database.write(write)
+    assert "over rounds 2 of 4 models do better and 1 worse" in client.get("/tasks/sentiment/matrix").text
+    with speaking("en"):
+        table = database.read(later.later, None, "sentiment", 1)
+    assert [row[0] for row in table.rows] == ["model-2", "model-3", "model-1", "model-0"]
+
+
+def test_people_stand_beside_the_model_with_the_least_error(client, ids, database):
+    database.write(released)
     [item] = client.get("/api/v1/tasks/sentiment/humans").json()["items"]
     assert item["best"]["label"] == "model-3"
     assert item["behind"]["value"] is None, "an error is not compared with the share of people's right answers"

@@ -1,24 +1,30 @@
 """Entering what the deployment serves: a released round's targets by themselves, any model from its page."""
 
+import json
+
 import pytest
 from sqlalchemy import select
+from typer.testing import CliRunner
 
 from dynabench import jobs
+from dynabench.cli import app
 from dynabench.models import catalog
 from dynabench.registry import targets
 from dynabench.registry.tables import Submission
-from dynabench.releases import service as releases
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round, Target, Task, TaskVersion
-from tests.validation.world import World
+from tests.cli.test_dataset import here
+from tests.jobs.conftest import until, worker
+from tests.releases.world import collected, released
 
+__all__ = ["here", "worker"]
 SHIPPED = "nli-ngram"
 
 
 @pytest.fixture
 def world(database):
     """A closed round against a shipped model, the model `m` of no machine, and an older version of the shipped one."""
-    world = World(database)
+    world = collected(database, writers=4)
     shipped = catalog.entry(SHIPPED)
 
     def close(session):
@@ -31,17 +37,52 @@ def world(database):
     return world
 
 
-def test_a_released_round_s_targets_are_entered_for_its_task_once(world):
-    def release(session):
-        releases.start(session, None, world.task, 1, releases.rules_of(session, world.task, 1, {}), True)
+def asked(world):
+    """The jobs that enter targets."""
+    return world.db.read(lambda s: s.scalars(select(jobs.Job).where(jobs.Job.kind == "enter_targets")).all())
 
-    world.db.write(release)
-    [job] = world.db.read(lambda s: s.scalars(select(jobs.Job).where(jobs.Job.kind == "enter_targets")).all())
+
+def test_a_released_round_s_targets_are_entered_for_its_task_once(world, settings):
+    released(world, settings)
+    [job] = asked(world)
     entered = world.db.write(targets.missing, job.payload["task"], job.payload["round"])
     [made] = world.db.read(lambda s: s.scalars(select(Submission)).all())
     assert entered == [made.id]
     assert (made.task_id, made.state, made.model) == (world.task, "ready", SHIPPED)
     assert world.db.write(targets.missing, world.task, 1) == []
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_round_released_by_the_command_is_a_board_with_its_target_scored(world, client, worker):
+    done = CliRunner().invoke(app, ["round", "release", world.task, "--round", "1", "--anyway", "--json"])
+    assert done.exit_code == 0, done.output
+    [job] = asked(world)
+    again = CliRunner().invoke(app, ["round", "release", world.task, "--round", "1", "--json"])
+    assert json.loads(again.stdout)["digest"] == json.loads(done.stdout)["digest"]
+    assert [each.id for each in asked(world)] == [job.id], "a round that is released already enters nobody anew"
+    worker.start()
+
+    def scored():
+        rows = client.get(f"/api/v1/tasks/{world.task}/leaderboard").json()["rows"]
+        return [row for row in rows if row["metrics"]["accuracy"]["value"] is not None]
+
+    [row] = until(scored)
+    assert (row["model"], row["submitter"]) == (SHIPPED, "")
+
+
+def test_who_submits_a_model_under_the_name_of_a_target_is_sent_to_its_page(world, person):
+    olga = person("olga")
+    world.db.write(rounds.set_role, None, world.task, "olga", "owner")
+    refused = olga.post(
+        f"/api/v1/tasks/{world.task}/submissions", json={"kind": "hub", "name": SHIPPED, "hub": "owner/name"}
+    )
+    assert refused.status_code == 422
+    assert list(refused.json()["fields"]) == ["name"]
+    assert refused.json()["fields"]["name"] == (
+        f"{SHIPPED} is the name of a model that is here already. Its page enters it for a task of yours that it fits; "
+        "for a model of your own, choose a name that nobody has."
+    )
 
 
 def test_targets_of_a_task_that_changed_its_labels_are_not_entered(world):

@@ -13,6 +13,8 @@ from dynabench import jobs
 from dynabench.accounts.tables import Notice
 from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Twin
+from dynabench.db import now
 from dynabench.models import encoder
 from dynabench.registry import predictions
 from dynabench.rounds import service as rounds
@@ -21,6 +23,7 @@ from dynabench.scoring.measures import unpacked
 from dynabench.scoring.tables import Evaluation, Record, Score, Shard
 from dynabench.tasks import builtin
 from tests.jobs.conftest import until
+from tests.leaderboards.asking import board, ranks
 from tests.models.handlers import need_sandbox
 from tests.scoring.conftest import BAD, statements
 
@@ -167,6 +170,29 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     with database._reads() as session:
         named = [session.get_one(Record, each).document["model"].get("encoder") for each in (1, 2)]
     assert named == [None, encoder.SHIPPED_FOR]
+
+
+def test_an_axis_of_perturbed_copies_added_to_a_task_ranks_every_model_again(place, worker, database, client):
+    here = place()
+    [shipped] = [each for each in builtin() if each.config.id == "sentiment"]
+
+    def perturb(axes):
+        source = shipped.source.replace("perturb: [fairness, robustness]", f"perturb: [{axes}]")
+        assert database.write(rounds.save_task, None, source).changed
+
+    perturb("")
+    here.dataset("films", statements(30))
+    here.dataset("retired", statements(31), retired_at=now())
+    here.queue(submission=here.submit(NGRAM))
+    worker.start()
+    assert here.ended(1).state == "done", worker.said()
+    assert ranks(board(client)) == {NGRAM: (1, 1)}
+    perturb("robustness")
+    until(lambda: ("robustness", "") in scores_of(database, 1), 20)
+    assert here.ended(1).state == "done", worker.said()
+    assert ranks(board(client)) == {NGRAM: (1, 1)}
+    made = database.read(lambda session: session.execute(select(Twin.version_id, Twin.axis, Twin.state)).all())
+    assert [tuple(each) for each in made] == [(1, "robustness", "ready")], "copies of the dataset in use, once"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)

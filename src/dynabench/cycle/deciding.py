@@ -73,6 +73,7 @@ def _report(session: Session, settings: Settings, turn: int, attempt: int, old: 
         new=best,
         excluded=excluded,
         rounds=_rounds(session, task, tested, fooled, known, decision.present, best) if best else [],
+        neutral=[each.name for each in neutral_data],
         models=models,
     )
 

@@ -24,7 +24,7 @@ NEUTRAL_LEVEL = 0.9
 
 @dataclass(frozen=True)
 class Neutral:
-    """A model's score on a neutral dataset, higher is better, with replicates (B,); None where it has none."""
+    """A model's score on a neutral dataset, higher is better, with replicates (B,); None where its evaluation failed."""
 
     value: float | None
     drawn: Floats
@@ -61,7 +61,8 @@ class Weighed:
     """A model by the rule: its `figure`, what it gains on the best present target, how its mean over rounds changes.
 
     `passes` says whether it may be promoted; `lacks` names what it lacks, `gain`, `sure`, `mean`, or on neutral data
-    `neutral` (it is worse there) or `unscored`. `neutral` has how its score changes on each neutral dataset.
+    `neutral` (it is worse there), `unscored` or `present_unscored` (its evaluation failed, or that of the present
+    target). `neutral` has how its score changes on each neutral dataset.
     """
 
     name: str
@@ -155,19 +156,19 @@ def _weighed(rule: Promote, candidate: Scored, best: Scored, level: float) -> We
     if here - there < -rule.most_lost:
         lacks.append("mean")
     changes = neutral_changes(candidate, best)
-    lacks += _lacks_on_neutral(rule, [each for _, each in changes])
+    lacks += _lacks_on_neutral(rule, candidate, best, dict(changes))
     return Weighed(candidate.name, figure(rule, candidate), gain, change, not lacks, tuple(lacks), tuple(changes))
 
 
 def neutral_changes(candidate: Scored, best: Scored) -> list[tuple[str, Figure]]:
     """How the score changes from `best` to the candidate on each neutral dataset that both were evaluated on; a value
-    of None where the candidate's evaluation failed."""
+    of None where an evaluation failed."""
     found = []
     for name, old in best.neutral.items():
         new = candidate.neutral.get(name)
-        if old.value is None or new is None:
+        if new is None:
             continue
-        if new.value is None:
+        if old.value is None or new.value is None:
             found.append((name, Figure(None, None, None, 0)))
         else:
             moved = limits(new.drawn - old.drawn, NEUTRAL_LEVEL)
@@ -182,9 +183,14 @@ def is_worse(rule: Promote, change: Figure) -> bool:
     return change.high < 0 or (rule.neutral_sure and change.low < -rule.neutral_lost)
 
 
-def _lacks_on_neutral(rule: Promote, changes: Sequence[Figure]) -> list[str]:
-    values = [each.value for each in changes if each.value is not None]
-    if len(values) < len(changes):
-        return ["unscored"]
-    worse = any(is_worse(rule, each) for each in changes) or (values and np.mean(values) < -rule.neutral_lost)
-    return ["neutral"] if worse else []
+def _lacks_on_neutral(rule: Promote, candidate: Scored, best: Scored, changes: Mapping[str, Figure]) -> list[str]:
+    lacks = []
+    if any(candidate.neutral[name].value is None for name in changes):
+        lacks.append("unscored")
+    if any(best.neutral[name].value is None for name in changes):
+        lacks.append("present_unscored")
+    if lacks:
+        return lacks
+    values = [each.value for each in changes.values() if each.value is not None]
+    worse = any(is_worse(rule, each) for each in changes.values())
+    return ["neutral"] if worse or (values and np.mean(values) < -rule.neutral_lost) else []

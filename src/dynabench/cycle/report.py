@@ -27,8 +27,9 @@ class FigureOut(BaseModel):
 
 
 class WeighedOut(BaseModel):
-    """A candidate by the rule; `lacks` says what kept it from being promoted: `gain`, `sure`, `mean`, `neutral` or
-    `unscored`. `neutral` has the change of its score on each neutral dataset with its interval at 90 %."""
+    """A candidate by the rule; `lacks` says what kept it from being promoted: `gain`, `sure`, `mean`, `neutral`,
+    `unscored` or `present_unscored`. `neutral` has the change of its score on each neutral dataset with its interval at
+    90 %."""
 
     name: str
     figure: FigureOut
@@ -56,7 +57,8 @@ class RoundOut(BaseModel):
 class Report(BaseModel):
     """What came of a turn. `old` is the best present target, `new` the one it is compared with by round: the first that
     was promoted, else the best candidate. `excluded` are candidates that could not be compared, with the reason: a code
-    of `telling.EXCLUDED`, or what ended the training. `why`, the decision in words, is made whenever it is read."""
+    of `telling.EXCLUDED`, or what ended the training. `neutral` names the turn's neutral datasets; it is null in
+    reports of earlier versions. `why`, the decision in words, is made whenever it is read."""
 
     rule: dict[str, Any] = {}
     old: str = ""
@@ -68,6 +70,7 @@ class Report(BaseModel):
     candidates: list[WeighedOut] = []
     excluded: dict[str, str] = {}
     rounds: list[RoundOut] = []
+    neutral: list[str] | None = None
     models: dict[str, str] = {}
 
     @classmethod

@@ -1,6 +1,6 @@
 """A turn's decision in the reader's words, from the codes and numbers that its report keeps."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dynabench.cycle.plan import Promote
@@ -58,11 +58,36 @@ def why(found: Report) -> str:
     promoted = [each for each in found.candidates if each.name in found.promoted]
     if promoted:
         lines = [_won(each, found) for name in found.promoted for each in promoted if each.name == name]
+        lines += _unguarded(rule, promoted, found)
         return _("By the rule “%(rule)s”: %(told)s", rule=rule_told(rule), told=joined(" ", lines))
     lines = [_lost(rule, each, found) for each in found.candidates]
     return _(
         "The present targets stay. By the rule “%(rule)s”: %(told)s", rule=rule_told(rule), told=joined(" ", lines)
     )
+
+
+def _unguarded(rule: Promote, promoted: Sequence[WeighedOut], found: Report) -> list[str]:
+    """What the guard on neutral data did not compare, of a decision that promotes."""
+    if found.neutral is None:
+        return []
+    if rule.neutral == []:
+        return [_("The plan compares no models on neutral data.")]
+    if not found.neutral:
+        return [
+            _(
+                "There is no neutral data to compare on, so nothing says whether a model has become worse on ordinary "
+                "examples."
+            )
+        ]
+    left = {each.name: [name for name in found.neutral if name not in each.neutral] for each in promoted}
+    return [
+        _(
+            "%(name)s and %(present)s were not compared on neutral data: %(datasets)s.",
+            name=name, present=found.old, datasets=", ".join(datasets),
+        )
+        for name, datasets in left.items()
+        if datasets
+    ]  # fmt: skip
 
 
 def _won(each: WeighedOut, found: Report) -> str:
@@ -90,6 +115,12 @@ def _worse_on_neutral(rule: Promote, each: WeighedOut, known: dict[str, str]) ->
     unscored = [name for name, figure in each.neutral.items() if figure.value is None]
     if unscored:
         named = joined(", ", unscored)
+        if "unscored" not in each.lacks:
+            return _(
+                "%(name)s gains %(gain)s, but %(present)s was not scored on neutral data: %(datasets)s. Run that "
+                "evaluation again, then start another turn.",
+                **known, datasets=named,
+            )  # fmt: skip
         return _("%(name)s gains %(gain)s, but was not scored on neutral data: %(datasets)s.", **known, datasets=named)
     worse = [name for name, figure in each.neutral.items() if is_worse(rule, figure.figure())] or list(each.neutral)
     changes = [joined(" ", [name, points(each.neutral[name])]) for name in worse]

@@ -74,7 +74,6 @@ def start(session: Session, person: Person | None, task: str, number: int, rules
     """Ask for a round's release (owners). Raises `Conflict` unless it is closed, or where it was asked for already."""
     made = begin(session, person, task, number, rules, anyway)
     made.job_id = jobs.enqueue(session, KIND, {"release": made.id}, person.id if person else None).id
-    jobs.enqueue(session, "enter_targets", {"task": task, "round": number})
     return made
 
 
@@ -146,8 +145,8 @@ def parts_of(session: Session, round_id: int) -> dict[str, str]:
 
 
 def finish(session: Session, release_id: int, made: Manifest, test: Written, hidden: Written) -> Release:
-    """Let the release stand with its files, and have every model of the task evaluated on both parts. Done twice it is
-    done once."""
+    """Let the release stand with its files, enter the round's targets for the task, and have every model of the task
+    evaluated on both parts. Done twice it is done once."""
     release = session.get_one(Release, release_id, with_for_update=True)
     if release.state == "ready":
         return release
@@ -159,6 +158,7 @@ def finish(session: Session, release_id: int, made: Manifest, test: Written, hid
         release.hidden_id = _hidden(session, actor, of, hidden)
     release.manifest, release.digest = made.model_dump(mode="json"), made.digest
     release.state, release.released_at = "ready", now()
+    jobs.enqueue(session, "enter_targets", {"task": of.task_id, "round": of.number})
     page = f"/tasks/{of.task_id}/rounds/{of.number}/release"
     told = {"task": of.task_id, "round": of.number, "digest": made.digest, "page": page}
     webhooks.emit(session, of.task_id, "round.released", told)

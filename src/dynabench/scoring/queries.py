@@ -43,6 +43,12 @@ def version(task: str, dataset: str, number: int) -> Select[DatasetVersion]:
     return select(DatasetVersion).join(Dataset, Dataset.id == DatasetVersion.dataset_id).where(*of)
 
 
+def versions_in_use(task: str) -> Select[DatasetVersion]:
+    """The current versions of a task's datasets that models are evaluated on, oldest first."""
+    found = select(DatasetVersion).join(Dataset, Dataset.version_id == DatasetVersion.id)
+    return found.where(Dataset.task_id == task, EVALUATED, DatasetVersion.state == "ready").order_by(DatasetVersion.id)
+
+
 def of_version(version: int) -> Select[Evaluation]:
     """All evaluations on a version."""
     return select(Evaluation).where(Evaluation.version_id == version)

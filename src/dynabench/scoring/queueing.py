@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from dynabench import jobs
+from dynabench.datasets import twins
 from dynabench.datasets.tables import DatasetVersion, Twin
 from dynabench.db import now
 from dynabench.registry import predictions
@@ -20,8 +21,8 @@ from dynabench.settings import get_settings
 def queue(session: Session, payload: dict[str, Any]) -> int:
     """Queue the evaluations that something new asks for; again, it queues none.
 
-    `payload` names a `submission`, `dataset`, `twin` or `metric`, or a `task` whose metrics changed; those that go on
-    of a submission that was `withdrawn` end.
+    `payload` names a `submission`, `dataset`, `twin` or `metric`, or a `task` whose metrics changed, for whose datasets
+    missing twins are asked for as well; those that go on of a submission that was `withdrawn` end.
     """
     if "withdrawn" in payload:
         return _withdrawn(session, payload["withdrawn"])
@@ -30,7 +31,7 @@ def queue(session: Session, payload: dict[str, Any]) -> int:
     if "metric" in payload:
         return _score_anew(session, queries.outdated(payload["metric"], version_of(payload["metric"])))
     if "task" in payload:
-        return _score_anew(session, queries.scored(payload["task"]))
+        return _new_metrics(session, payload["task"])
     missing = session.execute(queries.missing(payload.get("submission"), payload.get("dataset"))).all()
     return sum(_add(session, submission, version) for submission, version in missing)
 
@@ -98,6 +99,13 @@ def _withdrawn(session: Session, submission: int) -> int:
         evaluation.state, evaluation.code = ("done", "") if scored else ("cancelled", "cancelled")
         evaluation.ended_at = now()
     return len(going)
+
+
+def _new_metrics(session: Session, task: str) -> int:
+    """What was answered is scored anew at once; a twin that is missing has its rows answered once it is ready."""
+    for version in session.scalars(queries.versions_in_use(task)).all():
+        twins.ask(session, version)
+    return _score_anew(session, queries.scored(task))
 
 
 def _score_anew(session: Session, of: Select[Evaluation]) -> int:

@@ -1,0 +1,212 @@
+"""The guard on neutral data in a turn: which datasets it takes, what models scored there, and what it says."""
+
+import numpy as np
+import pytest
+from sqlalchemy import select
+
+from dynabench import errors
+from dynabench.cycle import closing, deciding, scores, service, sources
+from dynabench.cycle.tables import CycleCandidate
+from dynabench.datasets import stored
+from dynabench.datasets.stored import Stored
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.language import said, speaking
+from dynabench.registry.tables import Submission
+from dynabench.rounds import service as rounds
+from dynabench.scoring import row_scores
+from dynabench.scoring.measures import REPLICATES, packed
+from dynabench.scoring.tables import Evaluation, Score
+from tests.cycle import world as turns
+from tests.releases.world import collected
+
+PRESENT, ROWS = "m@1", 40
+PLAN = {"candidates": [{"name": "new", "method": "ngram"}], "promote": {"by": "recency"}, "anyway": True}
+
+
+@pytest.fixture
+def world(database):
+    return collected(database, writers=10)
+
+
+class Turn:
+    """A turn whose round is released, with a candidate that was trained; the tests say what both models scored."""
+
+    def __init__(self, world, settings, plan=(), metric="accuracy"):
+        self.db, self.settings, self.task, self.metric = world.db, settings, world.task, metric
+        if metric != "accuracy":
+            config = f"{world.source}metrics: {{primary: {metric}}}\n"
+            self.db.write(lambda session: rounds.save_task(session, None, config))
+        asked = turns.plans.read(PLAN | dict(plan))
+        self.id = turns.start(self.db, asked, task=self.task)
+        self.db.write(closing.close, self.id, 1)
+        closing.release(self.db, settings, self.id, 1)
+        self.old = self.db.write(self._submission, "m", "1")
+        self.new = self.db.write(self._candidate)
+        self.db.write(scores.ask, [self.old, self.new])
+        [self.released] = self.db.read(lambda s: sources.ancestry(s, settings, service.one(s, self.task, self.id)))
+
+    def _submission(self, session, model, version):
+        made = Submission(
+            task_id=self.task, kind="installed", name=model, model=model, version=version, inside=True, state="ready"
+        )
+        session.add(made)
+        session.flush()
+        return made.id
+
+    def _candidate(self, session):
+        one = session.scalars(select(CycleCandidate)).one()
+        one.state, one.version = "ready", "a" * 16
+        one.submission_id = self._submission(session, one.name, one.version)
+        return one.submission_id
+
+    def left(self):
+        """How many evaluations the turn waits for, and of how many."""
+        return self.db.read(scores.left, self.settings, self.id, [self.old, self.new])
+
+    def give(self, submission, values, failed=()):
+        """What a model scored on the dataset versions that it is evaluated on, exactly; some evaluations failed."""
+
+        def write(session):
+            for each in session.scalars(select(Evaluation).where(Evaluation.submission_id == submission)):
+                value = values.get(each.version_id)
+                each.state = "failed" if each.version_id in failed else each.state
+                if value is None:
+                    continue
+                each.state = "done"
+                rows = np.zeros((2, each.rows), np.float32)
+                row_scores.keep(self.settings, each.id, rows)
+                drawn = packed(np.full(REPLICATES, value))
+                session.add(
+                    Score(
+                        evaluation_id=each.id, metric=self.metric, value=value, low=value, high=value, n=each.rows,
+                        replicates=drawn,
+                    )
+                )  # fmt: skip
+
+        self.db.write(write)
+
+    def report(self):
+        """What came of the turn, in words."""
+        deciding.decide(self.db, self.settings, self.id, 1)
+        return turns.turn(self.db, self.settings, task=self.task).report
+
+
+def dataset(world, settings, name, rows=ROWS, **more):
+    """A dataset of sentences; its version."""
+    made = stored.write(
+        settings,
+        [
+            Stored(f"{name}{n}", {"premise": "It rains.", "hypothesis": f"{name} {n}."}, ({"label": "neutral"},))
+            for n in range(rows)
+        ],
+    )
+
+    def write(session):
+        of = Dataset(task_id=world.task, name=name, **({"visibility": "public", "licence": "CC0-1.0"} | more))
+        session.add(of)
+        session.flush()
+        version = DatasetVersion(dataset_id=of.id, number=1, state="ready", digest=made.digest, rows=made.rows)
+        session.add(version)
+        session.flush()
+        of.version_id = version.id
+        return version.id
+
+    return world.db.write(write)
+
+
+# On the round the candidate is better, on neutral data worse: 10 points, in the units of each metric.
+@pytest.mark.parametrize(
+    ("metric", "on_round", "on_neutral"),
+    [("accuracy", (0.5, 0.7), (0.9, 0.8)), ("calibration_error", (0.3, 0.1), (0.1, 0.2))],
+)
+def test_a_candidate_that_is_worse_on_a_neutral_dataset_of_the_task_is_not_promoted(
+    world, settings, metric, on_round, on_neutral
+):
+    films = dataset(world, settings, "films")
+    turn = Turn(world, settings, metric=metric)
+    for submission, on_test, outside in zip((turn.old, turn.new), on_round, on_neutral, strict=True):
+        turn.give(submission, {turn.released.test: on_test, turn.released.hidden: on_test, films: outside})
+    found = turn.report()
+    [candidate] = found.candidates
+    assert (found.promoted, candidate.lacks) == ([], ["neutral"])
+    assert candidate.gain.value == pytest.approx(0.2)
+    assert {name: each.value for name, each in candidate.neutral.items()} == {"films": pytest.approx(-0.1)}
+    assert "is worse on neutral data: films -10.0 points" in found.why
+
+
+def test_a_turn_waits_for_the_evaluations_on_neutral_data(world, settings):
+    films, few = dataset(world, settings, "films"), dataset(world, settings, "few", rows=29)
+    turn = Turn(world, settings)
+    tests = [each for each in (turn.released.test, turn.released.hidden) if each]
+    assert turn.left() == (2 * len(tests) + 2, 2 * len(tests) + 2), "29 rows are too few to be waited for"
+    for each in (turn.old, turn.new):
+        turn.give(each, dict.fromkeys(tests, 0.5))
+    assert turn.left()[0] == 2
+    turn.give(turn.old, {films: 0.5})
+    turn.give(turn.new, {few: 0.5}, failed=[films])
+    assert turn.left()[0] == 0, "a failed evaluation is waited for no more"
+
+
+@pytest.mark.parametrize("failed", ["old", "new"])
+def test_nobody_is_promoted_where_an_evaluation_on_neutral_data_failed(world, settings, failed):
+    films = dataset(world, settings, "films")
+    turn = Turn(world, settings)
+    for name, submission, value in (("old", turn.old, 0.5), ("new", turn.new, 0.7)):
+        scored = {turn.released.test: value, turn.released.hidden: value}
+        turn.give(submission, scored if name == failed else scored | {films: 0.9}, [films] if name == failed else [])
+    found = turn.report()
+    [candidate] = found.candidates
+    assert found.promoted == []
+    assert candidate.lacks == [{"old": "present_unscored", "new": "unscored"}[failed]]
+    who = {"old": f"{PRESENT} was not scored on neutral data", "new": "but was not scored on neutral data"}[failed]
+    assert f"{who}: films" in found.why
+
+
+def promoted(turn):
+    """The report of a turn whose candidate is better on its round."""
+    for submission, value in ((turn.old, 0.5), (turn.new, 0.7)):
+        turn.give(submission, {turn.released.test: value, turn.released.hidden: value})
+    found = turn.report()
+    assert len(found.promoted) == 1
+    return found
+
+
+def test_a_report_says_that_there_was_no_neutral_data(world, settings):
+    dataset(world, settings, "few", rows=29)
+    found = promoted(Turn(world, settings))
+    assert found.why.endswith(
+        "There is no neutral data to compare on, so nothing says whether a model has become worse on ordinary examples."
+    )
+    with speaking("es"):
+        assert "datos neutrales" in said(found.why)
+
+
+def test_a_report_says_that_the_plan_switched_the_guard_off(world, settings):
+    dataset(world, settings, "films")
+    found = promoted(Turn(world, settings, {"promote": {"by": "recency", "neutral": []}}))
+    assert found.why.endswith("The plan compares no models on neutral data.")
+
+
+def test_a_report_names_neutral_data_on_which_models_were_not_compared(world, settings):
+    turn = Turn(world, settings)
+    dataset(world, settings, "late")
+    found = promoted(turn)
+    [name] = found.promoted
+    assert found.why.endswith(f"{name} and {PRESENT} were not compared on neutral data: late.")
+
+
+def test_what_a_turn_learns_from_is_no_neutral_data(world, settings):
+    dataset(world, settings, "films")
+    learnt = Turn(world, settings, {"train": {"outside": [{"dataset": "films"}]}})
+    assert "There is no neutral data" in promoted(learnt).why
+
+
+def test_a_plan_may_name_a_small_dataset_but_none_that_the_task_lacks(world, settings):
+    films, few = dataset(world, settings, "films"), dataset(world, settings, "few", rows=29)
+    with pytest.raises(errors.Invalid) as wrong:
+        Turn(world, settings, {"promote": {"neutral": ["few", "none"]}})
+    assert list(wrong.value.fields) == ["promote.neutral.1"]
+    turn = Turn(world, settings, {"promote": {"neutral": ["few"]}})
+    for submission, value, outside in ((turn.old, 0.5, 0.9), (turn.new, 0.7, 0.8)):
+        turn.give(submission, {turn.released.test: value, turn.released.hidden: value, few: outside, films: 0.9})
+    assert list(turn.report().candidates[0].neutral) == ["few"]

@@ -1,0 +1,114 @@
+"""Gaps of a task whose primary metric is an error, with two releases: sign, order, flags and the correction of both."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+from sqlalchemy import select
+from statsmodels.stats.multitest import multipletests
+
+from dynabench.datasets.tables import Dataset
+from dynabench.registry.tables import Submission
+from dynabench.releases import gaps
+from dynabench.releases.tables import Release
+from dynabench.rounds import service
+from dynabench.rounds.tables import Round, TaskVersion
+from dynabench.scoring import row_scores
+from dynabench.scoring.tables import Evaluation, Score
+from dynabench.tasks import builtin
+from tests import boards
+
+PARTS = (("r1-test", "r1-hidden"), ("r2-test", "r2-hidden"))
+ROWS = 200
+# Right answers on the public and the hidden part of each round; a model's error is the share of the others.
+RIGHT = {
+    "model-0": ((140, 138), (141, 139)),
+    "model-1": ((195, 120), (120, 120)),  # has learnt the public part of round 1
+    "model-2": ((150, 128), (139, 140)),  # lucky: flagged if each round were alone
+}
+
+
+@pytest.fixture
+def board(database, settings):
+    """The task sentiment, ranked by calibration error, with two releases; its submissions by name."""
+    source = next(each.source for each in builtin() if each.config.id == "sentiment")
+    source = re.sub(r"^metrics:.*$", "metrics: {primary: calibration_error}", source, flags=re.M)
+
+    def make(session):
+        service.save_task(session, None, source)
+        names = [name for pair in PARTS for name in pair]
+        ids = boards.furnish(session, "sentiment", (0.5,) * len(RIGHT), names, ("calibration_error",), rows=ROWS)
+        version = session.scalars(select(TaskVersion.id)).one()
+        sets = {each.name: each for each in session.scalars(select(Dataset))}
+        for number, (test, hidden) in enumerate(PARTS, start=1):
+            of = Round(task_id="sentiment", number=number, version_id=version, state="released", fooled_when="any")
+            session.add(of)
+            session.flush()
+            sets[test].round_id, sets[test].kind = of.id, "round"
+            sets[hidden].kind, sets[hidden].visibility = "secret", "hidden"
+            session.add(
+                Release(
+                    round_id=of.id, task_id="sentiment", state="ready", rules={}, test_id=sets[test].version_id,
+                    hidden_id=sets[hidden].version_id,
+                )
+            )  # fmt: skip
+        for id, counts in zip(ids, RIGHT.values(), strict=True):
+            for pair, right in zip(PARTS, counts, strict=True):
+                for name, count in zip(pair, right, strict=True):
+                    answer(session, settings, id, sets[name].version_id, count)
+        return dict(zip(RIGHT, ids, strict=True))
+
+    return database.write(make)
+
+
+def answer(session, settings, submission, version, right):
+    """Let a model have answered so many rows of a version right."""
+    of = select(Evaluation).where(Evaluation.submission_id == submission, Evaluation.version_id == version)
+    evaluation = session.scalars(of).one()
+    score = session.scalars(select(Score).where(Score.evaluation_id == evaluation.id)).one()
+    score.value = 1 - right / ROWS
+    score.low, score.high = score.value - 0.03, score.value + 0.05
+    rows = np.zeros((2, ROWS), np.float32)
+    rows[:, :right] = 1
+    row_scores.keep(settings, evaluation.id, rows)
+
+
+def read(database, settings, number):
+    def look(session):
+        release = session.scalars(
+            select(Release).join(Round, Round.id == Release.round_id).where(Round.number == number)
+        )
+        return gaps.gaps(session, settings, None, release.one())
+
+    return database.read(look)
+
+
+def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_both_rounds(database, settings, board):
+    first, second = read(database, settings, 1), read(database, settings, 2)
+    assert [each.model for each in first] == ["model-1", "model-2", "model-0"], "the largest first"
+    assert [each.gap for each in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
+    assert (first[0].public, first[0].hidden) == pytest.approx((5 / ROWS, 80 / ROWS))
+    # A limit of the gap follows from the public part's upper and the hidden part's lower limit, and the other way round.
+    assert first[0].low == pytest.approx(75 / ROWS - np.hypot(0.05, 0.03))
+    assert first[0].high == pytest.approx(75 / ROWS + np.hypot(0.03, 0.05))
+    keys = [(at, name) for at in (0, 1) for name in RIGHT]
+    tables = [[[right, ROWS - right] for right in RIGHT[name][at]] for at, name in keys]
+    alone = [fisher_exact(table, "greater")[1] for table in tables]
+    wanted = dict(zip(keys, multipletests(alone, method="holm")[1], strict=True))
+    told = {(at, each.model): each.p for at, found in enumerate((first, second)) for each in found}
+    assert told == pytest.approx(wanted)
+    assert multipletests(alone[:3], method="holm")[1][2] < gaps.LEVEL < wanted[0, "model-2"], "lucky in one of two"
+    assert [each.model for each in (*first, *second) if each.flagged] == ["model-1"]
+
+
+def test_a_submission_that_the_ladder_holds_back_has_no_gap(database, settings, board, person):
+    """Somebody's model-0 has 31 % errors on the hidden part, model-1 clearly more, model-2 no clearly different."""
+    ada = person("ada")
+
+    def write(session):
+        for each in session.scalars(select(Submission)):
+            each.person_id = ada.id
+
+    database.write(write)
+    assert [each.model for each in read(database, settings, 1)] == ["model-0"]
