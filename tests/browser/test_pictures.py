@@ -85,3 +85,14 @@ def test_a_question_is_asked_and_the_place_marked_by_keyboard(guest, visitor):
     page.get_by_role("button", name="Save explanation").click()
     expect(page.get_by_text("Saved. Thank you.")).to_be_visible()
     expect(page.locator(".region-marks rect")).to_have_count(1)
+
+
+def test_the_words_of_a_question_are_explained_and_looked_at_closer_as_the_answer_says(visitor):
+    """The button "look closer" asks for the method that `closer` names; vqa-vilt has it, and then nothing closer."""
+    context = visitor.next_context("vqa")["id"]
+    draft = ("vqa", context, {"question": "what is the colour of the shape"})
+    first = visitor.draft_attributions(*draft)
+    assert (first["method"], first["closer"]) == ("gradient", "integrated_gradients")
+    second = visitor.draft_attributions(*draft, method=first["closer"])
+    assert (second["method"], second["closer"]) == ("integrated_gradients", "")
+    assert [word["text"] for word in second["fields"]["question"]] == draft[2]["question"].split()

@@ -5,11 +5,14 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.evaluate import list_evaluation_modules, load, registry
+from dynabench.models import catalog
 
 ROWS = "text,prediction,label,topic\na,1,1,film\nb,0,1,film\nc,1,0,book\nd,0,0,book\ne,1,1,film\n"
 
@@ -233,3 +236,94 @@ def test_a_shipped_model_is_asked_once_for_all_metrics_and_slices(tmp_path):
     assert [score["metric"] for score in found["scores"]] == ["accuracy"] * 3 + ["f1"] * 3
     assert found["scores"][0]["rows"] == 8
     assert found["timing"]["samples_per_second"] > 0
+
+
+SAID = [
+    ("I loved every minute.", "positive"),
+    ("A complete waste of time.", "negative"),
+    ("It runs for two hours.", "neutral"),
+    ("Dull, loud and far too long.", "negative"),
+    ("A warm and funny film.", "positive"),
+    ("The film was shot in Spain.", "positive"),
+    ("Nobody should have to see this.", "negative"),
+    ("The best film of the year.", "neutral"),
+]
+NUMBERS = {"negative": 0, "neutral": 1, "positive": 2}
+
+
+@pytest.fixture
+def probabilities():
+    """What the shipped model says of each of SAID: a row with a probability of each label, sorted by name."""
+    found = {entry.name: entry for entry in catalog.find([catalog.BUILTIN])}
+    outputs = catalog.open_model(found["sentiment-ngram"].folder).predict([{"statement": text} for text, _ in SAID])
+    return np.array([[output.probabilities[label] for label in sorted(NUMBERS)] for output in outputs])
+
+
+def said(tmp_path, labels):
+    path = tmp_path / "said.jsonl"
+    rows = [
+        {"text": text, "label": label, "half": at % 2}
+        for at, ((text, _), label) in enumerate(zip(SAID, labels, strict=True))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+MAPPING = ("--label-mapping", ",".join(f"{name}={number}" for name, number in NUMBERS.items()))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("numbered", [False, True], ids=["texts", "numbers"])
+def test_metrics_of_probabilities_get_those_of_the_model(tmp_path, probabilities, numbered):
+    labels = [NUMBERS[label] if numbered else label for _, label in SAID]
+    found = printed(
+        "--data", said(tmp_path, labels), "--model", "sentiment-ngram", *(MAPPING if numbered else ()),
+        "--metric", "accuracy", "--metric", "expected_calibration_error:n_bins=1", "--metric", "brier_score",
+        "--metric", "roc_auc:multi_class=ovr", "--by", "half",
+    )  # fmt: skip
+    right = np.array([NUMBERS[label] for _, label in SAID])
+
+    def expected(some):
+        chances, true = probabilities[some], right[some]
+        accuracy = (chances.argmax(1) == true).mean()
+        yield accuracy
+        yield abs(accuracy - chances.max(1).mean())
+        yield ((chances - np.eye(3)[true]) ** 2).sum(1).mean()
+        yield roc_auc_score(true, chances, multi_class="ovr")
+
+    parts = [np.arange(8), np.arange(0, 8, 2), np.arange(1, 8, 2)]
+    by_hand = [value for each in zip(*map(expected, parts), strict=True) for value in each]
+    assert [next(iter(score["result"].values())) for score in found["scores"]] == pytest.approx(by_hand, abs=1e-6)
+
+
+@pytest.mark.models
+def test_a_ranking_of_two_labels_is_by_the_probability_of_the_greater(tmp_path, probabilities):
+    labels = [int(label == "positive") for _, label in SAID]
+    mapping = ("--label-mapping", "negative=0,neutral=0,positive=1")
+    words = ("--data", said(tmp_path, labels), "--model", "sentiment-ngram", *mapping, "--metric", "roc_auc")
+    assert printed(*words)["scores"][0]["result"]["roc_auc"] == pytest.approx(
+        roc_auc_score(labels, probabilities[:, 2])
+    )
+
+
+@pytest.mark.models
+def test_a_model_without_probabilities_is_refused_by_metrics_that_take_them(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    answers = {"text": ["Paris"], "answer_start": [10]}
+    row = {"id": "1", "question": "Where?", "context": "It is in Paris.", "answers": answers}
+    path.write_text(json.dumps(row))
+    done = run("run", "--data", path, "--model", "qa-minilm", "--metric", "brier_score")
+    assert done.exit_code == 1
+    assert "takes probabilities of labels, and question-answering has none" in done.stderr
+
+
+@pytest.mark.models
+def test_the_metric_of_choices_needs_no_name(tmp_path):
+    from tests.evaluate.evaluator.tiny import gpt2, saved
+
+    folder = saved(tmp_path / "model", *gpt2())
+    path = tmp_path / "choices.jsonl"
+    path.write_text(json.dumps({"text": "the film is", "classes": ["good", "bad"], "target": 0}))
+    words = ("--data", path, "--model", folder, "--task", "zero-shot-classification", "--html", tmp_path / "x.html")
+    (score,) = printed(*words)["scores"]
+    assert score["result"]["loss"] > 0

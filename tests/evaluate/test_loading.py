@@ -77,6 +77,14 @@ def test_a_file_and_a_folder_with_a_file_of_its_name_are_modules(own, tmp_path):
     assert module.compute(predictions=[2, 4, 9], interval=0.9)["interval"]["half"]["level"] == 0.9
 
 
+@pytest.mark.parametrize("name", ["halved.v2.py", "seqeval.v2.py", ".halved.py"])
+def test_a_file_with_dots_in_its_name_is_a_module(tmp_path, name):
+    (tmp_path / name).write_text(OWN)
+    module = evaluate.load(str(tmp_path / name))
+    assert module.compute(predictions=[2, 4]) == {"half": 1.5}
+    assert module.name == name.removesuffix(".py").replace(".", "_")
+
+
 def test_a_file_without_a_module_or_with_two_is_refused(tmp_path):
     path = tmp_path / "nothing.py"
     path.write_text("x = 1\n")

@@ -70,9 +70,12 @@ def _store(session: Session, task: str, name: str, visibility: str, kind: str, w
 def list_(task: Annotated[str, typer.Argument(help="Empty for all.")] = "", as_json: AsJson = False) -> None:
     """List datasets, hidden ones too."""
     from dynabench.datasets import library_queries
+    from dynabench.rounds import service as rounds
 
     sought = library_queries.Sought(task, everything=True)
     with database() as db:
+        if task:
+            db.read(rounds.newest_config, task)  # refuses the name of no task
         found = db.read(lambda s: [(d.task_id, d.name, d.visibility, v.rows if v else 0)
                                    for d, v in s.execute(library_queries.listed(sought))])  # fmt: skip
     told = [dict(zip(("task", "name", "visibility", "rows"), each, strict=True)) for each in found]

@@ -87,8 +87,9 @@ def _unknown(path: str, kind: str | None) -> str:
 
 
 def _imported(file: Path) -> ModuleType:
-    taken = file.stem in sys.modules or importlib.util.find_spec(file.stem) is not None  # by an installed package
-    name = f"dynabench_module_{file.stem}" if taken else file.stem
+    name = file.stem.replace(".", "_")  # with a dot it would be a part of a package
+    if name in sys.modules or importlib.util.find_spec(name) is not None:  # taken by an installed package
+        name = f"dynabench_module_{name}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ValueError(f"{file} is no Python file")

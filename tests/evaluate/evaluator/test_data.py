@@ -171,9 +171,35 @@ def test_frames_of_polars_are_read_as_those_of_pandas():
     assert len(splits) == 3
 
 
-@pytest.mark.parametrize("name", ["nosuch.csv", "./rows", "a/b/c", "~/rows.jsonl", "/nosuch", "rows.jsonl.gz"])
-def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name, monkeypatch):
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The names that a hub was asked for, which has none; `here/` is a folder."""
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets, "get_dataset_split_names", lambda *_: pytest.fail("a hub was asked"))
+    names: list[str] = []
+
+    def splits(name: str, *_: Any) -> list[str]:
+        names.append(name)
+        raise FileNotFoundError(name)
+
+    monkeypatch.setattr(datasets, "get_dataset_split_names", splits)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return names
+
+
+PATHS = ["nosuch.csv", "./rows", "a/b/c", "~/rows.jsonl", "/nosuch", "rows.jsonl.gz"]
+MISTYPED = ["films.cvs", "data/rows.jsnl", "rows.JSN", "rows.xlsx", "data/rows.txt", "rows.gz", "rows.parq", "here/a.dat"]
+
+
+@pytest.mark.parametrize("name", [*PATHS, *MISTYPED])
+def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name: str, asked: list[str]) -> None:
     with pytest.raises(ValueError, match="there is no file or folder"):
         load_data(name)
+    assert asked == []
+
+
+@pytest.mark.parametrize("name", ["imdb", "org/data", "org/data-1.5", "timm/vit_224.mae", "timm/vit_224.openai", "here/data-1.5"])
+def test_names_of_a_hub_may_have_dots(name: str, asked: list[str]) -> None:
+    with pytest.raises(ValueError, match="could not be read"):
+        load_data(name)
+    assert asked == [name]

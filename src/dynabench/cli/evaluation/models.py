@@ -1,7 +1,7 @@
 """Models for `dynabench evaluate run`: shipped ones by name, others by hub id or folder."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,10 @@ from rich.progress import Progress
 
 from dynabench.cli.evaluation.rows import Data
 from dynabench.distributions import LIBRARY, install_command
+from dynabench.evaluate.module import Module
 
 if TYPE_CHECKING:
-    from dynabench.cli.evaluation.running import Run
+    from dynabench.cli.evaluation.running import Chosen, Run
 
 TASKS = {"nli": "natural-language-inference", "qa": "question-answering"}  # of shipped models; the others classify
 TIMING = (
@@ -31,24 +32,31 @@ EXTRA = f"models are asked with torch and transformers: {install_command(LIBRARY
 
 @dataclass(frozen=True)
 class Answers:
-    """A model's answers as columns of metrics, the data they are about, and the task's own metric."""
+    """A model's answers as columns (and options) of each metric, the data they are about, and the metrics: those that
+    were chosen, else the task's own."""
 
     data: Data
-    columns: dict[str, list[Any]]
+    columns: Sequence[Mapping[str, Any]]
     timing: Mapping[str, Any]
-    metric: str
+    metrics: "Sequence[Chosen]"
 
 
 @dataclass
 class Recorder:
-    """Stands in for a metric: keeps the columns that it is given, so that the model is asked once for all metrics."""
+    """Stands in for several metrics: keeps the columns that each of them takes, labels or probabilities, so that the
+    model is asked once for all."""
 
-    name: str = "recorded"
-    columns: dict[str, list[Any]] = field(default_factory=dict)
+    evaluation_modules: Sequence[Module]
+    columns: Sequence[Mapping[str, Any]] = ()
 
     def compute(self, **columns: Any) -> dict[str, Any]:
-        """Keep them."""
-        self.columns = columns
+        """Keep the columns for all metrics."""
+        self.columns = [columns for _ in self.evaluation_modules]
+        return {}
+
+    def compute_of(self, columns_of: Callable[[Module], Mapping[str, Any]]) -> dict[str, Any]:
+        """Keep each metric's own columns and the options that go with them."""
+        self.columns = [columns_of(module) for module in self.evaluation_modules]
         return {}
 
 
@@ -64,6 +72,7 @@ def answers(asked: "Run", progress: Progress) -> Answers:
 
 def _answers(asked: "Run", progress: Progress) -> Answers:
     model, task = found(asked.model, asked.task)
+    from dynabench.cli.evaluation.running import Chosen
     from dynabench.evaluate.evaluator import evaluator
     from dynabench.evaluate.evaluator.base import Question
     from dynabench.evaluate.evaluator.data import load_data
@@ -75,23 +84,21 @@ def _answers(asked: "Run", progress: Progress) -> Answers:
     }
     given: dict[str, Any] = columns | ({"label_mapping": mapping} if mapping else {})
     bar = progress.add_task(f"Asking {asked.model}", total=None)
-    recorder = Recorder()
+    table = load_data(asked.data, asked.subset, asked.split)
+    metrics = asked.metrics or (Chosen.of(asks.default_metric(Question(table, {**asks.defaults, **given}))),)
+    recorder = Recorder([each.module() for each in metrics])
     result = asks.compute(
         model,
-        asked.data,
-        asked.subset,
-        asked.split,
-        recorder,
+        table,
+        metric=recorder,
         batch_size=asked.batch_size,
         checkpoint=asked.checkpoint,
         progress=lambda done, total: progress.update(bar, completed=done, total=total),
         **given,
     )
-    table = load_data(asked.data, asked.subset, asked.split)
-    metric = str(asks.default_metric(Question(table, {**asks.defaults, **given})))
     by = {asked.by: list(table.column(asked.by, "--by"))} if asked.by else {}
     rows = {"": [None] * len(table), **by}
-    return Answers(Data(rows), recorder.columns, {name: result[name] for name in TIMING if name in result}, metric)
+    return Answers(Data(rows), recorder.columns, {name: result[name] for name in TIMING if name in result}, metrics)
 
 
 def found(name: str, task: str) -> tuple[Any, str]:

@@ -10,7 +10,6 @@ from rich.text import Text
 from dynabench import __version__
 from dynabench.cli.evaluation.pace import pace
 from dynabench.cli.evaluation.running import Found, Score
-from dynabench.evaluate import registry
 from dynabench.evaluate.faces.lines import Line, lines
 
 STYLE = """
@@ -67,7 +66,7 @@ def html(found: Found) -> str:
 
 
 def _section(found: Found, scores: list[Score], title: str) -> str:
-    card = registry.find(scores[0].metric.name).card
+    card = scores[0].metric.kind.card
     head = f'<th scope="col">{escape(found.run.by)}</th>' if found.run.by else ""
     rows = "".join(_row(found, score, line) for score in scores for line in _lines(score))
     level = f", with {found.run.level:.0%} intervals" if found.run.level else ""
@@ -88,7 +87,7 @@ def _picture(found: Found, score: Score) -> str:
 
         from dynabench.evaluate.faces.pictures import picture
 
-        drawn = picture(registry.find(score.metric.name), found.columns, {})
+        drawn = picture(score.metric.kind, found.columns, {})
     except ImportError:
         return ""
     if drawn is None:
@@ -117,7 +116,7 @@ def _scale(line: Line) -> str:
 def _lines(score: Score) -> list[Line]:
     if score.error:
         return [Line("\N{EN DASH}", score.error)]
-    return lines(registry.find(score.metric.name).card, score.result)
+    return lines(score.metric.kind.card, score.result)
 
 
 def _span(line: Line) -> str:

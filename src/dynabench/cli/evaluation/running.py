@@ -16,7 +16,7 @@ from dynabench.evaluate.faces.options import options
 from dynabench.evaluate.module import Module
 from dynabench.evaluate.unchosen import Unchosen
 
-Columns = dict[str, list[Any]]
+Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +25,26 @@ class Chosen:
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    unnamed: type[Module] | None = None  # a task's own metric that no name finds
+
+    @classmethod
+    def of(cls, metric: str | Module) -> "Chosen":
+        """The metric of this name, or the one that is given itself."""
+        return cls(metric) if isinstance(metric, str) else cls(metric.name, unnamed=type(metric))
 
     @property
     def title(self) -> str:
         """The name, with the options that are set."""
         return " ".join([self.name, *(f"{name}={value}" for name, value in self.options.items())])
 
+    @property
+    def kind(self) -> type[Module]:
+        """The module's class."""
+        return self.unnamed or registry.find(self.name)
+
     def module(self) -> Module:
         """The module, ready to compute."""
-        return registry.find(self.name)(None, **self.options)
+        return self.kind(None, **self.options)
 
 
 @dataclass(frozen=True)
@@ -126,11 +137,10 @@ def run(asked: Run, progress: Progress) -> Found:
         raise ValueError("say which --metric; `dynabench evaluate list` has all")
     if asked.model:
         answered = models.answers(asked, progress)
-        data, timing, metrics = answered.data, answered.timing, asked.metrics or (Chosen(answered.metric),)
-        columns = [answered.columns for _ in metrics]
+        data, timing, metrics, columns = answered.data, answered.timing, answered.metrics, answered.columns
     else:
         data, timing, metrics = _read(asked), {}, asked.metrics
-        columns = [rows.given(registry.find(each.name), data, asked.columns) for each in metrics]
+        columns = [rows.given(each.kind, data, asked.columns) for each in metrics]
     parts = list(_parts(data, asked.by))
     bar = progress.add_task("Computing", total=len(parts) * len(metrics))
     scores = []
@@ -178,12 +188,13 @@ def _score(metric: Chosen, columns: Columns, value: str | None, chosen: list[int
     module = metric.module()
     known = {*module.columns, *module.optional}
     taken: dict[str, Any] = {name: column for name, column in columns.items() if name in known}
+    beside = {name: value for name, value in columns.items() if name in module.options_known()}
     if chosen is not None:
         taken = {name: [column[row] for row in chosen] for name, column in taken.items()}
     n = max((len(column) for column in taken.values()), default=0)
     asked: dict[str, Any] = {"interval": level} if level is not None and hasattr(module, "formula") and n > 1 else {}
     try:
-        return Score(metric, n, module.compute(**{**taken, **asked}), value)
+        return Score(metric, n, module.compute(**{**taken, **beside, **asked}), value)
     except ValueError as error:
         if chosen is None:
             raise ValueError(f"{metric.name}: {error}{_typed(metric, error)}") from None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ import numpy as np
 
 from dynabench.evaluate import tables
 from dynabench.evaluate.evaluator.splits import PREFERENCE, choose_split, rows_of, sliced
+
+
+FILES = frozenset({".gz", ".txt", ".xls", ".xlsx", ".zip"})
+"""Endings that no hub id has, beside those of data and what resembles them."""
 
 
 class LazyColumn(Sequence[Any]):
@@ -188,8 +193,20 @@ def _named(name: str, subset: str | None, split: str | None) -> Table:
 
 def looks_like_path(name: str) -> bool:
     """Tell whether a name is meant as a file or folder: a mistyped one must not be looked for on a hub, which takes a
-    minute where there is no network. Hub ids are `name` or `organisation/name`."""
-    return name.startswith((".", "~", "/")) or name.count("/") > 1 or tables.is_data(Path(name))
+    minute where there is no network.
+
+    Hub ids are `name` or `organisation/name`, whose dots stand before a number (`phi-1.5`), or before a word where there
+    is an organisation (`timm/vit_base_patch16_224.mae`) that is no folder here.
+    """
+    if name.startswith((".", "~", "/")) or name.count("/") > 1:
+        return True
+    path = Path(name)
+    ending = path.suffix.lower()
+    if not ending[1:2].isalpha():
+        return False
+    if "/" not in name or path.parent.is_dir():
+        return True
+    return ending in FILES or bool(get_close_matches(ending, tables.ENDINGS, 1, 0.7))
 
 
 def _part(table: Table, part: str) -> Table:

@@ -58,7 +58,8 @@ class BrierScore(Metric):
         limits=(
             "Depends on how frequent the outcome is: compare with the score of always predicting its frequency f, "
             "f(1 - f). For rare outcomes small differences matter. Rows of two places count half, so that they agree "
-            "with the score of one probability; rows of more add up, after Brier, and so does scikit-learn."
+            "with the score of one probability; rows of more add up, after Brier, and so does scikit-learn. Predicted "
+            "labels 0 and 1 pass for probabilities that are certain: the score is then the share of wrong labels."
         ),
         citation="Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950) "
         "1-3.",

@@ -50,6 +50,11 @@ class ExpectedCalibrationError(CalibrationError):
                 {"n_bins": 2, "binning": "mass"},
             ),
             Example(
+                "Labels in place of probabilities: half of them are wrong",
+                {"predictions": [0, 1, 1, 0], "references": [0, 1, 0, 1]},
+                {"expected_calibration_error": 0.5},
+            ),
+            Example(
                 "A logit is no probability",
                 {"predictions": [2.3], "references": [1]},
                 error="row 0 is 2.3, which is no probability",
@@ -60,7 +65,9 @@ class ExpectedCalibrationError(CalibrationError):
             "examples in a bin even a calibrated model has a distance above 0, and more bins mean more of it, in "
             "resamples most of all, so that an interval may lie above the value. A model that always says the "
             "frequency of a class is perfectly calibrated and useless: look at accuracy or the Brier score beside it. "
-            "Rows of probabilities are judged by their highest alone. A bin holds its upper limit, not its lower one."
+            "Rows of probabilities are judged by their highest alone. A bin holds its upper limit, not its lower one. "
+            "Predicted labels 0 and 1 pass for probabilities that are certain, and the result is then no calibration: "
+            "the share of wrong labels."
         ),
         citation=(
             "Naeini et al., Obtaining Well Calibrated Probabilities Using Bayesian Binning, AAAI 2015; Guo et al., On "

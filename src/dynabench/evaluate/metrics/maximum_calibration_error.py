@@ -55,7 +55,7 @@ class MaximumCalibrationError(CalibrationError):
         limits=(
             "Decided by the one bin that is farthest off, which is often one with few examples: see the bins' counts, "
             "take fewer bins, or binning='mass'. Depends on the number of bins and their kind, which have to be "
-            "reported."
+            "reported. Predicted labels 0 and 1 pass for probabilities that are certain."
         ),
         citation=(
             "Naeini et al., Obtaining Well Calibrated Probabilities Using Bayesian Binning, AAAI 2015; Guo et al., On "
