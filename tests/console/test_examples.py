@@ -122,11 +122,11 @@ def test_figures_are_shown_each_way(mine, made, view, who):
 
 
 def test_tables_of_figures_are_downloaded(mine, made):
-    for by in ("arm", "start", "source", "tag", "day", "annotator"):
+    for by in ("target", "arm", "start", "source", "tag", "day", "annotator"):
         answer = mine.get(f"/tasks/nli/manage/figures.csv?by={by}")
         assert answer.status_code == 200, answer.text
         rows = rows_of(answer.text)
-        expected = {"source": "person", "annotator": "ada", "start": "blank"}
+        expected = {"target": "nli-a", "source": "person", "annotator": "ada", "start": "blank"}
         assert sum(int(row["examples"]) for row in rows) == 3
         assert expected.get(by, rows[0][by]) == rows[0][by]
     assert mine.get("/tasks/nli/manage/figures.csv?by=mood").status_code == 404

@@ -5,12 +5,14 @@ from sqlalchemy import select
 
 from dynabench.collection import figures, target_figures
 from dynabench.collection.statistics import statistics
-from dynabench.collection.tables import Example, Prediction
+from dynabench.collection.tables import Example
 from dynabench.leaderboards.matrix import in_the_loop
-from dynabench.rounds.tables import Round, Target
+from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts, error_rates
 
-from .world import CLAIM, WRONG, World
+from . import two_targets
+from .two_targets import decide
+from .world import World
 
 
 def read(world: World, **how):
@@ -22,46 +24,10 @@ def read(world: World, **how):
     return world.db.read(both)
 
 
-def against_both(world: World, author, strong: bool, weak: bool, **columns) -> int:
-    """An example of a round against `m` and `weak` that counts where either of them is wrong."""
-
-    def write(session):
-        made = world.write_example(session, author, strong or weak, **columns)
-        session.scalars(select(Prediction).where(Prediction.example_id == made)).one().fooled = strong
-        answer = WRONG if weak else CLAIM
-        session.add(
-            Prediction(
-                example_id=made, position=1, model="weak", version="2", answer=answer, probabilities=None,
-                fooled=weak, latency_ms=1.0,
-            )
-        )  # fmt: skip
-        return made
-
-    return world.db.write(write)
-
-
-def decide(world: World, example: int, label: str) -> None:
-    for _ in range(2):
-        world.vote(world.person(), example, label)
-
-
 @pytest.fixture
 def world(database) -> World:
-    """Ada and Bob: 6 examples that fooled the weak model alone, 1 both, 1 the strong one alone, 2 neither."""
     world = World(database)
-    weak = Target(round_id=world.round_id, position=1, model="weak", version="2")
-    world.db.write(lambda session: session.add(weak))
-    ada, bob = world.person(), world.person()
-    for number in range(6):
-        example = against_both(world, ada if number % 2 else bob, False, True)
-        if number < 4:
-            decide(world, example, "correct" if number else "incorrect")
-    decide(world, against_both(world, ada, True, True), "correct")
-    against_both(world, bob, True, False)
-    against_both(world, ada, False, False)
-    against_both(world, bob, False, False)
-    world.retract(against_both(world, ada, True, True))
-    decide(world, against_both(world, ada, True, False, source="program"), "correct")
+    two_targets.collect(world)
     return world
 
 
@@ -85,7 +51,10 @@ def test_owners_figures_and_the_matrix_say_the_same_of_each_model(world):
         name: each.counts for (name, _), each in read(world)[1].items()
     }
     rates = world.db.read(in_the_loop, world.task)
-    assert {name: (each[1].value, each[1].n) for name, each in rates.items()} == {"m": (0.1, 10), "weak": (0.4, 10)}
+    assert {target: (each[1].value, each[1].n) for target, each in rates.items()} == {
+        ("m", "1"): (0.1, 10),
+        ("weak", "2"): (0.4, 10),
+    }
 
 
 def test_the_figures_of_a_round_against_one_model_are_that_models(database):

@@ -222,13 +222,16 @@ def task_page(session: Session, task_id: str) -> dict[str, Any]:
     """A task's first page."""
     found = started(session, task_id)
     current = next((each for each in found if each.state == "open"), found[0] if found else None)
+    figures = statistics(session, current, by=()) if current else None
     return {
         "task": task_id,
         "config": rounds.task_config(session, task_id),
         "round": views.round_out(session, current) if current else None,
         "numbers": [each.number for each in found],
         "owners": [person.public_name for person in session.scalars(round_queries.owners(task_id))],
-        "statistics": statistics(session, current, by=()) if current else None,
+        "statistics": figures,
+        "targets": _targets(session, current, figures) if current and figures else [],
+        "lower_bound": target_figures.is_lower_bound(session, current) if current else False,
         "chart": charts.over_rounds(history(session, found)),
         "examples": specimens(session, task_id, SPECIMENS),
     }
@@ -246,6 +249,7 @@ def round_page(session: Session, task_id: str, number: int) -> dict[str, Any]:
         "numbers": [each.number for each in started(session, task_id)],
         "statistics": figures,
         "targets": _targets(session, current, figures),
+        "lower_bound": target_figures.is_lower_bound(session, current),
         "charts": _charts(figures),
         "programs": programs.board(session, current),
         "waiting": session.scalar(board_queries.waiting(current.id)),

@@ -5,7 +5,7 @@ decides over the example; with it, what the example adds to the counts is `proje
 the round's figures follow, too. In a round against several models "fooled" is the ensemble's outcome, and no member's.
 
 Where the ensemble counts as not fooled, its examples are put before validators only in tasks that check those as well:
-a member's vMER is then a lower bound, and its vMER (resolved) leaves such examples out.
+a member's vMER is then a lower bound (`is_lower_bound`), and its vMER (resolved) leaves such examples out.
 """
 
 from collections import defaultdict
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from dynabench.collection import projections
 from dynabench.collection.statistics import PEOPLE, Figures, summed
 from dynabench.collection.tables import Example, Prediction, Standing
+from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts
 
@@ -47,6 +48,14 @@ def label(target: Target, among: Sequence[Target]) -> str:
     """The model's name, with its version where another version of it was asked, too."""
     name, version = target
     return name if [each for each, _ in among].count(name) == 1 else f"{name} {version[:12]}"
+
+
+def is_lower_bound(session: Session, of: Round) -> bool:
+    """Whether examples that fooled a target, but not all targets together, are put before no validator in a round."""
+    several = len(of.targets) > 1 or any(not isinstance(arm["targets"], str) for arm in of.arms)
+    if of.fooled_when == "any" or not several:
+        return False
+    return not projections.wants_votes(rounds.config_of(session, of.version_id), False, len(of.targets))
 
 
 def _sums(round_id: int, sources: Sequence[str]) -> Select[Any]:

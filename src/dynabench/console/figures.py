@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from dynabench import errors
-from dynabench.collection import arm_figures, boards, calibration, figures, overview
+from dynabench.collection import arm_figures, boards, calibration, figures, overview, target_figures
 from dynabench.collection.assisting import figures as assistance
 from dynabench.collection.breakdowns import STARTS
 from dynabench.collection.figures import Annotator, Line
@@ -88,6 +88,7 @@ async def show(
         judged = calibration.calibration(session, of) if view == "conditions" else None
         shown = {"arms": arms, "assign": of.assign, "has_arms": bool(of.arms), "judged": judged, "helped": helped}
         shown |= {"total": found.total, "of": of.number, "numbers": numbers, "tables": tables}
+        shown["lower_bound"] = target_figures.is_lower_bound(session, of)
         return shown | {"people": people, "next": more}
 
     values = await request.app.state.db.aread(read)

@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from dynabench.collection import overview, statistics, target_figures
+from dynabench.collection.target_figures import Target
 from dynabench.leaderboards import entrants as known
 from dynabench.leaderboards.entrants import Cell, Data, Entrant, Field, Scores
 from dynabench.leaderboards.weights import dataset_steps
@@ -60,9 +61,9 @@ def matrix(session: Session, field: Field, metric: Measure, discount: float = 0.
 
 
 def arranged(
-    field: Field, metric: Measure, scores: Scores, targets: Mapping[str, Mapping[int, Rate]], discount: float
+    field: Field, metric: Measure, scores: Scores, targets: Mapping[Target, Mapping[int, Rate]], discount: float
 ) -> Matrix:
-    """The matrix of these scores; `targets` has vMER by model and round."""
+    """The matrix of these scores; `targets` has vMER by model, in the version that was the target, and round."""
     data = tuple(of for of in field.data if any((each.id, of.id, metric.name) in scores for each in field.entrants))
     recent = recency([of.round is not None for of in data], discount)
     steps = dataset_steps([(of.weight, of.rows) for of in data])
@@ -74,9 +75,7 @@ def arranged(
         there = [cell for cell in cells if cell is not None]
         if there:
             whole = known.mean(there, weights) if len(there) == len(cells) and weighed else None
-            lines.append(
-                Line(each, cells, whole, trend(data, cells), targets.get(each.model, {}) if each.model else {})
-            )
+            lines.append(Line(each, cells, whole, trend(data, cells), targets.get((each.model, each.version), {})))
     lines.sort(key=lambda line: (line.overall is None, -metric.direction * (line.overall.value if line.overall else 0)))
     return Matrix(metric, data, tuple(lines), discount)
 
@@ -101,11 +100,11 @@ def trend(data: Sequence[Data], cells: Sequence[Cell | None]) -> Cell | None:
     return Cell(value, float(low), float(high), n)
 
 
-def in_the_loop(session: Session, task_id: str) -> dict[str, dict[int, Rate]]:
-    """Each model's own vMER in the rounds whose target it was, by its name and the round's number."""
-    found: dict[str, dict[int, Rate]] = {}
+def in_the_loop(session: Session, task_id: str) -> dict[Target, dict[int, Rate]]:
+    """Each target's own vMER in the rounds against it, by its name and version and the round's number."""
+    found: dict[Target, dict[int, Rate]] = {}
     for each in overview.started(session, task_id):
         rates = target_figures.by_target(session, each, statistics.statistics(session, each, by=()).total)
-        for target in each.targets:
-            found.setdefault(target.model, {})[each.number] = rates[target.model, target.version].rates.vmer
+        for target in ((one.model, one.version) for one in each.targets):
+            found.setdefault(target, {})[each.number] = rates[target].rates.vmer
     return found

@@ -85,7 +85,7 @@ class ExamplesOut(BaseModel):
 
 
 class MatrixCellOut(BaseModel):
-    """An entrant's score in one column; `vmer` is the round's where the model was in its loop."""
+    """An entrant's score in one column; `vmer` is the model's own in rounds against this version of it."""
 
     dataset: str
     score: CellOut | None

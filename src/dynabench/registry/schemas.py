@@ -107,7 +107,10 @@ class ShareOut(BaseModel):
 
 
 class PlayedOut(BaseModel):
-    """A round against the model; the rates are the round's, over all its `targets`."""
+    """A round against the model; the rates are those of its own answers, whatever other `targets` said.
+
+    `vmer_is_lower_bound`: examples that fooled it, but not all targets together, are not checked in this round.
+    """
 
     task: str
     number: int
@@ -116,6 +119,7 @@ class PlayedOut(BaseModel):
     targets: list[str]
     mer: ShareOut
     vmer: ShareOut
+    vmer_is_lower_bound: bool
 
 
 class ModelOut(ModelRow):

@@ -96,7 +96,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Played:
-    """A round in which a model is a target; the rates are the round's, over all `targets` together."""
+    """A round in which a model is a target; the rates are those of its own answers, whatever other `targets` said."""
 
     task: str
     number: int
@@ -105,6 +105,7 @@ class Played:
     targets: tuple[str, ...]
     mer: Rate
     vmer: Rate
+    vmer_is_lower_bound: bool
 
 
 class _Eyes:
@@ -168,7 +169,8 @@ def played(session: Session, viewer: Person | None, name: str, task: str = "") -
         whole = statistics.statistics(session, of, by=()).total
         rates = target_figures.by_target(session, of, whole)[name, version].rates
         targets = tuple(each.model for each in of.targets)
-        found.append(Played(of.task_id, of.number, of.state, version, targets, rates.mer, rates.vmer))
+        least = target_figures.is_lower_bound(session, of)
+        found.append(Played(of.task_id, of.number, of.state, version, targets, rates.mer, rates.vmer, least))
     return found
 
 

@@ -87,7 +87,7 @@ def _statistics(session: Session, task: str, number: int, sources: list[Source] 
     found = rounds.round_of(session, task, number)
     figures = statistics(session, found, sources=sources)
     targets = target_figures.by_target(session, found, figures.total, PEOPLE if sources is None else sources)
-    return StatisticsOut.told(task, number, figures, targets)
+    return StatisticsOut.told(task, number, figures, targets, target_figures.is_lower_bound(session, found))
 
 
 router.include_router(moderation_api.router)

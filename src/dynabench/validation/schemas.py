@@ -184,6 +184,9 @@ class TargetFiguresOut(FiguresOut):
 
     model: str
     version: str
+    vmer_is_lower_bound: bool = Field(
+        description="Whether examples that fooled this model, but not all targets together, are not checked."
+    )
 
 
 class StatisticsOut(FiguresOut):
@@ -201,8 +204,10 @@ class StatisticsOut(FiguresOut):
     )
 
     @classmethod
-    def told(cls, task: str, number: int, found: RoundStatistics, targets: Mapping[Target, Figures]) -> "StatisticsOut":
-        """As JSON."""
+    def told(
+        cls, task: str, number: int, found: RoundStatistics, targets: Mapping[Target, Figures], lower_bound: bool
+    ) -> "StatisticsOut":
+        """As JSON; `lower_bound` says whether the targets' own vMER can only be higher."""
         by = {
             name: {value: FiguresOut(**FiguresOut.members(figures)) for value, figures in groups.items()}
             for name, groups in found.by.items()
@@ -213,7 +218,9 @@ class StatisticsOut(FiguresOut):
             human_accuracy=RateOut.of(found.human_accuracy),
             human_model_gap=RateOut.of(found.human_model_gap),
             targets=[
-                TargetFiguresOut(model=model, version=version, **FiguresOut.members(figures))
+                TargetFiguresOut(
+                    model=model, version=version, vmer_is_lower_bound=lower_bound, **FiguresOut.members(figures)
+                )
                 for (model, version), figures in targets.items()
             ],
             by=by,
