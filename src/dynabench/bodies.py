@@ -18,8 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynabench import problems, security
 from dynabench.accounts.auth import identify
-from dynabench.errors import NoRoom, Problem, TooLarge, TooMany, Unauthenticated
+from dynabench.errors import Invalid, NoRoom, Problem, TooLarge, TooMany, Unauthenticated
 from dynabench.language import _
+from dynabench.storable import MemberCount
 
 UNREAD = 48 * 2**20
 """Bytes of bodies of unknown senders that are held at a time."""
@@ -28,6 +29,9 @@ BODY_SECONDS = 20.0
 SLOWEST = 4096
 """Bytes a second that a larger body has to come with: a body that trickles holds a place that others wait for."""
 RETRY_SECONDS = 2
+MEMBERS, NAMES = 10_000, 50_000
+"""Members that JSON of `security.SMALL` bytes may have, and in proportion to what a route takes; and names of members
+in any JSON: each may cost a message of its own, which takes longer than reading it."""
 MIB, DAY = 2**20, 24 * 3600.0
 LOOK_BYTES = 4 * MIB
 """Bytes of uploads after which the disk and the sender's day are looked at again."""
@@ -72,7 +76,9 @@ class BodyLimit:
         except Problem as problem:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
-        body = _Body(self, receive, most if known else self.limit, request if known else None)
+        most = most if known else self.limit
+        request.state.most_bytes = most
+        body = _Body(self, receive, most, request if known else None, security.is_json(request))
         try:
             await self.app(scope, body.receive, send)
         finally:
@@ -80,8 +86,10 @@ class BodyLimit:
 
     def most(self, request: Request) -> int:
         """Return the bytes that a person who is logged in may send there."""
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "application/json" or kind.endswith("+json"):
+        kind = security.media_type(request)
+        if kind == "application/x-www-form-urlencoded":
+            return self.limit
+        if security.is_json(request):
             known = self.documents
         else:
             known = [*self.larger, *(self.forms if kind == "multipart/form-data" else ())]
@@ -108,8 +116,11 @@ def _check_announced(request: Request, most: int, wants_login: bool) -> int:
 class _Body:
     """The body of one request while it is read."""
 
-    def __init__(self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None) -> None:
+    def __init__(
+        self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None, is_json: bool = False
+    ) -> None:
         self.limit, self._receive, self.most, self.sender = limit, receive, most, sender
+        self.count = MemberCount() if is_json else None
         self.size, self.more = 0, True
         self.waited = 0.0  # seconds for parts; what the reader does between them is not the sender's delay
 
@@ -132,12 +143,24 @@ class _Body:
             self.limit.unread += part
         if self.size > self.most:
             raise HTTPException(413, _too_large(self.most))
+        if self.count is not None:
+            self._check_members(self.count, message.get("body", b""))
         if self.sender is not None:
             self.limit.uploads.count(self.sender, part)
         elif self.limit.unread > UNREAD:
             told = _("The site has more to do than it can answer just now.")
             raise HTTPException(503, told, {"Retry-After": str(RETRY_SECONDS)})
         return message
+
+    def _check_members(self, count: MemberCount, part: bytes) -> None:
+        """Refuse JSON that would take long to look at, before anything parses it."""
+        if b"\0" in part:  # UTF-16 or UTF-32, which Python's parser would take
+            raise HTTPException(400, security.NO_JSON)
+        count.add(part)
+        most = MEMBERS * max(1, self.most // security.SMALL)
+        if count.members > most or count.names > NAMES:
+            told = _("This JSON has more than %(n)s members.", n=f"{most if count.members > most else NAMES:,}")
+            raise HTTPException(422, told) from Invalid({"body": told})
 
     def forget(self) -> None:
         """Count the body no more."""

@@ -3,14 +3,16 @@
 import asyncio
 import json
 import shutil
+import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
 from starlette.exceptions import HTTPException
 
-from dynabench import admission, bodies
+from dynabench import admission, bodies, security
 from dynabench.admission import Admission
 from dynabench.app import create_app
 from dynabench.bodies import BodyLimit
@@ -108,6 +110,99 @@ def test_json_that_is_deep_long_or_not_storable_is_refused(ask, text):
     answer = ask("POST", "/api/v1/accounts", content=text, headers=JSON)
     assert answer.status_code in (400, 422)
     assert len(answer.content) < 8 * 1024
+
+
+def test_json_of_another_name_is_checked_as_json(ask):
+    """FastAPI parses every `application/*+json`, so each is held to the same limits."""
+    for kind in ("application/vnd.api+json", "application/JSON; charset=utf-8", "application/problem+json"):
+        for text in ("[" + "0," * 20_000 + "0]", '{"username":"\\u0000"}', '{"a":' * 40 + "1" + "}" * 40):
+            answer = ask("POST", "/api/v1/accounts", content=text, headers={"Content-Type": kind})
+            assert answer.status_code == 422, (kind, text[:20])
+            assert ("members" in answer.text) == text.startswith("["), (kind, text[:20])
+            assert ("cannot be stored" in answer.text) != text.startswith("["), (kind, text[:20])
+
+
+LARGE = {
+    "empty lists": ("[" + "[]," * 600_000 + "[]]", True),
+    "names": (json.dumps({f"m{number}": 1 for number in range(90_000)}), True),
+    "numbers": (json.dumps({"inputs": list(range(100_000))}), False),
+    "text with commas": (json.dumps({"inputs": ["a, [b], {c: d}, \\", '"'] * 30_000}), False),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_json_of_a_person_has_a_bounded_number_of_members(person, kind):
+    """What counts are members: commas and brackets within texts are none."""
+    text, too_many = LARGE[kind]
+    answer = person("ada").post("/api/v1/models/no-such-model/ask", content=text, headers=JSON)
+    assert answer.status_code in (404, 422)
+    assert ("members" in answer.text) == too_many, answer.text[:200]
+
+
+def test_others_are_answered_while_large_json_is_looked_through(client, person, monkeypatch):
+    """The bystander asks once the look has begun, and the look ends only after the bystander has an answer."""
+    ada, began, answered, seen = person("ada"), threading.Event(), threading.Event(), []
+    look = security.unstorable
+
+    def patient(value):
+        began.set()
+        seen.append(answered.wait(10))
+        return look(value)
+
+    monkeypatch.setattr(security, "unstorable", patient)
+    body = json.dumps({"inputs": {"text": "x" * 6_000_000}})
+
+    def bystand():
+        assert began.wait(30)
+        assert client.get("/healthz").status_code == 200
+        answered.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        bystander = pool.submit(bystand)
+        ada.post("/api/v1/models/nli-a/ask", content=body, headers=JSON)
+        bystander.result()
+    assert seen == [True]
+
+
+def _form(parts):
+    """A form of several parts, as a browser sends it."""
+    head = '--b\r\nContent-Disposition: form-data; name="{}"\r\n\r\n'
+    return b"".join(head.format(name).encode() + text + b"\r\n" for name, text in parts) + b"--b--\r\n"
+
+
+@pytest.mark.parametrize("parts", [[("note", 600_000)], [(f"n{number}", 1000) for number in range(600)]])
+def test_the_text_of_forms_with_files_is_bounded(browser, parts):
+    """Files go to the disk, but all text of a form is held in memory, also where gigabytes may be sent."""
+    ada = browser()
+    ada.join("ada")
+    form = _form([(name, b"x" * size) for name, size in parts])
+    answer = ada.client.post("/archives", content=form, headers=FORM | {"X-CSRF-Token": ada.token()})
+    assert answer.status_code == 400, answer.text[:200]
+
+
+@pytest.mark.parametrize("path", ["/archives", "/tasks/nli/submit", "/models/nli-a", "/evaluate/metric/accuracy"])
+def test_forms_in_one_part_are_short_everywhere(browser, path):
+    """Only forms of several parts bring files along."""
+    ada = browser()
+    ada.join("ada")
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "X-CSRF-Token": ada.token()}
+    assert ada.client.post(path, content=b"a=" + b"x" * 300_000, headers=headers).status_code == 413
+
+
+def test_a_form_is_not_read_where_the_api_takes_a_file_as_it_is(client, person):
+    """Nothing is put on the disk before the person's right is known."""
+    ada = person("ada")
+    body = Sent(3 * MIB, head=b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n')
+
+    async def story():
+        transport = httpx2.ASGITransport(client.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=60) as http:
+            headers = FORM | {"Authorization": ada.headers["Authorization"]}
+            path = "/api/v1/tasks/nli/contexts/files?name=a.csv"
+            return await http.post(path, content=body, headers=headers)
+
+    answer = client.portal.call(story)
+    assert (answer.status_code, body.read) == (404, 0)
 
 
 def test_the_description_is_made_once_however_many_ask(client, monkeypatch):
