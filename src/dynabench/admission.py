@@ -32,7 +32,7 @@ WORKED_ON, PATIENCE = 8, 10.0
 address with its cookie or token, so that those who send much wait for themselves and not others for them."""
 RETRY_SECONDS = 2
 CHANGES, CHANGES_OF_VISITORS, PERIOD = 1200, 300, 60.0
-"""Requests of one address that change something, in so many seconds: with a cookie or token of a person, and without."""
+"""Requests of one address that change something, in so many seconds: with a person's cookie or token, and without."""
 REMEMBERED, REMEMBERED_SECONDS = 10_000, 3600.0
 """Cookies and tokens that are known to be somebody's, and for how long."""
 ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
