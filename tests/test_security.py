@@ -1,5 +1,7 @@
 """Headers, cookies, the forms' tokens, limits on how often, digests."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,7 @@ from starlette.testclient import TestClient
 from dynabench import security
 from dynabench.app import create_app
 from dynabench.security import Limiter, digest, pseudonym
-from dynabench.storable import unstorable
+from dynabench.storable import DEEPEST, MemberCount, unstorable
 from tests.conftest import PASSWORD, Browser
 
 BAD = {"username": "ada", "password": "something wrong"}
@@ -194,6 +196,41 @@ def test_digests_are_sha256():
 )
 def test_text_that_cannot_be_stored_is_named(value, names):
     assert list(unstorable(value)) == names
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.integers() | st.text('ab",:[]{}\\/\n\u00e9', max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('a",:[{\\', max_size=4), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def _names(value):
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (len(value) if isinstance(value, dict) else 0) + sum(map(_names, inner))
+
+
+def _members(value):
+    """Commas, and brackets that open, as they are counted."""
+    inner = list(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+    own = max(1, len(inner)) if isinstance(value, dict | list) else 0
+    return own + sum(map(_members, inner))
+
+
+@given(JSON_VALUES, st.integers(1, 7), st.booleans(), st.sampled_from([None, 1]))
+def test_members_are_counted_without_a_parser_however_the_text_is_cut(value, size, plain, indent):
+    text, count = json.dumps(value, ensure_ascii=plain, indent=indent).encode(), MemberCount()
+    for start in range(0, len(text), size):
+        count.add(text[start : start + size])
+    assert (count.members, count.names) == (_members(value), _names(value))
+
+
+def test_nesting_is_named_from_the_level_that_is_too_deep():
+    value = {"end": 1}
+    for _ in range(DEEPEST - 1):
+        value = [value]
+    assert list(unstorable(value)) == []
+    assert list(unstorable([value])) == ["0." * DEEPEST + "end"]
 
 
 def test_addresses_of_one_ipv6_network_are_one_visitor():

@@ -10,16 +10,21 @@ import math
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dynabench import problems, security
+from dynabench.accounts import uploads
 from dynabench.accounts.auth import identify
-from dynabench.errors import NoRoom, Problem, TooLarge, TooMany, Unauthenticated
+from dynabench.db import now
+from dynabench.errors import Invalid, NoRoom, Problem, TooLarge, TooMany, Unauthenticated
 from dynabench.language import _
+from dynabench.settings import Settings
+from dynabench.storable import MemberCount
 
 UNREAD = 48 * 2**20
 """Bytes of bodies of unknown senders that are held at a time."""
@@ -28,6 +33,9 @@ BODY_SECONDS = 20.0
 SLOWEST = 4096
 """Bytes a second that a larger body has to come with: a body that trickles holds a place that others wait for."""
 RETRY_SECONDS = 2
+MEMBERS, NAMES = 10_000, 50_000
+"""Members that JSON of `security.SMALL` bytes may have, and in proportion to what a route takes; and names of members
+in any JSON: each may cost a message of its own, which takes longer than reading it."""
 MIB, DAY = 2**20, 24 * 3600.0
 LOOK_BYTES = 4 * MIB
 """Bytes of uploads after which the disk and the sender's day are looked at again."""
@@ -68,20 +76,24 @@ class BodyLimit:
                 known = await self.is_known(request)
             size = _check_announced(request, most if known else self.limit, wants_login=not known and most > self.limit)
             if known and size > self.limit:
-                self.uploads.check(request, size)
+                await self.uploads.check(request, size)
         except Problem as problem:
             await (await problems.respond(request, problem))(scope, receive, send)
             return
-        body = _Body(self, receive, most if known else self.limit, request if known else None)
+        most = most if known else self.limit
+        request.state.most_bytes = most
+        body = _Body(self, receive, most, request if known else None, security.is_json(request))
         try:
             await self.app(scope, body.receive, send)
         finally:
-            body.forget()
+            await body.forget()
 
     def most(self, request: Request) -> int:
         """Return the bytes that a person who is logged in may send there."""
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "application/json" or kind.endswith("+json"):
+        kind = security.media_type(request)
+        if kind == "application/x-www-form-urlencoded":
+            return self.limit
+        if security.is_json(request):
             known = self.documents
         else:
             known = [*self.larger, *(self.forms if kind == "multipart/form-data" else ())]
@@ -108,9 +120,12 @@ def _check_announced(request: Request, most: int, wants_login: bool) -> int:
 class _Body:
     """The body of one request while it is read."""
 
-    def __init__(self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None) -> None:
+    def __init__(
+        self, limit: BodyLimit, receive: Receive, most: int, sender: Request | None, is_json: bool = False
+    ) -> None:
         self.limit, self._receive, self.most, self.sender = limit, receive, most, sender
-        self.size, self.more = 0, True
+        self.count = MemberCount() if is_json else None
+        self.size, self.uncounted, self.more = 0, 0, True
         self.waited = 0.0  # seconds for parts; what the reader does between them is not the sender's delay
 
     async def receive(self) -> Message:
@@ -128,72 +143,88 @@ class _Body:
         part = len(message.get("body", b""))
         self.more = message["type"] == "http.request" and bool(message.get("more_body"))
         self.size += part
+        self.uncounted += part
         if self.sender is None:
             self.limit.unread += part
         if self.size > self.most:
             raise HTTPException(413, _too_large(self.most))
+        if self.count is not None:
+            self._check_members(self.count, message.get("body", b""))
         if self.sender is not None:
-            self.limit.uploads.count(self.sender, part)
+            if self.uncounted >= LOOK_BYTES or not self.more:
+                await self._count(self.sender)
         elif self.limit.unread > UNREAD:
             told = _("The site has more to do than it can answer just now.")
             raise HTTPException(503, told, {"Retry-After": str(RETRY_SECONDS)})
         return message
 
-    def forget(self) -> None:
-        """Count the body no more."""
+    def _check_members(self, count: MemberCount, part: bytes) -> None:
+        """Refuse JSON that would take long to look at, before anything parses it."""
+        if b"\0" in part:  # UTF-16 or UTF-32, which Python's parser would take
+            raise HTTPException(400, security.NO_JSON)
+        count.add(part)
+        most = MEMBERS * max(1, self.most // security.SMALL)
+        if count.members > most or count.names > NAMES:
+            told = _("This JSON has more than %(n)s members.", n=f"{most if count.members > most else NAMES:,}")
+            raise HTTPException(422, told) from Invalid({"body": told})
+
+    async def _count(self, sender: Request) -> None:
+        """Count what has come since the last time towards the sender's day, where it is more than a form."""
+        size, self.uncounted = self.uncounted, 0
+        if size and self.size > self.limit.limit:
+            await self.limit.uploads.count(sender, size)
+
+    async def forget(self) -> None:
+        """Hold the body no more: all that has come of it counts by now."""
         if self.sender is None:
             self.limit.unread -= self.size
+        else:
+            with suppress(HTTPException):  # the request has its answer
+                await self._count(self.sender)
 
 
 class Uploads:
     """Bytes that people have sent to routes for large files, by person, and the room that the disk has for more.
 
-    A person's bytes are forgotten evenly over a day. Counted in each web process for itself.
+    A person's bytes are forgotten evenly over a day. They are counted in the database: for all web processes together,
+    and beyond a restart.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._sent: dict[int, tuple[float, float]] = {}  # bytes that still count, and since when
-        self._unchecked = LOOK_BYTES
-
-    def check(self, request: Request, size: int) -> None:
+    async def check(self, request: Request, size: int) -> None:
         """Refuse `size` further bytes of a person where they are too many a day, or the disk has no room for them.
 
         Raises `TooMany` with the seconds after which they will be taken, or `NoRoom`.
         """
-        settings = request.app.state.settings
+        settings, db = request.app.state.settings, request.app.state.db
         most = settings.upload_mb_per_day * MIB
-        over = self._of(request.state.viewer.id, most) + size - most
-        if over > 0:
-            after = max(1, math.ceil(min(over, most) / most * DAY))
-            told = _(
-                "One person may send %(most)s MiB a day. Try again in %(after)s minutes.",
-                most=settings.upload_mb_per_day,
-                after=math.ceil(after / 60),
-            )
-            raise TooMany(told, retry_after=after)
-        free = shutil.disk_usage(settings.folder).free
-        if free - size < settings.disk_reserve_mb * MIB:
-            raise NoRoom(_("The disk of this site is nearly full. Nothing was kept; tell the site's operator."))
+        _check(settings, await db.aread(uploads.counted, request.state.viewer.id, most, now()), size)
 
-    def count(self, request: Request, size: int) -> None:
+    async def count(self, request: Request, size: int) -> None:
         """Count bytes that have come; raises `HTTPException` where they are too many, or the disk is filling up."""
-        settings = request.app.state.settings
-        person, most = request.state.viewer.id, settings.upload_mb_per_day * MIB
-        self._sent[person] = self._of(person, most) + size, self._clock()
-        self._unchecked += size
-        if self._unchecked < LOOK_BYTES:
-            return
-        self._unchecked = 0
+        settings, db = request.app.state.settings, request.app.state.db
+        most = settings.upload_mb_per_day * MIB
+        sent = await db.awrite(uploads.add, request.state.viewer.id, size, most, now())
         try:
-            self.check(request, 0)
+            _check(settings, sent, 0)
         except Problem as problem:
             raise HTTPException(problem.status, problem.detail, _retry_after(problem)) from problem
 
-    def _of(self, person: int, most: int) -> float:
-        """Return the bytes of a person that still count."""
-        sent, since = self._sent.get(person, (0.0, 0.0))
-        return max(0.0, sent - (self._clock() - since) / DAY * most)
+
+def _check(settings: Settings, sent: int, size: int) -> None:
+    """Refuse `size` bytes of a person of whom `sent` bytes count already."""
+    most = settings.upload_mb_per_day * MIB
+    over = sent + size - most
+    if over > 0:
+        after = max(1, math.ceil(min(over, most) / most * DAY))
+        told = _(
+            "One person may send %(most)s MiB a day. Try again in %(after)s minutes.",
+            most=settings.upload_mb_per_day,
+            after=math.ceil(after / 60),
+        )
+        raise TooMany(told, retry_after=after)
+    free = shutil.disk_usage(settings.folder).free
+    if free - size < settings.disk_reserve_mb * MIB:
+        raise NoRoom(_("The disk of this site is nearly full. Nothing was kept; tell the site's operator."))
 
 
 def _retry_after(problem: Problem) -> dict[str, str]:

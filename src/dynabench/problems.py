@@ -160,7 +160,11 @@ async def on_validation(request: Request, error: Exception) -> Response:
 async def on_http(request: Request, error: Exception) -> Response:
     """What the framework refused: no such address, another method, a body that cannot be read."""
     assert isinstance(error, HTTPException)
+    if isinstance(error.__cause__, Problem):  # raised where only exceptions of the framework pass
+        return await respond(request, error.__cause__, error.headers)
     phrase = HTTPStatus(error.status_code).phrase.capitalize()
+    if request.url.path.startswith("/static/"):  # answered under any load, so no page is made of it
+        return PlainTextResponse(phrase, error.status_code, error.headers)
     problem = Problem(NO_SUCH_PAGE if error.status_code == 404 else str(error.detail or phrase))
     problem.status, problem.title = error.status_code, phrase
     return await respond(request, problem, error.headers)

@@ -12,10 +12,13 @@ import time
 from base64 import b32encode
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from fastapi import Path
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -26,6 +29,7 @@ from dynabench.storable import printable, unstorable
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 SESSION, VISITOR = "dynabench_session", "dynabench_visitor"
+NO_JSON = _("The body is not valid JSON in UTF-8.")
 STALE_FORM = _("This form is out of date or was not opened here. Reload the page and send it again.")
 
 POLICY = "; ".join(
@@ -48,9 +52,10 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(self)",
 }
 
-SMALL, MEMBERS = 256 * 1024, 10_000
-"""Members that JSON of so many bytes may have: each may cost a message of its own, which takes longer than reading it.
-Larger JSON comes from people who are logged in, on the few routes that take it."""
+SMALL, LARGE_TEXT = 256 * 1024, 9 * 2**20
+"""Bytes of an ordinary request, and of forms whose text may be long: columns of a table, a picture that comes back."""
+LOOKED_THROUGH_AT_ONCE = 64 * 1024
+"""Bytes of JSON or of a form that are looked through in the event loop; more of them in a thread."""
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 """A row's number in an address: what fits the database's integers, so that no other number reaches it."""
 
@@ -152,30 +157,73 @@ async def _protect(request: Request) -> None:
         if not _from_here(request):
             raise Forbidden(_("Another site sent this request."))
         if session_cookie(request) or not request.url.path.startswith("/api/"):
-            token = request.headers.get("x-csrf-token") or (await request.form()).get("csrf")
+            token = request.headers.get("x-csrf-token") or (await _form(request)).get("csrf")
             if not isinstance(token, str) or not _genuine(request, token):
                 raise Forbidden(STALE_FORM)
     await _storable(request)
 
 
 async def _storable(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json":
-        raw = await request.body()
-        if len(raw) <= SMALL and sum(map(raw.count, (b",", b"[", b"{"))) > MEMBERS:
-            raise Invalid({"body": _("This JSON has more than %(n)s members.", n=f"{MEMBERS:,}")})
+    size, body = 0, None
+    if is_json(request):
+        size = len(raw := await request.body())
         try:
-            body: Any = await request.json() if raw else None
+            body = await request.json() if raw else None
         except (ValueError, RecursionError):  # also where a handler reads the body by itself
-            raise HTTPException(400, _("The body is not valid JSON in UTF-8.")) from None
-    elif kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
-        body = {name: value for name, value in (await request.form()).multi_items() if isinstance(value, str)}
+            raise HTTPException(400, NO_JSON) from None
     else:
-        return
-    told = _("This cannot be stored: remove control characters or nesting.")
-    wrong = {printable(name): told for name in islice(unstorable(body), MOST_NAMED)}
+        form = await _form(request)
+        body = {name: value for name, value in form.multi_items() if isinstance(value, str)}
+        size = sum(map(len, body.values()))
+    if size > LOOKED_THROUGH_AT_ONCE:
+        wrong = await to_thread.run_sync(_unstorable_names, body, limiter=_looks())
+    else:
+        wrong = _unstorable_names(body)
     if wrong:
-        raise Invalid(wrong)
+        told = _("This cannot be stored: remove control characters or nesting.")
+        raise Invalid(dict.fromkeys(wrong, told))
+
+
+def _unstorable_names(body: object) -> list[str]:
+    return [printable(name) for name in islice(unstorable(body), MOST_NAMED)]
+
+
+def _looks() -> CapacityLimiter:
+    """One thread: several at a time would take no less time in all, and the event loop would wait for each."""
+    try:
+        return _looking.get()
+    except LookupError:
+        _looking.set(limiter := CapacityLimiter(1))
+        return limiter
+
+
+_looking: RunVar[CapacityLimiter] = RunVar("limiter_of_looks_through_bodies")
+
+
+def media_type(request: Request) -> str:
+    """The media type of the body in lower case, without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_json(request: Request) -> bool:
+    """Whether the body is parsed as JSON: FastAPI does so with every `application/json` and `application/*+json`."""
+    kind = media_type(request)
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+
+
+async def _form(request: Request) -> FormData:
+    """The form of a page; no route of the JSON API takes one, and what is sent to it as a file is not read as a form.
+
+    All text of a form is held in memory, so where many or large files may come along it is limited more than they are.
+    """
+    if request.url.path.startswith("/api/"):
+        return FormData()
+    most = getattr(request.state, "most_bytes", SMALL)
+    if most <= SMALL:
+        return await request.form()
+    if most <= LARGE_TEXT:
+        return await request.form(max_files=4, max_fields=200, max_part_size=LARGE_TEXT)
+    return await request.form(max_files=250, max_fields=300, max_part_size=SMALL)
 
 
 def address(request: Request) -> str:

@@ -1,7 +1,11 @@
 """Tasks that people propose: waiting for an admin, accepted, refused, withdrawn; and sites where nobody has to."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from dynabench.tasks import TaskConfig
 from tests.collection import conftest as world
 
 host, rules, client, furnish = world.host, world.rules, world.client, world.furnish
@@ -88,3 +92,47 @@ class TestOtherSites:
         client.app.state.settings.new_tasks = "admins"
         assert ada.post("/api/v1/proposals", json={"config": CONFIG.format(id="irony")}).status_code == 403
         assert ada.post("/api/v1/tasks", json={"config": CONFIG.format(id="irony")}).status_code == 403
+
+
+WAYS = {
+    "saved": ("admin", "/api/v1/tasks", {}),
+    "proposed": ("ada", "/api/v1/proposals", {"note": ""}),
+}
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)  # where one writes at a time
+@pytest.mark.parametrize("way", WAYS)
+def test_others_write_while_a_long_config_is_parsed(way, request, bob, monkeypatch):
+    """The parser goes on only after bob has written something."""
+    who, path, more = WAYS[way]
+    sender = request.getfixturevalue(who)
+    began, written, parse = threading.Event(), threading.Event(), TaskConfig.parse
+    waited = []
+
+    def patient(text):
+        if "# long" in text and not waited:
+            began.set()
+            waited.append(written.wait(10))
+        return parse(text)
+
+    monkeypatch.setattr(TaskConfig, "parse", patient)
+
+    def write():
+        assert began.wait(30)
+        assert bob.post("/api/v1/tokens", json={"name": "second"}).status_code == 201
+        written.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        answer = sender.post(path, json={"config": CONFIG.format(id=f"long-{way}") + "# long\n"} | more)
+        writing.result()
+    assert answer.status_code == 201, answer.text
+    assert waited == [True]
+
+
+def test_a_config_is_not_parsed_for_who_may_save_none(bob, monkeypatch):
+    def parse(text):
+        raise AssertionError("it was parsed")
+
+    monkeypatch.setattr(TaskConfig, "parse", parse)
+    assert bob.post("/api/v1/tasks", json={"config": CONFIG.format(id="none") + "# none\n"}).status_code == 403

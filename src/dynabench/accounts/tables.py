@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, Text, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from dynabench.db import Base, Key, now
@@ -130,3 +130,13 @@ class Notice(Base):
     def told_outside(self) -> str:
         """What leaves the platform, which knows its translation."""
         return restored((self.phrases or {}).get("outside")) or self.outside or self.told
+
+
+class UploadedBytes(Base):
+    """Bytes of large uploads of a person that still count at a moment; they are forgotten evenly over a day."""
+
+    __tablename__ = "uploaded_bytes"
+
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True)
+    size: Mapped[int] = mapped_column(BigInteger)
+    at: Mapped[datetime] = mapped_column(default=now)

@@ -24,9 +24,10 @@ def web(
     health: Annotated[str, typer.Option(help="A socket file to answer on besides.", hidden=True)] = "",
 ) -> None:
     """Bring the database to the newest schema, then serve the pages and the API; for answers it needs a model host."""
-    from dynabench import heap, heartbeat
+    from dynabench import connections, heap, heartbeat
 
     heartbeat.start()
+    connections.allow_open_files()
     heap.one_arena()
     with heap.unswept():
         server = _server(get_settings())
@@ -51,9 +52,11 @@ def config(settings: Settings) -> "uvicorn.Config":
     import uvicorn
 
     from dynabench.app import create_app
+    from dynabench.connections import Connection
 
     return uvicorn.Config(
         create_app(settings),
+        http=Connection,
         host=settings.host,
         port=settings.port,
         log_config=None,

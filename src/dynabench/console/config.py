@@ -76,6 +76,7 @@ async def save(request: Request, task: str, owner: Owning) -> Response:
             return await _page(request, task, text)
         base = str(form.get("base", ""))
     try:
+        await service.parse_ahead(text)
         number = await db.awrite(_save, owner, task, text, base)
     except errors.Invalid:
         return await _page(request, task, text, status=422)

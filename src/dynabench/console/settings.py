@@ -99,7 +99,7 @@ def _save(session: Session, owner: Person, task: str, form: FormData) -> tuple[i
         raise errors.Conflict(_("Somebody saved another version while you were writing. Look at it, then save again."))
     config, source = service.newest_config(session, task), listing.version(session, task, newest.number).config
     text = changed(source, config, read(form, config))
-    after = TaskConfig.parse(text)
+    after = service.parse_config(text)
     does = effects.effects(session, task, config, after)
     if does and not form.get("sure"):
         return 0, does

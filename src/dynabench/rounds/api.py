@@ -79,7 +79,10 @@ async def save_task(request: Request, response: Response, person: Member) -> sch
     """
     db: Database = request.app.state.db
     free = request.app.state.settings.new_tasks == "free"
-    saved = await db.awrite(service.save_task, person, await _config(request), new_by_anyone=free)
+    await db.aread(service.require_saver, person, new_by_anyone=free)
+    source = await _config(request)
+    await service.parse_ahead(source)
+    saved = await db.awrite(service.save_task, person, source, new_by_anyone=free)
     if not saved.changed:
         response.status_code = 200
     return schemas.SavedOut(id=saved.task_id, version=saved.version, created=saved.created, changed=saved.changed)

@@ -122,7 +122,7 @@ def check(session: Session, text: str, task_id: str = "") -> dict[str, Any]:
     A config of another id than `task_id`, where one is given, is a problem.
     """
     try:
-        config = TaskConfig.parse(text)
+        config = service.parse_config(text)
         if task_id and config.id != task_id:
             raise errors.Invalid({"id": _("This must stay %(task_id)s: another id is another task.", task_id=task_id)})
     except errors.Invalid as problem:

@@ -123,6 +123,8 @@ async def create(request: Request, person: Member) -> Response:
             text = await posted(form)
             if form.get("then") == "check":
                 return await _page(request, person, text, note=note)
+            proposals.creates(person, state.settings.new_tasks)
+            await service.parse_ahead(text)
             address = await _write(state.db, make)
         except errors.Invalid as problem:
             wrong = editing.problems(problem.fields)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from dynabench.accounts.auth import Admin, Member
 from dynabench.accounts.tables import Person
 from dynabench.db import Database
-from dynabench.rounds import proposals
+from dynabench.rounds import proposals, service
 from dynabench.rounds.owner_tables import Proposal
 from dynabench.rounds.proposals import State
 from dynabench.rounds.schemas import Config, Strict
@@ -96,6 +96,8 @@ async def send_proposal(request: Request, body: ProposalIn, person: Member) -> P
     def write(session: Session) -> ProposalOut:
         return _out(session, proposals.propose(session, person, mode, body.config, body.note))
 
+    proposals.creates(person, mode)
+    await service.parse_ahead(body.config)
     made: ProposalOut = await state.db.awrite(write)
     return made
 

@@ -36,7 +36,7 @@ def admins() -> Select[int]:
 
 def check_new(session: Session, source: str) -> TaskConfig:
     """The config of a task that is not there yet; raises `Invalid`."""
-    config = TaskConfig.parse(source)
+    config = service.parse_config(source)
     if config.id in service.RESERVED:
         raise errors.Invalid(
             {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}

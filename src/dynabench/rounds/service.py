@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from anyio import to_thread
 from sqlalchemy import Pool
 from sqlalchemy.orm import Session
 
@@ -21,11 +23,26 @@ from dynabench.tasks import TaskConfig
 
 ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
+ONLY_ADMINS = _("Only admins may create tasks. Propose it with POST /proposals.")
 ENSEMBLES = ("any", "majority", "all")
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
 _configs: WeakKeyDictionary[Pool, dict[int, TaskConfig]] = WeakKeyDictionary()
 _targets: WeakKeyDictionary[Pool, dict[int, tuple[tuple[str, str], ...]]] = WeakKeyDictionary()
+
+
+@lru_cache(maxsize=64)
+def parse_config(source: str) -> TaskConfig:
+    """The config that a YAML text holds; the last ones are remembered, since each is needed several times."""
+    return TaskConfig.parse(source)
+
+
+async def parse_ahead(source: str) -> None:
+    """Parse a config in a thread before the transaction that saves it: a long one takes seconds, in which others write.
+
+    Raises `Invalid`.
+    """
+    await to_thread.run_sync(parse_config, source)
 
 
 def config_of(session: Session, version_id: int) -> TaskConfig:
@@ -130,13 +147,19 @@ class Saved:
     changed: bool
 
 
+def require_saver(session: Session, person: Person, *, new_by_anyone: bool = False) -> None:
+    """Refuse who may save no task at all, before the config that they sent is looked at; see `save_task`."""
+    if not (person.admin or new_by_anyone or session.scalar(queries.owned(person.id).limit(1))):
+        raise errors.Forbidden(ONLY_ADMINS)
+
+
 def save_task(session: Session, person: Person | None, source: str, *, new_by_anyone: bool = False) -> Saved:
     """Create the task that a YAML config describes, or give the one of that id a new version.
 
     Admins (and the operator, `person` None) create tasks and become their owners, others where `new_by_anyone` says
     that they may (`rounds.proposals`); owners change their own. Rounds keep the version that they were drafted with.
     """
-    config = TaskConfig.parse(source)
+    config = parse_config(source)
     if config.id in RESERVED:
         raise errors.Invalid(
             {"id": _("No task may be called %(id)s: it would stand in the way of a page.", id=repr(config.id))}
@@ -144,7 +167,7 @@ def save_task(session: Session, person: Person | None, source: str, *, new_by_an
     found = session.get(Task, config.id, with_for_update=True)
     if found is None:
         if person is not None and not person.admin and not new_by_anyone:
-            raise errors.Forbidden(_("Only admins may create tasks. Propose it with POST /proposals."))
+            raise errors.Forbidden(ONLY_ADMINS)
         found = Task(id=config.id)
         session.add(found)
         session.flush()
