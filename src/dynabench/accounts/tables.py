@@ -130,3 +130,13 @@ class Notice(Base):
     def told_outside(self) -> str:
         """What leaves the platform, which knows its translation."""
         return restored((self.phrases or {}).get("outside")) or self.outside or self.told
+
+
+class SecretFingerprint(Base):
+    """Which secret keyed the pseudonyms of this database: one row, from which the secret cannot be found out."""
+
+    __tablename__ = "secret_fingerprints"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    noted_at: Mapped[datetime] = mapped_column(default=now)

@@ -21,7 +21,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from dynabench import __version__
+from dynabench import __version__, key_check
 from dynabench.backups import file_check, home_files, manifest
 from dynabench.backups.database_copy import Snapshot, copy_online, take_snapshot
 from dynabench.backups.home_files import FoundFile
@@ -94,7 +94,7 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
                 made.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
                 flaws = _flaws(session, settings, made)
                 if not set(flaws) - seen:
-                    made.flaws = [*flaws, *_lost_keys(session, settings)]
+                    made.flaws = [*flaws, *file_check.check_lost_keys(session, settings)]
                     _end(unfinished, made)
                     return made
         seen |= set(flaws)
@@ -157,7 +157,7 @@ def _copy(
         for each in sources:
             with suppress(FileNotFoundError):  # where it could not be pinned; whether a row needs it is looked at next
                 made.append(manifest.add_file(archive, each.name, each.path, advance))
-        if settings.secret or settings.secret_file.exists():
+        if key_check.has_secret(settings):
             made.append(manifest.add_bytes(archive, manifest.SECRET, settings.key))
     return made
 
@@ -179,11 +179,6 @@ def _flaws(session: Session, settings: Settings, made: BackupManifest) -> list[s
         elif each.sha256 and digest != each.sha256:
             found.append(f"{each.row}: {each.path} is damaged: its content is not what the row says.")
     return found
-
-
-def _lost_keys(session: Session, settings: Settings) -> list[str]:
-    lost = [] if settings.secret or settings.secret_file.exists() else [f"{settings.secret_file} is missing."]
-    return lost + file_check.check_signatures(session, settings)
 
 
 def _end(target: Path, made: BackupManifest) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from dynabench import key_check
 from dynabench.datasets import stored
 from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.errors import Conflict
 from dynabench.media.store import Store
 from dynabench.media.tables import Media
 from dynabench.models import spec
@@ -94,7 +96,7 @@ def check_files(session: Session, settings: Settings, progress: Progress = lambd
         elif not _holds(settings, each):
             problems.append(f"{each.row}: {each.path} is damaged: its content is not what the row says.")
     progress(of, of)
-    return problems + check_signatures(session, settings)
+    return problems + check_lost_keys(session, settings)
 
 
 def _holds(settings: Settings, each: ExpectedFile) -> bool:
@@ -107,6 +109,17 @@ def _holds(settings: Settings, each: ExpectedFile) -> bool:
         return stored.digest(stored.read(settings, each.path.stem)) == each.path.stem
     except (OSError, ValueError, KeyError):  # pyarrow's errors are among these
         return False
+
+
+def check_lost_keys(session: Session, settings: Settings) -> list[str]:
+    """Whether the secret is the one that keyed the rows, and which records do not hold under any key."""
+    lost = [] if key_check.has_secret(settings) else [f"{settings.secret_file} is missing."]
+    if not lost:
+        try:
+            key_check.check_secret(session, settings)
+        except Conflict as problem:
+            lost = [problem.detail]
+    return lost + check_signatures(session, settings)
 
 
 def check_signatures(session: Session, settings: Settings) -> list[str]:

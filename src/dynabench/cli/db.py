@@ -72,6 +72,16 @@ def rebuild(as_json: AsJson = False) -> None:
     say(as_json, {"examples": examples, "rounds": rounds}, f"Counted {examples} examples of {rounds} rounds anew.")
 
 
+@app.command("accept-secret")
+def accept_secret(as_json: AsJson = False) -> None:
+    """Take the secret of these settings for the platform's from now on: all pseudonyms change with it."""
+    from dynabench import key_check
+
+    with database(any_secret=True) as db:
+        db.write(key_check.accept_secret, get_settings())
+    say(as_json, {"accepted": True}, "The platform starts with this secret from now on. Everybody logs in again.")
+
+
 def _damage(db: Database) -> list[str]:
     with db.engine.connect() as connection:
         found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
