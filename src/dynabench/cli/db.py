@@ -64,12 +64,17 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
-    """Count everything anew from the ledger: standings, tallies, breakdowns and the search index."""
+    """Make anew what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows."""
+    from dynabench.scoring.scored import missing_rows
     from dynabench.validation.rebuild import rebuild_all
 
     with database() as db, bar("Rebuilding", as_json) as progress:
         examples, rounds = rebuild_all(db, progress)
-    say(as_json, {"examples": examples, "rounds": rounds}, f"Counted {examples} examples of {rounds} rounds anew.")
+        evaluations = missing_rows(db, get_settings())
+    text = f"Counted {examples} examples of {rounds} rounds anew."
+    if evaluations:
+        text += f" Scored the rows of {evaluations} evaluations anew."
+    say(as_json, {"examples": examples, "rounds": rounds, "evaluations": evaluations}, text)
 
 
 @app.command("accept-secret")
