@@ -3,18 +3,15 @@
 import hmac
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from dynabench.accounts.tables import Person
-from dynabench.db import Database
+from dynabench.accounts.tables import Person, SecretFingerprint
+from dynabench.db import Database, now
 from dynabench.errors import Conflict
-from dynabench.scoring import records
-from dynabench.secret_file import write_new
 from dynabench.security import keyed
 from dynabench.settings import Settings
 
-FINGERPRINT = "secret.fingerprint"
-"""The file in the home by which the next start knows the secret of the one before."""
 RESTORING = ".restoring"
 """The folder in the home in which a restore collects everything before any of it takes its place."""
 
@@ -24,46 +21,90 @@ def check_keys(settings: Settings) -> None:
 
     The secret is made here, before anybody can register: a database with accounts and no secret has then lost it.
     """
+    check_restored(settings)
+    database = Database(settings.url)
+    try:
+        database.read(check_keys_of, settings)
+        database.write(note_secret, settings)
+    finally:
+        database.close()
+
+
+def check_restored(settings: Settings) -> None:
+    """Raise `Conflict` while a backup is being restored into the home folder, or where that was interrupted."""
     if (settings.folder / RESTORING).exists():
         raise Conflict(
             f"A backup is being restored into {settings.folder}, or was until it was interrupted. Wait until it has "
             "ended, or run `dynabench restore` again."
         )
-    database = Database(settings.url)
-    try:
-        database.read(check_keys_of, settings)
-    finally:
-        database.close()
-    check_fingerprint(settings)
-
-
-def check_fingerprint(settings: Settings) -> None:
-    """Raise `Conflict` where the secret is another one than at the start before; write its fingerprint at the first.
-
-    The fingerprint does not give the secret away, and lies in the home folder: a mistyped `DYNABENCH_SECRET` would
-    otherwise change all pseudonyms without a word.
-    """
-    path = settings.folder / FINGERPRINT
-    fingerprint = keyed(settings.key, "fingerprint", "secret").hex().encode()
-    if not path.exists():
-        write_new(path, fingerprint)
-    if not hmac.compare_digest(path.read_bytes().strip(), fingerprint):
-        source = "DYNABENCH_SECRET" if settings.secret else str(settings.secret_file)
-        raise Conflict(
-            f"The secret in {source} is not the one with which this platform ran before. Another secret changes all "
-            f"pseudonyms. Put the old one back; if you mean to change it, delete {path}."
-        )
 
 
 def check_keys_of(session: Session, settings: Settings) -> None:
     """Raise `Conflict` where the home folder's keys are not those of the rows in this session; makes nothing."""
-    if not settings.secret and not settings.secret_file.exists():
-        registered = select(func.count()).select_from(Person).where(Person.imported_as.is_(None))
-        if people := session.scalar(registered):
-            raise Conflict(
-                f"The database has {people} accounts, but there is no {settings.secret_file}. A new secret would "
-                "change all pseudonyms. Put the file of a backup in its place (`dynabench restore` does), set "
-                "DYNABENCH_SECRET to the old secret, or DYNABENCH_HOME to the folder in which the platform keeps its "
-                "state."
-            )
+    from dynabench.scoring import records  # what it needs takes longer to load than most commands take
+
+    check_secret(session, settings)
     records.check_key(session, settings)
+
+
+def check_secret(session: Session, settings: Settings) -> None:
+    """Raise `Conflict` where the secret is missing or not the one that keyed the pseudonyms; makes nothing."""
+    if has_secret(settings):
+        _compare(session, settings)
+        return
+    registered = select(func.count()).select_from(Person).where(Person.imported_as.is_(None))
+    people = session.scalar(registered)
+    if people or _noted(session):
+        rows = f"The database has {people} accounts" if people else "The database was filled with a secret"
+        raise Conflict(
+            f"{rows}, but there is no {settings.secret_file}. A new secret would change all pseudonyms. Put the file "
+            "of a backup in its place (`dynabench restore` does), set DYNABENCH_SECRET to the old secret, or "
+            "DYNABENCH_HOME to the folder in which the platform keeps its state."
+        )
+
+
+def has_secret(settings: Settings) -> bool:
+    """Whether there is a secret, so that none would be made at first use."""
+    return bool(settings.secret) or settings.secret_file.exists()
+
+
+def note_secret(session: Session, settings: Settings) -> None:
+    """Write down, once, which secret the rows are keyed with; `Conflict` where another process noted another one.
+
+    The fingerprint does not give the secret away. It lies in the database, so that a mistyped `DYNABENCH_SECRET`, or
+    the home folder of another platform, cannot change all pseudonyms without a word.
+    """
+    if not _noted(session):
+        write = (postgresql if session.get_bind().dialect.name == "postgresql" else sqlite).insert(SecretFingerprint)
+        row = {"id": 1, "fingerprint": fingerprint(settings), "noted_at": now()}
+        session.execute(write.values(row).on_conflict_do_nothing(index_elements=["id"]))
+    _compare(session, settings)
+
+
+def accept_secret(session: Session, settings: Settings) -> None:
+    """Take the secret of these settings for that of the platform from now on; raises `Conflict` where there is none."""
+    if not has_secret(settings):
+        raise Conflict(
+            f"There is no {settings.secret_file}. Set DYNABENCH_SECRET to the secret that is to be accepted."
+        )
+    session.merge(SecretFingerprint(id=1, fingerprint=fingerprint(settings), noted_at=now()))
+
+
+def fingerprint(settings: Settings) -> str:
+    """What is noted of the secret."""
+    return keyed(settings.key, "fingerprint", "secret").hex()
+
+
+def _noted(session: Session) -> str:
+    return session.scalar(select(SecretFingerprint.fingerprint).where(SecretFingerprint.id == 1)) or ""
+
+
+def _compare(session: Session, settings: Settings) -> None:
+    noted = _noted(session)
+    if noted and not hmac.compare_digest(noted, fingerprint(settings)):
+        source = "DYNABENCH_SECRET" if settings.secret else str(settings.secret_file)
+        raise Conflict(
+            f"The secret in {source} is not the one with which this platform ran before. Another secret changes all "
+            "pseudonyms. Put the old one back, or set DYNABENCH_HOME to the folder in which the platform keeps its "
+            "state; if you mean to change it, run `dynabench db accept-secret`."
+        )

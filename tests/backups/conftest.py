@@ -7,6 +7,16 @@ from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.settings import Settings, get_settings
+from tests.furnished import settings_for
+
+HOST = "http://127.0.0.1:1"
+"""Where models are: the tests' targets are answered by rules of the tests, and lie in no folder."""
+
+
+@pytest.fixture
+def settings(tmp_path, database_url):
+    """Settings of a platform whose models are elsewhere."""
+    return settings_for(tmp_path / "home", database_url).model_copy(update={"host_url": HOST})
 
 
 @pytest.fixture
@@ -18,7 +28,8 @@ def elsewhere(request, tmp_path):
             url = ""
             if kind == "postgres":
                 url = stack.enter_context(request.getfixturevalue("server").database("template0"))
-            return Settings(home=tmp_path / name, database_url=url, password_cost=1, rate_limit=False)
+            home = tmp_path / name
+            return Settings(home=home, database_url=url, host_url=HOST, password_cost=1, rate_limit=False)
 
         yield make
 
@@ -31,6 +42,7 @@ def command(monkeypatch):
         monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
         monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.database_url)
         monkeypatch.setenv("DYNABENCH_SECRET", settings.secret)
+        monkeypatch.setenv("DYNABENCH_HOST_URL", settings.host_url)
         get_settings.cache_clear()
         return CliRunner().invoke(app, [str(word) for word in words])
 

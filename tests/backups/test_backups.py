@@ -30,6 +30,7 @@ from dynabench.media.facts import Limits
 from dynabench.media.store import Store
 from dynabench.media.tables import Media
 from dynabench.scoring import records
+from dynabench.settings import Settings
 from tests.backups.filled import filled
 from tests.media import files
 
@@ -77,6 +78,20 @@ def test_it_holds_what_people_made_and_no_cache(settings, furnished, tmp_path):
     with zipfile.ZipFile(made.path) as archive:
         assert archive.read(manifest.SECRET) == settings.key
         assert archive.testzip() is None
+
+
+def test_a_database_whose_name_begins_like_a_folder_leaves_nothing_else_out(tmp_path):
+    home = tmp_path / "home"
+    settings = Settings(home=home, database_url=f"sqlite:///{home / 'data'}")
+    settings.folder.mkdir(exist_ok=True)
+    migrations.upgrade(settings)
+    kept = {"datasets/ab/rows.parquet", "data.txt", "data-wall", "models/data/model.yaml"}
+    for name in kept:
+        (settings.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (settings.folder / name).write_text("content")
+    names = {each.name for each in make_backup(settings, tmp_path / "one.zip").manifest.files}
+    assert {f"home/{name}" for name in kept} <= names
+    assert not {"home/data", "home/data-wal", "home/data-shm"} & names, "the database is copied by its own means"
 
 
 @pytest.mark.parametrize("how", ["cut short", "one byte", "another file", "no zip"])

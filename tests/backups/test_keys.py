@@ -1,5 +1,6 @@
 """The secret and the signing key: written whole, of enough bytes, and never made anew beside old rows."""
 
+import json
 import stat
 import subprocess
 import sys
@@ -8,15 +9,13 @@ import time
 import pytest
 from pydantic import ValidationError
 from sqlalchemy import select
-from typer.testing import CliRunner
 
-from dynabench.cli import app
 from dynabench.db import now
 from dynabench.errors import Conflict
-from dynabench.key_check import check_keys
+from dynabench.key_check import check_keys, note_secret
 from dynabench.scoring import records
 from dynabench.scoring.tables import Evaluation, Record
-from dynabench.settings import Settings, get_settings
+from dynabench.settings import Settings
 from tests import boards
 from tests.collection.conftest import seed
 
@@ -90,20 +89,71 @@ def test_a_fresh_secret_beside_old_accounts_is_refused(fresh, person):
     assert not (fresh("other").folder / "secret").exists()
 
 
-def test_a_changed_secret_over_an_intact_home_is_refused(settings):
-    def started_with(secret):
-        check_keys(Settings(home=settings.folder, database_url=settings.database_url, secret=secret))
+@pytest.mark.parametrize("name", ["home", "another"])
+def test_a_changed_secret_is_refused_in_any_home_until_it_is_accepted(settings, tmp_path, command, name):
+    def with_secret(secret):
+        return Settings(home=tmp_path / name, database_url=settings.database_url, secret=secret)
 
-    started_with("a" * 32)
-    started_with("a" * 32)
+    check_keys(settings)
+    check_keys(settings)
     with pytest.raises(Conflict, match="DYNABENCH_SECRET is not the one"):
-        started_with("b" * 32)
-    (settings.folder / "secret.fingerprint").unlink()
-    started_with("b" * 32)
+        check_keys(with_secret("b" * 32))
+    assert command(with_secret(""), "db", "accept-secret").exit_code == 1
+    assert not (tmp_path / name / "secret").exists(), "none is made beside rows that were filled with another"
+    done = command(with_secret("b" * 32), "db", "accept-secret")
+    assert done.exit_code == 0, done.output
+    check_keys(with_secret("b" * 32))
+    with pytest.raises(Conflict, match="is not the one"):
+        check_keys(settings)
+
+
+def test_processes_that_start_at_once_with_two_secrets_do_not_both_start(settings, database, tmp_path):
+    check_keys(settings)
+    other = Settings(home=tmp_path / "other", database_url=settings.database_url, secret="b" * 32)
+    with pytest.raises(Conflict, match="is not the one"):
+        database.write(note_secret, other)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "nli"),
+        ("round", "release", "nli", "--round", "1"),
+        ("cycle", "status", "nli"),
+        ("round", "close", "nli"),
+        ("user", "list"),
+        ("db", "rebuild"),
+    ],
+    ids=" ".join,
+)
+def test_commands_over_old_accounts_make_no_fresh_secret(fresh, person, database, command, words):
+    database.write(seed)
+    person("ada")
+    there = fresh()
+    done = command(there, *words)
+    assert done.exit_code == 1, done.output
+    assert "accounts, but there is no" in done.output.replace("\n", " ")
+    assert [each.name for each in there.folder.iterdir()] == []
+    check = command(there, "db", "check", "--files", "--json")
+    assert any(f"{there.secret_file} is missing" in each for each in json.loads(check.stdout)["problems"])
+    with pytest.raises(Conflict, match="accounts"):
+        check_keys(there)
+
+
+def test_commands_refuse_the_home_of_another_platform(settings, fresh, person, command):
+    check_keys(settings)
+    person("ada")
+    there = fresh()
+    assert there.key != settings.key
+    done = command(there, "export", "nli")
+    assert done.exit_code == 1
+    assert "is not the one with which this platform ran" in done.output.replace("\n", " ")
+    check = command(there, "db", "check", "--files", "--json")
+    assert any("is not the one" in each for each in json.loads(check.stdout)["problems"])
 
 
 def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wanted(
-    settings, database, tmp_path, monkeypatch
+    settings, database, tmp_path, command
 ):
     def sign(session):
         seed(session)
@@ -122,13 +172,7 @@ def test_a_fresh_signing_key_beside_old_records_is_refused_until_a_new_one_is_wa
     records.public_keys(other)
     with pytest.raises(Conflict, match="is another key"):
         check_keys(other)
-    monkeypatch.setenv("DYNABENCH_HOME", str(other.home))
-    monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.database_url)
-    get_settings.cache_clear()
-    try:
-        assert CliRunner().invoke(app, ["evaluate", "new-key"]).exit_code == 0
-    finally:
-        get_settings.cache_clear()
+    assert command(other, "evaluate", "new-key").exit_code == 0
     check_keys(other)
     kept = database.read(lambda session: session.scalars(select(Record)).one())
     assert any(records.verified(kept.document, kept.signature, key) for key in records.public_keys(other))

@@ -21,6 +21,7 @@ def run(settings, monkeypatch):
     """The command line, against the test's database."""
     monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
     monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("DYNABENCH_SECRET", settings.secret)
     get_settings.cache_clear()
     yield lambda *words: CliRunner().invoke(app, [*words])
     get_settings.cache_clear()

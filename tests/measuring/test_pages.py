@@ -91,6 +91,7 @@ def test_the_command_measures_rounds_and_says_how_they_differ(world, settings, m
     fill(world, planted=True)
     monkeypatch.setenv("DYNABENCH_HOME", str(settings.home))
     monkeypatch.setenv("DYNABENCH_DATABASE_URL", settings.url)
+    monkeypatch.setenv("DYNABENCH_SECRET", settings.secret)
     request.addfinalizer(get_settings.cache_clear)
     get_settings.cache_clear()
     monkeypatch.setattr(embedding, "embed", lambda: None)

@@ -140,3 +140,13 @@ class UploadedBytes(Base):
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), primary_key=True)
     size: Mapped[int] = mapped_column(BigInteger)
     at: Mapped[datetime] = mapped_column(default=now)
+
+
+class SecretFingerprint(Base):
+    """Which secret keyed the pseudonyms of this database: one row, from which the secret cannot be found out."""
+
+    __tablename__ = "secret_fingerprints"
+
+    id: Mapped[int] = mapped_column(Key, primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    noted_at: Mapped[datetime] = mapped_column(default=now)

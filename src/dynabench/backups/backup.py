@@ -21,7 +21,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from dynabench import __version__
+from dynabench import __version__, key_check
 from dynabench.backups import file_check, home_files, manifest
 from dynabench.backups.database_copy import Snapshot, copy_online, take_snapshot
 from dynabench.backups.home_files import FoundFile
@@ -88,13 +88,15 @@ def _write(settings: Settings, unfinished: Path, place: Path, progress: Progress
         snapshot = take_snapshot(settings, work)
         pinned = home_files.pin_files(settings, work / "pins")
         with _session(snapshot) as session:
-            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned))
+            engine = f"sqlite:///{snapshot.files[manifest.JOBS]}" if manifest.JOBS in snapshot.files else ""
+            flaws = file_check.missing_files(session, settings, partial(_is_pinned, settings, pinned), engine)
             if not set(flaws) - seen:  # what is missing twice was missing before
                 made = _manifest(settings, snapshot, began)
                 made.files += _copy(settings, unfinished, snapshot, pinned, work, progress)
-                flaws = _flaws(session, settings, made)
+                flaws = _flaws(session, settings, made, engine)
                 if not set(flaws) - seen:
-                    made.flaws = [*flaws, *_lost_keys(session, settings)]
+                    flaws += file_check.check_models(session, settings, _linked_models(settings, pinned, work))
+                    made.flaws = [*flaws, *file_check.check_lost_keys(session, settings)]
                     _end(unfinished, made)
                     return made
         seen |= set(flaws)
@@ -157,7 +159,7 @@ def _copy(
         for each in sources:
             with suppress(FileNotFoundError):  # where it could not be pinned; whether a row needs it is looked at next
                 made.append(manifest.add_file(archive, each.name, each.path, advance))
-        if settings.secret or settings.secret_file.exists():
+        if key_check.has_secret(settings):
             made.append(manifest.add_bytes(archive, manifest.SECRET, settings.key))
     return made
 
@@ -169,10 +171,10 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _flaws(session: Session, settings: Settings, made: BackupManifest) -> list[str]:
+def _flaws(session: Session, settings: Settings, made: BackupManifest, engine: str) -> list[str]:
     """Files that rows name and that were not copied, or with other content than the rows say."""
     copied, found = {each.name: each.sha256 for each in made.files}, []
-    for each in file_check.expected_files(session, settings):
+    for each in file_check.expected_files(session, settings, engine):
         digest = copied.get(_name(settings, each.path))
         if digest is None:
             found.append(f"{each.row}: {each.path} is missing.")
@@ -181,9 +183,18 @@ def _flaws(session: Session, settings: Settings, made: BackupManifest) -> list[s
     return found
 
 
-def _lost_keys(session: Session, settings: Settings) -> list[str]:
-    lost = [] if settings.secret or settings.secret_file.exists() else [f"{settings.secret_file} is missing."]
-    return lost + file_check.check_signatures(session, settings)
+def _linked_models(settings: Settings, pinned: dict[str, FoundFile], work: Path) -> dict[Path, Path]:
+    """Where the pinned files of each folder of models can be read under their own names."""
+    home = f"{home_files.HOME}/models"
+    names = {settings.folder / "models": home} | {
+        folder: root for root, folder in home_files.roots(settings).items() if root != home_files.HOME
+    }
+    for each in pinned.values():
+        if each.name.startswith(tuple(f"{name}/" for name in names.values())):
+            link = work / "linked" / each.name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(each.path.absolute())
+    return {folder: work / "linked" / name for folder, name in names.items()}
 
 
 def _end(target: Path, made: BackupManifest) -> None:

@@ -1,51 +1,69 @@
 """Rows compared with the files that they name, and records with the keys that signed them."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import column, create_engine, func, inspect, make_url, select, table
 from sqlalchemy.orm import Session
 
+from dynabench import jobs, key_check
+from dynabench.backups.database_copy import ENGINE
+from dynabench.cycle.tables import CycleCandidate
 from dynabench.datasets import stored
-from dynabench.datasets.tables import DatasetVersion, Twin
+from dynabench.datasets.tables import Dataset, DatasetVersion, Twin
+from dynabench.errors import Conflict, Problem
+from dynabench.jobs import Job
 from dynabench.media.store import Store
 from dynabench.media.tables import Media
-from dynabench.models import spec
-from dynabench.registry import predictions, submission_files
+from dynabench.models import catalog, spec
+from dynabench.registry import predictions, submission_files, submission_queries
 from dynabench.registry.tables import Submission
 from dynabench.releases import manifest
 from dynabench.releases import service as releases
 from dynabench.releases.tables import Release
-from dynabench.scoring import answers, records
+from dynabench.rounds import asked
+from dynabench.rounds import queries as round_queries
+from dynabench.scoring import answers, queries, records, row_scores
 from dynabench.scoring.tables import Evaluation, Record, Shard
 from dynabench.settings import Settings
 
-MADE = ("archive", "adapter", "hub", "endpoint")
+PLACED = ("archive", "adapter", "hub", "endpoint", "training_set")
 """Kinds of submissions whose model was placed in the home folder when it passed its check."""
+READING = ("import_contexts", "import_data", "import_task", "perturb_dataset", "read_dataset")
+"""Kinds of jobs that read a file which was sent, and delete it at their end."""
+UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
 PIECE = 1024**2
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class ExpectedFile:
-    """A file that a row names: the row in words, and the SHA-256 of its content where the row says it."""
+    """A file that a row names: the row in words, and the SHA-256 of its content or another test where there is one."""
 
     path: Path
     row: str
     sha256: str = ""
+    is_whole: Callable[[], bool] = lambda: True
 
 
-def expected_files(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
-    """All files that rows name, below the home folder of these settings."""
+def expected_files(session: Session, settings: Settings, engine: str | None = None) -> Iterator[ExpectedFile]:
+    """All files that rows name, below the home folder of these settings.
+
+    `engine` is where the state of jobs is, by default that of these settings; empty for none.
+    """
     store = Store.of(settings)
     for digest in session.scalars(select(Media.digest).order_by(Media.digest)):
         yield ExpectedFile(store.path(digest), f"picture or sound {digest[:12]}", digest)
-    for table, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
-        ready = select(table.id, table.digest).where(table.state == "ready").order_by(table.id)
+    for of, name in ((DatasetVersion, "version of a dataset"), (Twin, "perturbed copy of a dataset")):
+        ready = select(of.id, of.digest).where(of.state == "ready").order_by(of.id)
         for id, digest in session.execute(ready):
-            yield ExpectedFile(stored.path(settings, digest), f"{name} {id}")
+            whole = partial(_has_rows, settings, digest)
+            yield ExpectedFile(stored.path(settings, digest), f"{name} {id}", is_whole=whole)
     for release in session.scalars(select(Release).where(Release.state == "ready").order_by(Release.id)):
         place = releases.folder(settings, release.id)
         yield ExpectedFile(place / manifest.NAME, f"release {release.id}", release.digest)
@@ -53,60 +71,178 @@ def expected_files(session: Session, settings: Settings) -> Iterator[ExpectedFil
             yield ExpectedFile(place / file["path"], f"release {release.id}", file["sha256"])
     yield from _answers(session, settings)
     yield from _submissions(session, settings)
+    yield from _uploads(session, settings, jobs.engine_url(settings) if engine is None else engine)
+
+
+def _has_rows(settings: Settings, digest: str) -> bool:
+    try:
+        return stored.digest(stored.read(settings, digest)) == digest
+    except (OSError, ValueError, KeyError):  # pyarrow's errors are among these
+        return False
 
 
 def _answers(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
     shards = select(Shard.evaluation_id, Shard.part, Shard.number, Shard.digest)
     for evaluation, part, number, digest in session.execute(shards.order_by(Shard.evaluation_id, Shard.number)):
         yield ExpectedFile(answers.path(settings, evaluation, part, number), f"evaluation {evaluation}", digest)
+    for evaluation, rows in session.execute(queries.answered()):
+        whole = partial(row_scores.is_whole, settings, evaluation, rows)
+        yield ExpectedFile(row_scores.path(settings, evaluation), f"evaluation {evaluation}", is_whole=whole)
 
 
 def _submissions(session: Session, settings: Settings) -> Iterator[ExpectedFile]:
-    kept = Submission.state.in_(("queued", "checking", "ready"))
-    for each in session.scalars(select(Submission).where(kept).order_by(Submission.id)):
+    stays = Submission.person_id.is_not(None)  # what people sent is deleted with their accounts
+    kept = select(Submission).where(Submission.state != "withdrawn").order_by(Submission.id)
+    for each in session.scalars(kept.where(stays)):
         name = f"submission {each.id} ({each.name})"
-        if each.state != "ready" or each.kind == "training_set":
+        if each.state in submission_queries.GOING or (each.state, each.kind) == ("ready", "training_set"):
             for file in sorted(submission_files.names(each.source)):
                 yield ExpectedFile(submission_files.taken(settings, file), name)
-        elif each.kind in MADE and each.source:
-            yield ExpectedFile(settings.folder / "models" / f"{each.model}-{each.version}" / spec.FILE, name)
-    scored = select(Evaluation.submission_id, Evaluation.version_id).join(Submission)
+        if each.kind == "endpoint" and each.source.get("token"):
+            yield ExpectedFile(settings.folder / "tokens" / str(each.source["token"]), name)
+    for model in _models(session):
+        if model.placed:
+            yield ExpectedFile(model.folder(settings) / spec.FILE, model.row)
+    scored = select(Submission, DatasetVersion.id, Dataset.name).select_from(Evaluation).join(Submission)
+    scored = scored.join(DatasetVersion, DatasetVersion.id == Evaluation.version_id).join(Dataset)
     done = (Submission.kind == "predictions", Submission.state == "ready", Evaluation.state == "done")
-    for submission, version in session.execute(scored.where(*done)):
-        yield ExpectedFile(predictions.path(settings, submission, version), f"predictions of submission {submission}")
+    for submission, version, dataset in session.execute(scored.where(*done)):
+        digest = submission.card.get("files", {}).get(dataset, "")
+        path = predictions.path(settings, submission.id, version)
+        yield ExpectedFile(path, f"predictions of submission {submission.id}", digest)
 
 
-def missing_files(session: Session, settings: Settings, present: Callable[[Path], bool]) -> list[str]:
+def _uploads(session: Session, settings: Settings, engine: str) -> Iterator[ExpectedFile]:
+    reading = select(Job).where(Job.kind.in_(READING)).order_by(Job.created_at)
+    going = _unfinished_jobs(engine)
+    for job in session.scalars(reading):
+        path = Path(str(job.payload.get("file") or ""))
+        if path.is_relative_to(settings.folder) and (job.sent_at is None or job.id in going):
+            yield ExpectedFile(path, f"job {job.id} ({job.kind})")
+
+
+def _unfinished_jobs(url: str) -> set[str]:
+    """The jobs that the engine whose state is at `url` has still to run or to end."""
+    parts = make_url(url) if url else None
+    if parts is None or (parts.drivername.startswith("sqlite") and not Path(str(parts.database)).exists()):
+        return set()
+    schema = None if parts.drivername.startswith("sqlite") else ENGINE
+    engine = create_engine(parts)
+    try:
+        with engine.connect() as connection:
+            if not inspect(connection).has_table("workflow_status", schema=schema):
+                return set()
+            status = table("workflow_status", column("workflow_uuid"), column("status"), schema=schema)
+            return set(connection.scalars(select(status.c.workflow_uuid).where(status.c.status.in_(UNFINISHED))))
+    finally:
+        engine.dispose()
+
+
+@dataclass(frozen=True)
+class ExpectedModel:
+    """A model version that a row names; `placed` where the platform itself put it into the home folder."""
+
+    name: str
+    version: str
+    row: str
+    placed: bool
+
+    def folder(self, settings: Settings) -> Path:
+        """Where the platform puts models."""
+        return settings.folder / "models" / f"{self.name}-{self.version}"
+
+
+def _models(session: Session) -> Iterator[ExpectedModel]:
+    trained = set(session.scalars(select(CycleCandidate.submission_id).where(CycleCandidate.state == "ready")))
+    with_model = (Submission.state == "ready", Submission.kind != "predictions")
+    for each in session.scalars(select(Submission).where(*with_model).order_by(Submission.id)):
+        # Without a source it was not sent but written as if it had been, as older platforms did.
+        placed = (each.kind in PLACED and bool(each.source)) or each.id in trained
+        yield ExpectedModel(each.model, each.version, f"submission {each.id} ({each.name})", placed)
+    for round_ in session.scalars(round_queries.open_rounds()):
+        for name, version in asked.models_of(round_):
+            yield ExpectedModel(name, version, f"round {round_.number} of {round_.task_id}", placed=False)
+
+
+def check_models(session: Session, settings: Settings, copies: Mapping[Path, Path] | None = None) -> list[str]:
+    """Which models that rows name are damaged or in no folder of models; reads every byte of them.
+
+    A folder of models that `copies` names is read there. Not reported: models that came with the code and changed with
+    it, and those which only model hosts elsewhere have.
+    """
+    wanted = list(_models(session))
+    places = {each: (copies or {}).get(each, each) for each in catalog.folders(settings)}
+    found = _versions(places.values(), {each.name for each in wanted})
+    shipped = {name for name, _ in _versions([catalog.BUILTIN], {each.name for each in wanted})}
+    problems: dict[tuple[str, str], str] = {}
+    for each in wanted:
+        folder = each.folder(settings)
+        there = (places[folder.parent] / folder.name / spec.FILE).is_file()
+        if (each.name, each.version) in found or (each.placed and not there):  # the latter is an expected file
+            continue
+        if there:
+            told = f"{folder} is damaged: its files or the shared encoder are not those of this version."
+        elif each.placed or each.name in shipped or settings.host_url:
+            continue
+        else:
+            told = f"no folder of models holds {each.name} of version {each.version}."
+        problems.setdefault((each.name, each.version), f"{each.row}: {told}")
+    return list(problems.values())
+
+
+def _versions(places: Iterable[Path], names: Set[str]) -> set[tuple[str, str]]:
+    """Name and version of each model of these names in these folders."""
+    found = set()
+    for folder in chain.from_iterable(catalog.subfolders(each) for each in places):
+        with suppress(Problem, OSError):  # it cannot be used, whatever it is
+            name = spec.read(folder).name
+            if name in names:
+                found.add((name, spec.version(folder)))
+    return found
+
+
+def missing_files(session: Session, settings: Settings, present: Callable[[Path], bool], engine: str) -> list[str]:
     """Which expected files are not `present`, in words; a look at each name."""
-    return [
-        f"{each.row}: {each.path} is missing." for each in expected_files(session, settings) if not present(each.path)
-    ]
+    expected = expected_files(session, settings, engine)
+    return [f"{each.row}: {each.path} is missing." for each in expected if not present(each.path)]
 
 
 def check_files(session: Session, settings: Settings, progress: Progress = lambda done, of: None) -> list[str]:
     """What is wrong with the files that rows name and with the signatures of records; reads every byte of them."""
-    expected, problems = list(expected_files(session, settings)), []
+    expected, missing, damaged = list(expected_files(session, settings)), [], []
     of = len(expected)
     for done, each in enumerate(expected):
         progress(done, of)
         if not each.path.is_file():
-            problems.append(f"{each.row}: {each.path} is missing.")
-        elif not _holds(settings, each):
-            problems.append(f"{each.row}: {each.path} is damaged: its content is not what the row says.")
+            missing.append(each)
+        elif not _holds(each):
+            damaged.append(each)
+    if missing:  # a job that has ended meanwhile needs its file no more
+        still = {each.path for each in expected_files(session, settings)}
+        missing = [each for each in missing if each.path in still]
+    problems = [f"{each.row}: {each.path} is missing." for each in missing]
+    problems += [f"{each.row}: {each.path} is damaged: its content is not what the row says." for each in damaged]
+    problems += check_models(session, settings)
     progress(of, of)
-    return problems + check_signatures(session, settings)
+    return problems + check_lost_keys(session, settings)
 
 
-def _holds(settings: Settings, each: ExpectedFile) -> bool:
+def _holds(each: ExpectedFile) -> bool:
     if each.sha256:
         with each.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == each.sha256
-    if each.path.suffix != ".parquet" or each.path.parent.parent != settings.folder / "datasets":
-        return True
-    try:
-        return stored.digest(stored.read(settings, each.path.stem)) == each.path.stem
-    except (OSError, ValueError, KeyError):  # pyarrow's errors are among these
-        return False
+    return each.is_whole()
+
+
+def check_lost_keys(session: Session, settings: Settings) -> list[str]:
+    """Whether the secret is the one that keyed the rows, and which records do not hold under any key."""
+    lost = [] if key_check.has_secret(settings) else [f"{settings.secret_file} is missing."]
+    if not lost:
+        try:
+            key_check.check_secret(session, settings)
+        except Conflict as problem:
+            lost = [problem.detail]
+    return lost + check_signatures(session, settings)
 
 
 def check_signatures(session: Session, settings: Settings) -> list[str]:

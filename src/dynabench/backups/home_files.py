@@ -79,6 +79,7 @@ def pin_files(settings: Settings, place: Path) -> dict[str, FoundFile]:
 def _walk(folder: Path, home_of: Settings | None) -> Iterator[Path]:
     """All files below a folder, also behind symbolic links; of the home without what is left out."""
     visited: set[str] = set()
+    database = database_files(home_of) if home_of else set()
     for at, folders, names in os.walk(folder, followlinks=True):
         place = Path(at)
         real = os.path.realpath(at)
@@ -90,13 +91,20 @@ def _walk(folder: Path, home_of: Settings | None) -> Iterator[Path]:
         folders[:] = sorted(each for each in folders if not (top and (each in LEFT_OUT or each.startswith("."))))
         for name in sorted(names):
             path = place / name
-            if path.is_file() and not (home_of and _is_left_out(path, folder, home_of)):
+            if path.is_file() and not (home_of and (path.resolve() in database or _is_left_out(path, folder))):
                 yield path
 
 
-def _is_left_out(path: Path, home: Path, settings: Settings) -> bool:
+def database_files(settings: Settings) -> set[Path]:
+    """The file of a SQLite database and those that SQLite keeps beside it; none for another kind of database."""
+    if not settings.url.startswith("sqlite"):
+        return set()
+    main = Path(str(make_url(settings.url).database)).resolve()
+    return {main, *(main.with_name(main.name + each) for each in BESIDE)}
+
+
+def _is_left_out(path: Path, home: Path) -> bool:
     parts = path.relative_to(home).parts
-    main = str(make_url(settings.url).database) if settings.url.startswith("sqlite") else "\0"
-    if (len(parts) == 1 and (parts[0] in LEFT_OUT or parts[0].endswith(BESIDE))) or str(path).startswith(main):
+    if len(parts) == 1 and (parts[0] in LEFT_OUT or parts[0].endswith(BESIDE)):
         return True
     return parts[0] != "models" and parts[-1].startswith(".")  # files that are being written

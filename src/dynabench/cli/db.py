@@ -64,12 +64,27 @@ def _wrong_files(db: Database, as_json: bool) -> list[str]:
 
 @app.command()
 def rebuild(as_json: AsJson = False) -> None:
-    """Count everything anew from the ledger: standings, tallies, breakdowns and the search index."""
+    """Make anew what follows from the ledger: standings, tallies, breakdowns, the search index, lost scores of rows."""
+    from dynabench.scoring.scored import missing_rows
     from dynabench.validation.rebuild import rebuild_all
 
     with database() as db, bar("Rebuilding", as_json) as progress:
         examples, rounds = rebuild_all(db, progress)
-    say(as_json, {"examples": examples, "rounds": rounds}, f"Counted {examples} examples of {rounds} rounds anew.")
+        evaluations = missing_rows(db, get_settings())
+    text = f"Counted {examples} examples of {rounds} rounds anew."
+    if evaluations:
+        text += f" Scored the rows of {evaluations} evaluations anew."
+    say(as_json, {"examples": examples, "rounds": rounds, "evaluations": evaluations}, text)
+
+
+@app.command("accept-secret")
+def accept_secret(as_json: AsJson = False) -> None:
+    """Take the secret of these settings for the platform's from now on: all pseudonyms change with it."""
+    from dynabench import key_check
+
+    with database(any_secret=True) as db:
+        db.write(key_check.accept_secret, get_settings())
+    say(as_json, {"accepted": True}, "The platform starts with this secret from now on. Everybody logs in again.")
 
 
 def _damage(db: Database) -> list[str]:

@@ -32,15 +32,19 @@ def refusals() -> Iterator[None]:
 
 
 @contextmanager
-def database(any_version: bool = False) -> Iterator[Database]:
+def database(any_version: bool = False, any_secret: bool = False) -> Iterator[Database]:
     """The deployment's database, at the version that the code needs unless `any_version`.
 
-    What a service refuses ends the command with its reason and status 1, and so does a database without its tables.
+    Unless `any_secret` either, the home folder must be the one that belongs to the database: in another, a fresh secret
+    would be made, and files written that nobody finds. What a service refuses ends the command with its reason and
+    status 1, and so does a database without its tables.
     """
     db = Database(get_settings().url)
     try:
         if not any_version:
             _current(db)
+            if not any_secret:
+                _check_home(db)
         yield db
     except errors.Problem as problem:
         Console(stderr=True, soft_wrap=True).print(f"{problem.title}: {problem.detail}", style="red", markup=False)
@@ -62,6 +66,14 @@ def _current(db: Database) -> None:
         f"The database {where} {said}. If the platform keeps its state elsewhere (`make run`: in .dynabench), set "
         "DYNABENCH_HOME to that folder; otherwise run `dynabench db upgrade`."
     )
+
+
+def _check_home(db: Database) -> None:
+    from dynabench import key_check
+
+    settings = get_settings()
+    key_check.check_restored(settings)
+    db.read(key_check.check_secret, settings)
 
 
 def say(as_json: bool, answer: Any, text: str) -> None:

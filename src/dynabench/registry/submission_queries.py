@@ -64,7 +64,7 @@ def sources() -> Select[dict[str, Any]]:
 
 def reading() -> Select[str, dict[str, Any]]:
     """Jobs that read a file or a dataset of the hub: a scan of the jobs."""
-    kinds = ("import_contexts", "import_data", "perturb_dataset", "read_dataset")
+    kinds = ("import_contexts", "import_data", "import_task", "perturb_dataset", "read_dataset")
     return select(Job.id, Job.payload).where(Job.kind.in_(kinds))
 
 

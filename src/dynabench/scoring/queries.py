@@ -117,6 +117,17 @@ def shards(evaluation: int) -> Select[Shard]:
     return select(Shard).where(Shard.evaluation_id == evaluation).order_by(Shard.part, Shard.first)
 
 
+def answered() -> Select[int, int]:
+    """Evaluations that ended well and have stored answers, with the rows of their datasets: a scan of the ledger."""
+    has_answers = select(Shard.number).where(Shard.evaluation_id == Evaluation.id, Shard.part == "rows").exists()
+    return (
+        select(Evaluation.id, DatasetVersion.rows)
+        .join(DatasetVersion, DatasetVersion.id == Evaluation.version_id)
+        .where(Evaluation.state == "done", has_answers)
+        .order_by(Evaluation.id)
+    )
+
+
 def speed(submission: int) -> Select[int, float]:
     """Rows that a submission answered so far, and the seconds that took."""
     answered = select(func.sum(Shard.rows), func.sum(Shard.seconds)).join(Evaluation)

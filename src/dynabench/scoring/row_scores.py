@@ -51,7 +51,7 @@ def _means(chosen: Metric) -> NDArray[np.float32]:
 
 def keep(settings: Settings, evaluation: int, values: RowScores) -> None:
     """Store them in the place of earlier ones; a reader sees either the old or the new ones."""
-    at = _path(settings, evaluation)
+    at = path(settings, evaluation)
     at.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     waiting = at.with_name(f".{uuid.uuid4()}")
     with waiting.open("wb") as file:
@@ -63,7 +63,7 @@ def keep(settings: Settings, evaluation: int, values: RowScores) -> None:
 
 def read(settings: Settings, evaluation: int) -> RowScores | None:
     """What was stored, not to be changed; None where the file is gone or broken."""
-    at = _path(settings, evaluation)
+    at = path(settings, evaluation)
     try:
         state = at.stat()
         return _read(at, state.st_mtime_ns, state.st_ino)
@@ -80,5 +80,12 @@ def _read(at: Path, changed: int, file: int) -> RowScores:
     return found
 
 
-def _path(settings: Settings, evaluation: int) -> Path:
+def is_whole(settings: Settings, evaluation: int, rows: int) -> bool:
+    """Whether the file is there and holds the scores of so many rows."""
+    known = read(settings, evaluation)
+    return known is not None and known.shape[1] == rows
+
+
+def path(settings: Settings, evaluation: int) -> Path:
+    """Where they lie."""
     return settings.folder / "evaluations" / str(evaluation) / "rows.npy"

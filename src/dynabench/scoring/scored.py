@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,7 +59,7 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
     """All scores of an evaluation whose rows are answered; those of single rows are kept on the way (`row_scores`)."""
     work = database.read(_work, settings, evaluation)
     rows = work.parts[planning.ROWS]
-    row_scores.keep(settings, evaluation, row_scores.of(work.config.metrics.primary, work.config.fooled, rows))
+    _keep_rows(settings, evaluation, work)
     names = list(dict.fromkeys([work.config.metrics.primary, *work.config.metrics.report]))
     found = [made for name in names if (made := whole(name, rows, work.digest))]
     found += calibration(rows, work.digest)
@@ -70,6 +71,27 @@ def scores(database: Database, settings: Settings, evaluation: int) -> list[Made
         paid = [cost for part in work.parts.values() for cost in part.costs]
         found.append(Made("spent", float(np.sum(paid)), None, None, len(paid)))
     return found
+
+
+def missing_rows(database: Database, settings: Settings) -> int:
+    """Make the scores of single rows anew (`row_scores`) where their file is gone or broken; of how many evaluations.
+
+    Those whose answers or dataset are gone as well are passed over.
+    """
+    made = 0
+    for evaluation, rows in database.read(lambda session: session.execute(queries.answered()).all()):
+        if not row_scores.is_whole(settings, evaluation, rows):
+            with suppress(OSError, ValueError, KeyError):
+                _keep_rows(settings, evaluation, database.read(_work, settings, evaluation, [planning.ROWS]))
+                made += 1
+    return made
+
+
+def _keep_rows(settings: Settings, evaluation: int, work: Work) -> None:
+    config = work.config
+    row_scores.keep(
+        settings, evaluation, row_scores.of(config.metrics.primary, config.fooled, work.parts[planning.ROWS])
+    )
 
 
 def whole(name: str, rows: Gathered, digest: str, title: str = "") -> Made | None:
@@ -182,7 +204,7 @@ def _measured() -> tuple[str, ...]:
     return MEASURED
 
 
-def _work(session: Session, settings: Settings, evaluation: int) -> Work:
+def _work(session: Session, settings: Settings, evaluation: int, only: Sequence[str] = ()) -> Work:
     _, submission, version, dataset = planning.whole(session, evaluation)
     config = rounds.newest_config(session, dataset.task_id)
     done: dict[str, list[Shard]] = defaultdict(list)
@@ -193,7 +215,7 @@ def _work(session: Session, settings: Settings, evaluation: int) -> Work:
     gathered = {
         part.name: gather(settings, field, part.digest, done[part.name], config.fooled.reads)
         for part in parts
-        if sum(shard.rows for shard in done[part.name]) == part.rows
+        if sum(shard.rows for shard in done[part.name]) == part.rows and part.name in (only or [part.name])
     }
     return Work(config, version.digest, dataset.visibility, gathered)
 
