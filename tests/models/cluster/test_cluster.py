@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 
@@ -161,6 +163,54 @@ def test_models_come_and_go_while_it_runs(host, places):
     assert http.post("/v2/repository/models/nobody/load").status_code == 404
 
 
+def test_a_broken_newcomer_replaces_no_replica(host, places):
+    before = {process.pid for process in replicas()}
+    torn = places / "torn"
+    torn.mkdir()
+    for file in (BUILTIN / "hate-ngram").iterdir():
+        (torn / file.name).write_bytes(file.read_bytes().replace(b"name: hate-ngram", b"name: torn"))
+    (torn / "ngram.safetensors").write_bytes(b"no weights")
+
+    def listed():
+        states = {state.name: state for state in asyncio.run(told(host, lambda each: each.states()))}
+        return "torn" in states and states["torn"].state == "UNAVAILABLE" and states["torn"].reason
+
+    wait(listed)
+    assert {process.pid for process in replicas()} >= before
+    shutil.rmtree(torn)
+
+
+def test_what_the_cluster_lost_is_deployed_again(host):
+    """As after a restart of the cluster."""
+    ray.serve.delete("dynabench-ngram")
+
+    def answered():
+        with suppress(Unavailable):
+            return ask(host, "sentiment-ngram", REVIEW)
+
+    wait(answered)
+
+
+def test_a_function_of_serve_that_hangs_keeps_nobody_waiting_for_ever(tmp_path, monkeypatch):
+    from dynabench.models.cluster import repository
+
+    monkeypatch.setattr(repository, "SERVE_SECONDS", 0.3, raising=False)
+    stuck = threading.Event()
+
+    async def story():
+        applications = repository.Applications([tmp_path])
+        try:
+            async with asyncio.timeout(20):
+                with pytest.raises(Unavailable):
+                    await applications._in_turn(stuck.wait, 60)
+                assert await applications._in_turn(len, "four") == 4
+                await applications.close()
+        finally:
+            stuck.set()
+
+    asyncio.run(story())
+
+
 def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
     from dynabench.models.cluster.everywhere import Everywhere
 
@@ -177,15 +227,16 @@ def test_evaluation_is_shared_out_and_comes_back_in_order(cluster):
         model.close()
 
 
-@pytest.mark.usefixtures("cluster")
-def test_models_that_find_no_room_say_so_and_come_once_there_is_some(alone, tmp_path, monkeypatch):
+def test_models_that_find_no_room_say_so_and_come_once_there_is_some(host, alone, tmp_path, monkeypatch):
     """A cluster without room must neither hold up the host's start nor leave the model loading without a reason."""
     from dynabench.models.cluster import repository
     from dynabench.models.cluster.engine import ClusterEngine
     from dynabench.models.host.app import create_app
 
     monkeypatch.setattr(repository, "PATIENCE", 3.0)
-    ray.serve.delete("dynabench-ngram")  # of the tests before
+    with httpx2.Client(transport=httpx2.HTTPTransport(uds=host.removeprefix("unix:")), timeout=60) as http:
+        for name in ("sentiment-ngram", "nli-ngram"):  # of the tests before
+            http.post(f"http://host/v2/repository/models/{name}/unload")
 
     @ray.remote(num_cpus=ray.cluster_resources()["CPU"] - 0.5)
     class Occupant:

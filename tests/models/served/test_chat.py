@@ -13,6 +13,7 @@ import openai
 import pytest
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.models.backends.served import openai as backend
 from dynabench.models.validity import Broken
 
 from .chat_server import NAME
@@ -171,6 +172,28 @@ def test_probabilities_are_told_where_tokens_tell_options_apart(tokens, expected
     else:
         assert sorted(known) == LABELS
         assert max(known, key=known.get) == expected
+
+
+def test_schemas_are_tried_again_after_a_server_has_refused_them_for_a_while(hostile, opened, monkeypatch):
+    monkeypatch.setattr(backend, "SCHEMAS_AGAIN", 0.2, raising=False)
+    structured = {"choices": [{"message": {"content": '{"label": "negative"}'}, "finish_reason": "stop"}]}
+
+    def answer(connection, calls):
+        if b"response_format" not in server.requests[calls]:
+            connection.sendall(http(json.dumps(SAID).encode()))
+        elif calls < 1:
+            connection.sendall(http(b'{"error": {"message": "no schemas"}}', "400 Bad Request"))
+        else:
+            connection.sendall(http(json.dumps(structured).encode()))
+
+    server = hostile(answer)
+    model = opened("openai", url=server.url, model="m", cache=False)
+    assert model.predict([INPUTS])[0].answer == {"label": "positive"}
+    assert len(server.requests) == 2
+    until = time.monotonic() + 20
+    while model.predict([INPUTS])[0].answer != {"label": "negative"}:
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_what_a_call_might_cost_is_set_aside_before_it_is_made(hostile, opened):

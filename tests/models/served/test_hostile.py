@@ -9,6 +9,7 @@ import tracemalloc
 import pytest
 
 from dynabench.errors import Invalid, Unavailable
+from dynabench.models.backends.served import breaker as breakers
 from dynabench.models.backends.served import endpoint as endpoints
 from dynabench.models.backends.served.breaker import TRIPS
 from dynabench.models.validity import Broken
@@ -223,6 +224,29 @@ def test_an_endpoint_that_keeps_failing_is_left_alone(hostile, opened):
     with pytest.raises(Unavailable, match="left alone"):
         model.predict([INPUTS])
     assert len(server.requests) == TRIPS
+
+
+def test_an_endpoint_that_was_left_alone_is_asked_again_and_answers(hostile, opened, monkeypatch):
+    monkeypatch.setattr(breakers, "PAUSE", 0.3)
+    good = http(json.dumps(tensors(label=("BYTES", [1], ["positive"]))).encode())
+    bad = http(b"{}", "500 Internal Server Error")
+    server = hostile(lambda c, n: c.sendall(bad if n < TRIPS + 1 else good))
+    model = opened("oip", url=server.url, model="m", retries=0)
+    for _ in range(TRIPS):
+        with pytest.raises(endpoints.Complaint):
+            model.predict([INPUTS])
+    left_alone = 0
+    while True:
+        try:
+            [output] = model.predict([INPUTS])
+            break
+        except Unavailable as problem:
+            left_alone += "left alone" in problem.detail
+            time.sleep(0.05)
+    assert output.answer == {"label": "positive"}
+    assert left_alone
+    assert len(server.requests) == TRIPS + 2, "one call tried it after each pause"
+    assert model.predict([{"statement": "Another."}])[0].answer == {"label": "positive"}
 
 
 def test_one_bad_row_fails_alone_and_the_others_are_not_asked_again(hostile, opened):

@@ -24,16 +24,22 @@ class Replica:
         self._broken: dict[Key, str] = {}
         runtime.quiet()
         for key, folder in folders.items():
-            try:
-                self._models[key] = catalog.open_model(Path(folder))
-            except Problem as problem:
-                self._broken[key] = problem.detail
-            except Exception as error:
-                self._broken[key] = f"{type(error).__name__}: {error}"
+            model, reason = _opened(folder)
+            if reason:
+                self._broken[key] = reason
+            else:
+                self._models[key] = model
 
     async def broken(self) -> dict[Key, str]:
         """Why models could not be opened."""
         return self._broken
+
+    async def trial(self, folder: str) -> str:
+        """Why a folder cannot be opened here; empty where it can."""
+        model, reason = await asyncio.to_thread(_opened, folder)
+        if model is not None:
+            model.close()
+        return reason
 
     async def predict(self, key: Key, inputs: Mapping[str, Any]) -> Output | Problem:
         """The answer, or what is wrong with the question.
@@ -61,17 +67,27 @@ class Replica:
         return await asyncio.to_thread(_answered, calls)
 
 
+def _opened(folder: str) -> tuple[Any, str]:
+    """The model, or why there is none."""
+    try:
+        return catalog.open_model(Path(folder)), ""
+    except Problem as problem:
+        return None, problem.detail
+    except BaseException as error:  # a library in Rust panics with one
+        return None, f"{type(error).__name__}: {error}"
+
+
 def _answered(calls: Sequence[tuple[Any, Any]]) -> list[Output | Problem]:
     """One pass for all; where that fails one for each, so that a bad input or model spoils no other's answer."""
     try:
         return list(calls[0][0].answer(calls))
-    except Exception as error:
+    except BaseException as error:
         if len(calls) == 1:
             return [_told(calls[0][0].card.name, error)]
         return [_answered([call])[0] for call in calls]
 
 
-def _told(name: str, error: Exception) -> Problem:
+def _told(name: str, error: BaseException) -> Problem:
     from dynabench.errors import Unavailable
 
     return error if isinstance(error, Problem) else Unavailable(f"{name} failed: {type(error).__name__}: {error}")

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -18,7 +17,8 @@ from dynabench.models import catalog, kinds
 from dynabench.models.catalog import Entry
 from dynabench.models.cluster.replica import Key, Replica
 from dynabench.models.cluster.scale import Scale
-from dynabench.models.host.repository import LOADING, READY, UNAVAILABLE, Repository, Slot
+from dynabench.models.host.repository import FIRST_CALL, LOADING, READY, UNAVAILABLE, Repository, Slot
+from dynabench.models.host.threads import Threads
 from dynabench.models.host.wire import UNLOADED
 from dynabench.models.protocol import Card
 
@@ -28,8 +28,10 @@ PATIENCE = 120.0
 """Seconds that a start and a load wait for the cluster; it goes on afterwards, and the models say what they await."""
 LOOK_SECONDS = 0.5
 """Seconds between two looks at an application that is being deployed."""
-SERVE = threading.Lock()
-"""Held by the thread that calls a function of Ray Serve."""
+SERVE_SECONDS = 300.0
+"""Seconds after which a function of Ray Serve is not expected to return."""
+CHECK_SECONDS = 15.0
+"""Seconds between two looks at whether the cluster still has the applications."""
 
 
 class Remote:
@@ -52,6 +54,17 @@ class Applications(Repository):
         self._scale = scale or Scale()
         self._folders: dict[str, dict[Key, str]] = defaultdict(dict)
         self._deploys: dict[str, asyncio.Task[None]] = {}
+        self._calls = Threads(1, "serve")
+        self._calling = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Deploy everything, then what comes into the folders later and what the cluster lost, until cancelled."""
+        looking = asyncio.create_task(self._look_after())
+        try:
+            await super().run()
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
 
     async def start(self) -> None:
         """Deploy everything; a model that is broken is listed as such and holds up nothing."""
@@ -72,13 +85,13 @@ class Applications(Repository):
             raise NotFound(f"There is no model {name!r}.")
         for slot in self._of(name):
             key, application = (name, slot.entry.version), _application(slot.entry)
+            self._slots[key] = replace(slot, state=UNAVAILABLE, reason=UNLOADED, model=None)
             if self._folders[application].pop(key, None) is None:
                 continue
-            self._slots[key] = replace(slot, state=UNAVAILABLE, reason=UNLOADED, model=None)
             if self._folders[application]:
-                await _in_turn(self._run, application)
+                await self._in_turn(self._run, application)
             else:
-                await _in_turn(serve.delete, application)
+                await self._in_turn(serve.delete, application)
 
     async def close(self) -> None:
         """End the applications."""
@@ -87,18 +100,49 @@ class Applications(Repository):
         await asyncio.gather(*self._deploys.values(), return_exceptions=True)
         for application, folders in self._folders.items():
             if folders:
-                await _in_turn(serve.delete, application)
+                await self._in_turn(serve.delete, application)
         self._folders.clear()
+        self._calls.close(wait=False)
 
     async def _bring_up(self, entry: Entry, evict: bool = True, beside: Collection[str] = ()) -> None:
+        """Deploy a model; one that nobody asked for, and that a running replica cannot open, is left out, since its
+        deployment would replace the replicas of all models of the application."""
+        if not evict and (reason := await self._trial(entry)):
+            self._slots[entry.name, entry.version] = Slot(entry, UNAVAILABLE, reason)
+            return
         await asyncio.wait([self._deploy(_application(entry), [entry])], timeout=PATIENCE)
 
-    def failed(self) -> dict[Key, Entry]:
-        """Models to be tried again: those whose application runs nothing.
+    async def _trial(self, entry: Entry) -> str:
+        """Why a replica of the model's application cannot open its folder; empty where it can, or none runs."""
+        application = _application(entry)
+        running = [slot for slot in self.slots() if slot.model is not None and _application(slot.entry) == application]
+        if not running:
+            return ""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                handle = running[0].model.handle.options(method_name="trial")
+                return str(await handle.remote(str(entry.folder.resolve())))
+        except Exception:
+            log.exception("application %s", application)
+            return ""
 
-        To try a folder again beside models that run would replace the replicas of all of them.
-        """
-        return {key: entry for key, entry in super().failed().items() if not self._folders[_application(entry)]}
+    async def _look_after(self) -> None:
+        """Deploy again what the cluster no longer has, as after its restart."""
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            try:
+                there = (await self._in_turn(serve.status)).applications
+            except Exception:
+                log.exception("Ray does not say what it runs")
+                continue
+            lost: dict[str, list[Entry]] = defaultdict(list)
+            for slot in self.slots():
+                application = _application(slot.entry)
+                if slot.state == READY and application not in there and application not in self._deploys:
+                    lost[application].append(slot.entry)
+            for application, entries in lost.items():
+                log.warning("application %s is gone from the cluster and is deployed again", application)
+                self._deploy(application, entries)
 
     async def _load(self, key: Key, evict: bool, beside: Collection[str]) -> None:
         """Wait for the deployment of the model's application."""
@@ -123,8 +167,8 @@ class Applications(Repository):
             self._slots[entry.name, entry.version] = Slot(entry, LOADING)
             self._folders[application][entry.name, entry.version] = str(entry.folder.resolve())
         try:
-            replaced = application in (await _in_turn(serve.status)).applications
-            handle = await _in_turn(self._run, application)
+            replaced = application in (await self._in_turn(serve.status)).applications
+            handle = await self._in_turn(self._run, application)
             await self._until_running(application, entries, replaced)
             broken: dict[Key, str] = await handle.broken.remote()
         except Exception as error:
@@ -137,10 +181,14 @@ class Applications(Repository):
                 self._folders[application].pop(key, None)
                 self._slots[key] = Slot(entry, UNAVAILABLE, broken.get(key, entry.reason))
             else:
-                self._slots[key] = Slot(entry, READY, model=Remote(entry.card, handle))
+                remote = Remote(entry.card, handle)
+                if self.on_load is not None:
+                    self._slots[key] = Slot(entry, LOADING, FIRST_CALL)
+                    await self.on_load(remote)
+                self._slots[key] = Slot(entry, READY, model=remote)
         if handle is None and not self._folders[application]:
             with suppress(Exception):  # there may be nothing to delete
-                await _in_turn(serve.delete, application)
+                await self._in_turn(serve.delete, application)
 
     async def _until_running(self, application: str, entries: list[Entry], replaced: bool) -> None:
         """Wait until a replica runs, or all of them where older ones are `replaced`.
@@ -148,7 +196,7 @@ class Applications(Repository):
         Raises `Unavailable` with the cluster's reason when it gives up.
         """
         while True:
-            seen = (await _in_turn(serve.status)).applications.get(application)
+            seen = (await self._in_turn(serve.status)).applications.get(application)
             if seen is not None:
                 if seen.status == ApplicationStatus.RUNNING:
                     return
@@ -169,25 +217,23 @@ class Applications(Repository):
             if self._slots[key].reason != reason:
                 self._slots[key] = replace(self._slots[key], reason=_excerpt(reason))
 
+    async def _in_turn(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Run a function of Serve in a thread, and no other one beside it; raises `Unavailable` when it hangs.
+
+        Serve's registry of modules that are pickled by value is not safe for threads: `run` fails beside `status`.
+        """
+        async with self._calling:
+            future = self._calls.submit(function, *args)
+            if not await self._calls.ended(future, SERVE_SECONDS):
+                raise Unavailable(f"Ray Serve has not answered for {SERVE_SECONDS:g} s")
+            return future.result()
+
     def _run(self, application: str) -> Any:
         """Hand the application to the cluster, without waiting until there is room for it."""
         deployment = serve.deployment(Replica).options(name="replica", **self._scale.options())
         bound = deployment.bind(dict(self._folders[application]))
         target = serve.RunTarget(bound, name=application, route_prefix=None)
         return serve.run_many([target], wait_for_applications_running=False)[0]
-
-
-async def _in_turn(function: Callable[..., Any], *args: Any) -> Any:
-    """Run a function of Serve in a thread, and no other one beside it.
-
-    Serve's registry of modules that are pickled by value is not safe for threads: `run` fails beside `status`.
-    """
-
-    def alone() -> Any:
-        with SERVE:
-            return function(*args)
-
-    return await asyncio.to_thread(alone)
 
 
 def _excerpt(message: str) -> str:

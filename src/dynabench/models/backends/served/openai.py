@@ -1,6 +1,8 @@
 """Language models behind an OpenAI-compatible chat API, asked by a prompt template."""
 
 import logging
+import math
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -15,6 +17,8 @@ from dynabench.models.validity import Broken
 
 log = logging.getLogger("dynabench.served")
 
+SCHEMAS_AGAIN = 600.0
+"""Seconds after which a server that refused a schema is given one again: it may have been exchanged."""
 MILLION = 1_000_000
 OVERHEAD = 64
 """Tokens that a chat template adds to a message, at most."""
@@ -34,7 +38,7 @@ class Options(EndpointOptions):
     prompt: str = Field("", description="The template: {field} stands for an input, {labels} for the options.")
     system: str = Field("", description="What it is told first; the same places.")
     answers: Literal["auto", "json", "plain"] = Field(
-        "auto", description="By JSON schema; as plain text; or by schema until the server refuses schemas."
+        "auto", description="By JSON schema; as plain text; or by schema where the server takes schemas."
     )
     max_tokens: int = Field(64, ge=1, le=32_768, description="Tokens of an answer at most.")
     limit: Literal["max_tokens", "max_completion_tokens"] = Field("max_tokens", description="What it calls that limit.")
@@ -56,7 +60,7 @@ class ChatModel(Served):
 
     def __init__(self, card: Card, options: Options, seconds: float = SECONDS) -> None:
         super().__init__(card, options, seconds)
-        self._structured = options.answers != "plain"
+        self._plain_until = math.inf if options.answers == "plain" else 0.0
 
     def fits(self) -> None:
         """Raise `Invalid` where options and card do not fit each other."""
@@ -113,20 +117,16 @@ class ChatModel(Served):
         return str(told.get("id") or "") if isinstance(told, Mapping) else ""
 
     def _tried(self, ask: Callable[[bool], Reply]) -> Reply:
-        """What `ask` gives with a schema, or without one from the first time on that the server refuses it."""
-        if not self._structured:
+        """What `ask` gives with a schema, or without one for a while after the server refused it."""
+        if time.monotonic() < self._plain_until:
             return ask(False)
         try:
             return ask(True)
         except Complaint as complaint:
             if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
                 raise
-        self._structured = False
-        try:
-            reply = ask(False)
-        except Complaint:
-            self._structured = True  # it was not the schema that it complained about
-            raise
+        reply = ask(False)  # where that fails too, it was not the schema that it complained about
+        self._plain_until = time.monotonic() + SCHEMAS_AGAIN
         log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
         return reply
 
