@@ -60,7 +60,8 @@ COMPUTING = ("import_data", "export_task", "import_task", "perturb_dataset", "ch
              "measure_round", "release_round")  # fmt: skip
 """Kinds that keep a processor busy, and so never run while the worker measures what a model costs."""
 
-_KEEPING = ("notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases", "cycle")
+_KEEPING = ("rounds", "notices", "media", "datasets", "archives", "registry", "scoring", "measuring", "releases",
+            "cycle")  # fmt: skip
 KEEPERS = tuple(f"dynabench.{each}.keeping:tidy" for each in _KEEPING)
 """Functions of a database and settings that a worker calls at its start and every `KEEP` seconds."""
 KEEP = 60.0

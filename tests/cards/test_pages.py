@@ -213,7 +213,7 @@ def test_an_example_that_could_not_be_computed_once_is_computed_for_the_next_rea
     app.state.calculator = Calculator(seconds=1)
     try:
         assert numbers(client.get("/evaluate/metric/f1").text)  # the process that computes has started
-        [process] = [each for each in psutil.Process().children() if each.cmdline()[-1] == "1"]
+        [process] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
         harm(process)
         assert numbers(client.get("/evaluate/metric/accuracy").text) == []
         with contextlib.suppress(psutil.NoSuchProcess):

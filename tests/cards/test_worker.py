@@ -133,8 +133,8 @@ def ask():
 
 
 def _worker():
-    """The process that computes, and none of its short-lived children."""
-    [found] = [each for each in psutil.Process().children() if "dynabench.cards.worker" in each.cmdline()]
+    """The process that computes within a second; the one that tests share has more."""
+    [found] = [each for each in psutil.Process().children() if each.cmdline()[-1:] == ["1"]]
     return found
 
 

@@ -1,8 +1,10 @@
 """Notices by mail, through a real server."""
 
+import random
 import re
 import socket
 import threading
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
@@ -215,6 +217,24 @@ def test_tries_are_spread_over_about_a_day():
     assert 20 * 3600 < sum(retrying.WAITS) < 28 * 3600
     assert retrying.next_try(retrying.MOST) is None
     assert len({retrying.next_try(3) for _ in range(5)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("tries", "seconds"),
+    [(1, 5), (2, 5 * 60), (3, 30 * 60), (4, 2 * 3600), (5, 5 * 3600), (6, 8 * 3600), (7, 8 * 3600), (8, None)],
+)
+@pytest.mark.parametrize(("drawn", "share"), [(0.0, 0.8), (0.5, 1.0), (1.0, 1.2)])
+def test_each_try_waits_for_its_time_give_or_take_a_fifth(monkeypatch, tries, seconds, drawn, share):
+    moment = datetime(2030, 1, 1, 12, tzinfo=UTC)
+
+    class Drawn(random.Random):
+        def random(self):
+            return drawn
+
+    monkeypatch.setattr(retrying, "now", lambda: moment)
+    monkeypatch.setattr(retrying, "_random", Drawn())
+    due = retrying.next_try(tries)
+    assert (due and (due - moment).total_seconds()) == (seconds and pytest.approx(seconds * share))
 
 
 def test_mails_at_once_from_several_transactions_lose_no_notice(ada, database, inbox, work):

@@ -3,16 +3,26 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text, update
 
+from dynabench import jobs
 from dynabench.db import now
 from dynabench.jobs import Job
-from dynabench.rounds import planning, schedule
+from dynabench.rounds import keeping, planning, schedule
 from dynabench.rounds.plan import Plan, parse
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
+from tests.jobs.conftest import Worker, until
 
 HERE = "/api/v1/tasks/nli/rounds"
+
+
+@pytest.fixture
+def worker(settings, tmp_path):
+    made = Worker(settings, tmp_path / "worker.log")
+    yield made
+    if made.process is not None and made.process.poll() is None:
+        made.end()
 
 
 def later(**how):
@@ -108,8 +118,8 @@ def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database
 
 def payloads(database):
     """What jobs of rounds were asked for, oldest first."""
-    jobs = select(Job).where(Job.kind == "turn_round").order_by(Job.created_at)
-    return database.read(lambda session: [(each.payload, each.due_at) for each in session.scalars(jobs)])
+    turns = select(Job).where(Job.kind == "turn_round").order_by(Job.created_at)
+    return database.read(lambda session: [(each.payload, each.due_at) for each in session.scalars(turns)])
 
 
 def at(database, number, event, moment):
@@ -179,3 +189,46 @@ def test_rounds_for_experts_and_for_qualified_people_turn_others_away(owner, ada
     told = ada.post("/api/v1/tasks/nli/contexts/next")
     assert told.status_code == 403
     assert "You have 0." in told.json()["detail"]
+
+
+FAILS = {
+    "sqlite": ["CREATE TRIGGER fails BEFORE UPDATE ON rounds BEGIN SELECT RAISE(ABORT, 'no room'); END"],
+    "postgres": [
+        "CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$no room$$; END'",
+        "CREATE TRIGGER fails BEFORE UPDATE ON rounds FOR EACH ROW EXECUTE FUNCTION fails()",
+    ],
+}
+
+
+def run(database, *statements):
+    database.write(lambda session: [session.execute(text(each)) for each in statements])
+
+
+@pytest.mark.slow
+def test_a_closing_that_failed_is_tried_again_ever_more_rarely(owner, database, settings, database_kind, worker):
+    """Its three tries fell into a few seconds without room on the disk."""
+    payload = at(database, 1, "closes_at", later(hours=-10))
+    job = database.write(lambda session: jobs.enqueue(session, "turn_round", payload).id)
+    run(database, *FAILS[database_kind])
+    worker.start()
+    until(lambda: jobs.given_up(database, settings, [job]))
+    run(database, "DROP TRIGGER fails" + (" ON rounds" if database_kind == "postgres" else ""))
+    keeping.tidy(database, settings)
+    assert len(payloads(database)) == 1, "after ten hours, a moment ago is too recent"
+    database.write(lambda session: session.execute(update(Job).values(sent_at=later(minutes=-70))))
+    worker.end()
+    worker.start()  # it looks at what is overdue first
+    until(lambda: owner.get(f"{HERE}/1").json()["state"] == "closed")
+    keeping.tidy(database, settings)
+    assert len(payloads(database)) == 2
+
+
+def test_what_is_due_is_asked_for_once_and_what_is_not_due_never(owner, database, settings):
+    at(database, 1, "closes_at", later(hours=1))
+    keeping.tidy(database, settings)
+    assert payloads(database) == []
+    wanted = at(database, 1, "closes_at", later(seconds=-5))
+    keeping.tidy(database, settings)
+    keeping.tidy(database, settings)
+    assert [payload for payload, _ in payloads(database)] == [wanted], "as after a restore without the job"
+    assert database.write(schedule.turn, wanted) == "closed"

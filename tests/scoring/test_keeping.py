@@ -2,16 +2,18 @@
 
 import signal
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import create_engine, select, text, update
 
 from dynabench import jobs
 from dynabench.accounts.tables import Notice, Person
+from dynabench.db import now
 from dynabench.leaderboards import ledger
 from dynabench.registry import submissions
-from dynabench.scoring import service
-from dynabench.scoring.tables import Score, Shard
+from dynabench.scoring import keeping, service
+from dynabench.scoring.tables import Evaluation, Score, Shard
 from tests.jobs.conftest import until
 from tests.scoring.conftest import statements
 from tests.scoring.test_evaluating import NGRAM, folder
@@ -83,3 +85,39 @@ def test_an_evaluation_whose_job_was_given_up_ends_and_can_be_run_again(place, w
         assert len(session.scalars(select(Notice).where(Notice.kind == "evaluation")).all()) == 2
     database.write(lambda session: service.retry(session, session.get_one(Person, sam), 2))
     assert here.ended(2).state == "done", worker.said()
+
+
+@pytest.mark.parametrize("code", ["unreachable", "cluster", "crashed", "failed"])
+def test_what_failed_for_a_cause_that_passes_is_tried_again_three_times(place, settings, database, owner_of, code):
+    here, sam = place(), owner_of("sam")
+    here.dataset("films", statements(12))
+    here.submit(NGRAM, sam)
+    here.queue(submission=1)
+
+    def attempts(hours):
+        """How often it was begun, so long after it failed once more."""
+
+        def fail(session):
+            found = session.get_one(Evaluation, 1)
+            found.state, found.code, found.ended_at = "failed", code, now() - timedelta(hours=hours)
+
+        database.write(fail)
+        keeping.tidy(database, settings)
+        found = here.evaluation(1)
+        assert (found.state == "queued") == (found.code == "")
+        return found.attempt
+
+    assert [attempts(hours) for hours in (0.9, 1.1, 3.9, 4.1, 15.9, 16.1, 1000)] == [1, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize("code", ["wrong_output", "refused", "out_of_memory", "time", "cancelled"])
+def test_what_failed_by_the_model_itself_waits_for_a_person(place, settings, database, owner_of, code):
+    here, sam = place(), owner_of("sam")
+    here.dataset("films", statements(12))
+    here.submit(NGRAM, sam)
+    here.queue(submission=1)
+    gone = now() - timedelta(days=3)
+    failed = update(Evaluation).values(state="failed", code=code, ended_at=gone)
+    database.write(lambda session: session.execute(failed))
+    keeping.tidy(database, settings)
+    assert (here.evaluation(1).state, here.evaluation(1).attempt) == ("failed", 1)

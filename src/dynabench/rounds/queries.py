@@ -252,3 +252,15 @@ def named_for(round_id: int) -> Select[Person]:
 def owned(person_id: int) -> Select[str]:
     """The tasks that somebody owns."""
     return select(Role.task_id).where(Role.person_id == person_id, Role.role == "owner")
+
+
+def rounds_to_turn() -> Select[Round]:
+    """Drafts and open rounds, whose plans may say when they open or close: a scan of the rounds."""
+    return select(Round).where(Round.state.in_(("draft", "open")))
+
+
+def turns_of_round(round_id: int) -> Select[Job]:
+    """The jobs that were asked for to open or close a round, newest first: a scan of the jobs, for a round that is
+    overdue alone."""
+    asked = (Job.kind == "turn_round", Job.payload["round"].as_integer() == round_id)
+    return select(Job).where(*asked).order_by(Job.created_at.desc())

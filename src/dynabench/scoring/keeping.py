@@ -1,4 +1,6 @@
-"""What a worker sees to from time to time: evaluations whose job was given up, and those that may spend again."""
+"""What a worker sees to from time to time: evaluations whose job was given up, and those that may succeed now."""
+
+from datetime import timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,11 +13,16 @@ from dynabench.settings import Settings
 
 DAYS = 60
 """Attempts after which an evaluation that its limit keeps from ending is left alone."""
+PASSING = ("crashed", "unreachable", "cluster", "failed")
+"""Why an evaluation may fail that succeeds later without anybody's doing."""
+WAITS = tuple(timedelta(hours=hours) for hours in (1, 4, 16))
+"""Before each further attempt after such a failure; then it is for a person to look."""
 
 
 def tidy(database: Database, settings: Settings) -> None:
     """End evaluations that no job works on any more, so that none looks as if it went on for ever."""
     database.write(_another_day)
+    database.write(_another_attempt)
     going = dict(database.read(_going))
     for job in jobs.given_up(database, settings, list(going)):
         database.write(_lost, going[job], job)
@@ -24,8 +31,15 @@ def tidy(database: Database, settings: Settings) -> None:
 def _another_day(session: Session) -> None:
     """Go on with what ended at a limit on spending of a day before (UTC); what was answered then is not paid twice."""
     today = now().replace(hour=0, minute=0, second=0, microsecond=0)
-    for found in session.scalars(queries.spent_before(today, DAYS)):
+    for found in session.scalars(queries.failed_before(today, ("spending",), DAYS)):
         queueing.reopen(session, found)
+
+
+def _another_attempt(session: Session) -> None:
+    """Try again what failed for a cause that passes, such as an endpoint that did not answer."""
+    for found in session.scalars(queries.failed_before(now() - WAITS[0], PASSING, len(WAITS) + 1)):
+        if found.ended_at is not None and found.ended_at < now() - WAITS[found.attempt - 1]:
+            queueing.reopen(session, found)
 
 
 def _going(session: Session) -> list[tuple[str, int]]:

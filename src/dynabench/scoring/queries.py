@@ -172,12 +172,13 @@ def score_of(evaluation: int, metric: str, part: str) -> Select[Score]:
     return select(Score).where(Score.evaluation_id == evaluation, Score.metric == metric, Score.slice == part)
 
 
-def spent_before(day: datetime, attempts: int) -> Select[Evaluation]:
-    """Evaluations of submissions that are still there which ended before `day` at a limit on spending: by an index."""
+def failed_before(moment: datetime, codes: tuple[str, ...], attempts: int) -> Select[Evaluation]:
+    """Evaluations of submissions that are still there which failed before `moment` with one of these codes, after fewer
+    than so many attempts: by an index."""
     return (
         select(Evaluation)
         .join(Submission, Submission.id == Evaluation.submission_id)
-        .where(Evaluation.state == "failed", Evaluation.code == "spending", Evaluation.ended_at < day)
+        .where(Evaluation.state == "failed", Evaluation.code.in_(codes), Evaluation.ended_at < moment)
         .where(Evaluation.attempt < attempts, Submission.state == "ready", Submission.withdrawn_at.is_(None))
     )
 

@@ -11,8 +11,17 @@ from dynabench.errors import Unavailable
 from dynabench.rounds import service
 from dynabench.rounds.tables import TaskVersion
 from dynabench.tasks.fields import Choice, Number, Text
-from dynabench.tasks.rules import Chosen, Differs, F1Below, Matches, MetricBelow, Outside, OverlapBelow, VqaBelow
-from dynabench.tasks.rules import matches
+from dynabench.tasks.rules import (
+    Chosen,
+    Differs,
+    F1Below,
+    Matches,
+    MetricBelow,
+    Outside,
+    OverlapBelow,
+    VqaBelow,
+    matches,
+)
 from dynabench.tasks.rules.chosen import pick
 from tests.tasks.rules import rule, task
 
