@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -12,7 +13,7 @@ from sqlalchemy import select
 from dynabench.archives import layout
 from dynabench.collection import seeds
 from dynabench.collection.assisting.tables import Assistance
-from dynabench.collection.tables import Seed
+from dynabench.collection.tables import Seed, Standing
 from dynabench.db import Database
 from dynabench.rounds import contexts, service
 from dynabench.rounds.contexts import Row
@@ -132,3 +133,19 @@ def test_who_brings_an_archive_owns_the_task_and_nobody_else_does(world, setting
     found = select(Role.person_id, Role.role).where(Role.task_id == "copy")
     roles = world.db.read(lambda session: session.execute(found).all())
     assert [tuple(each) for each in roles] == [(world.owner.id, "owner")]
+
+
+@pytest.mark.parametrize("mark", ["withheld", "hidden", "retracted"])
+@pytest.mark.parametrize("examples", [True, False])
+def test_a_seed_goes_as_the_example_that_it_was_made_of(world, settings, mark, examples):
+    """The text of a withheld, hidden or retracted example is in no archive and in no copy of the task."""
+    author = world.person()
+    kept, gone = (written(world, author, text) for text in ("It stays.", "It goes."))
+    for example in (kept, gone):
+        world.vote(world.owner, example, "correct", owner=True)
+    assert world.db.write(seeds.from_round, None, "checks", 1) == 2
+    world.db.write(lambda session: setattr(session.get_one(Standing, gone), mark, True))
+    close(world)
+    content = b"".join(files(packed(world.db, settings, "checks", examples=examples)).values())
+    assert b"It stays." in content
+    assert b"It goes." not in content

@@ -106,6 +106,15 @@ def test_the_page_asks_before_it_does_and_offers_to_undo(moderator, ids, enter):
     )
 
 
+def test_the_page_that_asks_shows_no_withheld_example(moderator, ids, enter, database):
+    """Anybody who moderates can post any number."""
+    database.write(lambda session: setattr(session.get_one(Standing, ids[1]), "withheld", True))
+    chosen = {"which": "page", "kind": "hide", "ids": [str(each) for each in ids[:2]]}
+    asked = enter(moderator).submit(f"{HERE}/bulk", page="/settings", **chosen).text
+    assert "Number 0." in asked
+    assert "Number 1." not in asked
+
+
 def test_notes_are_written_on_the_page_of_an_example(moderator, ids, enter):
     page = enter(moderator)
     here = f"/tasks/nli/manage/notes/{ids[0]}"

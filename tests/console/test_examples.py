@@ -2,6 +2,7 @@
 
 import pytest
 
+from dynabench.collection.tables import Example, Handout, Standing
 from tests.collection import conftest as world
 from tests.collection.conftest import draw, send, written
 from tests.sheets import rows_of
@@ -69,6 +70,23 @@ def test_an_example_has_a_page_with_all_that_is_known(mine, made):
     for part in ("A rude sentence not to keep.", "nli-a", "flagged", "ada"):
         assert part in page.text
     assert mine.get(f"/tasks/sentiment/manage/examples/{made[1]}").status_code == 404
+
+
+def test_the_page_of_an_edit_shows_no_text_of_a_withheld_origin(mine, ada, made, database):
+    """What is struck out in the differences is the origin's own text."""
+
+    def edited(session):
+        found = session.get_one(Example, made[2])
+        session.get_one(Handout, found.handout_id).initial = {"hypothesis": "The quokka swims here."}
+        session.get_one(Handout, found.handout_id).made_from = made[0]
+
+    database.write(edited)
+    page = f"/tasks/nli/manage/examples/{made[2]}"
+    assert "quokka" in mine.get(page).text
+    database.write(lambda session: setattr(session.get_one(Standing, made[0]), "withheld", True))
+    shown = mine.get(page).text
+    assert "Nobody swims here" in shown
+    assert "quokka" not in shown
 
 
 def test_a_flagged_example_is_hidden_and_comes_back(mine, ada, owner, made):

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from dynabench import errors
-from dynabench.collection.tables import VerdictEvent
+from dynabench.collection.tables import Standing, VerdictEvent
 from dynabench.db import Database
 from dynabench.validation import service
 from dynabench.validation.service import Ballot
@@ -216,3 +216,14 @@ def test_an_owners_undone_vote_reopens_what_it_decided(world):
     world.vote(world.owner, example, "incorrect", owner=True)
     assert world.undo(world.owner, example).verdict == "pending"
     assert world.standing(example).open
+
+
+@pytest.mark.parametrize("mark", ["withheld", "hidden", "retracted"])
+def test_who_voted_on_an_example_that_is_concealed_since_sees_it_no_more(world, mark):
+    example, voter = world.example(world.person()), world.person()
+    world.vote(voter, example, "correct")
+    assert world.db.read(service.my_outcome, voter, example) is not None
+    world.db.write(lambda session: setattr(session.get_one(Standing, example), mark, True))
+    assert world.db.read(service.my_outcome, voter, example) is None
+    with pytest.raises(errors.Conflict):
+        world.db.read(service.question, voter, example, "m", "", "")

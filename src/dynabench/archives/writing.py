@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from dynabench.archives import datasets, files, layout
 from dynabench.archives.layout import File, Manifest
+from dynabench.collection import queries as collected
 from dynabench.collection.tables import Seed
 from dynabench.datasets import exports, scopes
 from dynabench.datasets.rows import moment
@@ -141,7 +142,8 @@ def _seeds(db: Database, task_id: str) -> Iterator[dict[str, Any]]:
     def page(after: int) -> Select[Any]:
         columns = (Seed.id, Context.values.label("context"), Seed.input, Seed.answer, Seed.tag)
         found = select(*columns).join(Context, Context.id == Seed.context_id)
-        return found.where(Seed.task_id == task_id, Seed.id > after).order_by(Seed.id).limit(PAGE)
+        shown = ~collected.concealed(Seed.made_from.expression)
+        return found.where(Seed.task_id == task_id, Seed.id > after, shown).order_by(Seed.id).limit(PAGE)
 
     for row in _pages(db, page):
         yield {"context": row.context, "input": row.input, "answer": row.answer, "tag": row.tag}

@@ -60,7 +60,7 @@ async def ask(request: Request, task: str, person: Moderating) -> Response:
             wrong = problem.fields
         except (errors.Conflict, errors.NotFound) as problem:
             wrong = {"ids": problem.detail}
-    shown = await db.aread(search.seen, ids[:SHOWN]) if "ids" not in wrong else []
+    shown = await db.aread(search.public, ids[:SHOWN]) if "ids" not in wrong else []
     shown = [each for each in shown if each.round.task_id == task]
     kept = [(name, text) for name, text in form.multi_items() if name not in ("csrf", "kind", "value", "sure", "ids")]
     values: dict[str, Any] = {"kind": kind, "value": value, "ids": ids, "items": shown, "errors": wrong, "kept": kept}

@@ -196,14 +196,17 @@ def everything(session: Session, person: Person, task: str, id: int) -> dict[str
     found = moderation.case(session, person, task, id)
     one = found.seen.example
     handout = session.get(Handout, one.handout_id)
-    origin = next(iter(search.public(session, [one.made_from])), None) if one.made_from else None
+    origins = {each for each in (one.made_from, handout.made_from if handout else None) if each}
+    public = search.public(session, sorted(origins))
+    origin = next((each for each in public if each.example.id == one.made_from), None)
+    begun = handout.initial if handout and len(public) == len(origins) else None  # None: the text is a withheld one's
     made = session.scalars(queries.made_from(one.id)).all()
     return {
         "case": found,
         "seen": found.seen,
         "shown": found.seen.config,
         "handout": handout,
-        "changes": differences.changes(found.seen.config.input, handout.initial, one.input) if handout else [],
+        "changes": [] if begun is None else differences.changes(found.seen.config.input, begun, one.input),
         "origin": origin,
         "children": search.public(session, made),
         "votes": moderation.votes(session, id),

@@ -156,7 +156,9 @@ class _Reader:
     def _question(self, statement: str, dense: bool = True, **values: Any) -> Question:
         text = self.texts.get((statement, dense))
         if text is None:
-            text = self.texts[statement, dense] = written(statement, self.sqlite, dense, self.what.whole, self.what.public)
+            text = self.texts[statement, dense] = written(
+                statement, self.sqlite, dense, self.what.whole, self.what.public
+            )
         return text, values
 
     def _examples(self, one: Round, after: int) -> Question:

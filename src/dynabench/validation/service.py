@@ -129,10 +129,12 @@ def skip(session: Session, person: Person, example_id: int) -> None:
 
 
 def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | None:
-    """Where an example stands that this person voted on; None where no vote of theirs stands."""
+    """Where an example stands that this person voted on; None where no vote of theirs stands or it is concealed."""
     mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
-    if not mine or example is None or standing is None or standing.hidden:
+    if not mine or example is None or standing is None:
+        return None
+    if standing.retracted or standing.hidden or standing.withheld:
         return None
     config = rounds.config_of(session, session.get_one(Round, example.round_id).version_id)
     predictions = session.scalars(queries.predictions(example_id)).all()
