@@ -89,7 +89,7 @@ def test_less_error_on_the_public_part_is_a_gap_whose_chance_is_corrected_over_b
     assert [each.model for each in first] == ["model-1", "model-2", "model-0"], "the largest first"
     assert [each.gap for each in first] == pytest.approx([75 / ROWS, 22 / ROWS, 2 / ROWS])
     assert (first[0].public, first[0].hidden) == pytest.approx((5 / ROWS, 80 / ROWS))
-    # A limit of the gap follows from the public part's upper and the hidden part's lower limit, and the other way round.
+    # The limits of a gap follow from opposite limits of the two parts.
     assert first[0].low == pytest.approx(75 / ROWS - np.hypot(0.05, 0.03))
     assert first[0].high == pytest.approx(75 / ROWS + np.hypot(0.03, 0.05))
     keys = [(at, name) for at in (0, 1) for name in RIGHT]

@@ -24,7 +24,7 @@ NEUTRAL_LEVEL = 0.9
 
 @dataclass(frozen=True)
 class Neutral:
-    """A model's score on a neutral dataset, higher is better, with replicates (B,); None where its evaluation failed."""
+    """A model's score on a neutral dataset, higher is better, with replicates (B,); None where that failed."""
 
     value: float | None
     drawn: Floats

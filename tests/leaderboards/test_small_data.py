@@ -1,0 +1,84 @@
+"""What a board, a matrix and a plot say and do with datasets of a few rows, and what a board says of its scores."""
+
+import re
+
+import pytest
+from sqlalchemy import select, update
+
+from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.rounds import service
+from dynabench.tasks import builtin
+from tests.leaderboards.asking import PAGE, board, ranks
+
+API = "/api/v1/tasks/sentiment"
+
+
+@pytest.fixture
+def shrink(ids, database):
+    """Let a dataset have three rows."""
+
+    def write(session, name):
+        version = select(Dataset.version_id).where(Dataset.name == name).scalar_subquery()
+        session.execute(update(DatasetVersion).where(DatasetVersion.id == version).values(rows=3))
+
+    return lambda name: database.write(write, name)
+
+
+def notes(client):
+    """What stands below each dataset's slider, by its name."""
+    page = client.get(PAGE).text
+    sliders = re.findall(r'name="d\.(\w+)"[^>]*>(?:<span class="help">([^<]*)</span>)?', page)
+    return dict(sliders)
+
+
+def test_three_rows_count_neither_in_a_matrix_nor_in_a_plot(client, shrink):
+    shrink("second")
+    for line in client.get(f"{API}/matrix").json()["items"]:
+        scores = {each["dataset"]: each["score"]["value"] for each in line["cells"]}
+        assert scores["first"] != scores["second"]
+        assert line["overall"]["value"] == pytest.approx(scores["first"])
+    both = client.get(f"{API}/pareto", params={"x": "throughput"}).json()["items"]
+    first = client.get(f"{API}/pareto", params={"x": "throughput", "dataset": "first"}).json()["items"]
+    assert {each["entrant"]["label"]: each["y"]["value"] for each in both} == pytest.approx(
+        {each["entrant"]["label"]: each["y"]["value"] for each in first}
+    )
+
+
+def test_a_slider_says_that_a_few_rows_weigh_nothing_unless_all_datasets_are_so_small(client, ids, shrink):
+    assert notes(client) == {"first": "", "second": ""}
+    shrink("second")
+    assert notes(client) == {"first": "", "second": "fewer than 30 rows: weighs nothing by default"}
+    shrink("first")
+    told = "fewer than 30 rows, like all datasets here"
+    assert notes(client) == {"first": told, "second": told}
+    assert board(client)["weights"]["datasets"] == {"first": 1, "second": 1}
+
+
+ACCURACY = "?" + "&".join(f"m.{name}=0" for name in ("f1", "fairness", "robustness", "throughput", "memory"))
+
+
+def finding(client):
+    """The title of a board that weighs nothing but accuracy."""
+    return re.search("data-finding>([^<]*)<", client.get(PAGE + ACCURACY).text)[1]
+
+
+def test_the_title_of_a_board_names_a_leader_only_where_the_data_tell_it_from_the_next(client, ids, become):
+    assert finding(client).endswith(": model-0 leads")
+    become(ids[0], state="withdrawn")
+    assert ranks(board(client, ACCURACY))["model-1"] == (1, 2)
+    assert finding(client).endswith(": 2 of 3 share the lead")
+    for id in ids[2:]:
+        become(id, state="withdrawn")
+    assert finding(client).endswith(": model-1 is the only one ranked")
+
+
+def test_a_board_says_in_which_metrics_a_score_depends_on_other_models(client, ids, database):
+    page = client.get(PAGE).text
+    assert "A Dynascore from 0 to 100 depends on no other model." in page
+    source = next(each.source for each in builtin() if each.config.id == "sentiment")
+    changed = source.replace("costs: [throughput, memory]", "costs: [throughput, price]")
+    assert changed != source
+    database.write(service.save_task, None, changed)
+    page = client.get(PAGE).text
+    assert "depends on no other model." not in page
+    assert "depends on no other model except in Price" in page
