@@ -23,6 +23,9 @@ PROJECTS = {
     PLATFORM: ROOT / "distributions/platform/pyproject.toml",
     WEIGHTS: ROOT / "distributions/weights/pyproject.toml",
 }
+READ = ("*.md", "*.toml", "Makefile", "docs", "src", "deploy", "scripts", "distributions", ".ci")
+ENDINGS = (".md", ".py", ".html", ".yaml", ".yml", ".po", ".toml", ".sh", "Dockerfile", "Makefile", ".ci/run")
+ABOUT = ("README.md", "pyproject.toml")
 DEVELOPMENT = {"docs", "samples", "test"}
 """Extras for work on the checkout, which no message names."""
 
@@ -33,21 +36,17 @@ def project(name):
 
 def texts():
     """Every file that people read or whose messages they read, with its text."""
-    listed = [
-        "git",
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "README.md",
-        "docs",
-        "src",
-        "deploy",
-        "scripts",
-    ]
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *READ]
     for line in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
-        if line.endswith((".md", ".py", ".html", ".yaml", ".po", "Dockerfile")):
+        if line.endswith(ENDINGS) and not (ROOT / line).is_symlink():
             yield line, (ROOT / line).read_text(encoding="utf-8")
+
+
+def test_the_texts_that_are_read_are_all_that_people_meet():
+    read = {path for path, _ in texts()}
+    assert {f"distributions/{name}/{file}" for name in ("platform", "weights") for file in ABOUT} <= read
+    assert {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= read
+    assert {"distributions/weights/LICENCES.md", "deploy/Dockerfile", ".ci/run", "docs/how-to/evaluate.md"} <= read
 
 
 def named(text):
