@@ -25,6 +25,9 @@ BLOCK = re.compile(
     r"^(?:<!-- run by (?P<elsewhere>[^>]*) -->\n)?```(?P<kind>sh|python)(?P<title> title=\S+)?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+FENCE = re.compile(r"(?P<before>[ \t>]*(?:[-*+]|\d+[.)])?[ \t]*)(?P<marks>`{3,}|~{3,})[ \t]*(?P<kind>[^\s`]*)[^`]*")
+INERT = {"csv", "html", "json", "text", "toml", "yaml"}
+"""Kinds of blocks that nobody runs."""
 READER = ("YOURNAME", "olga", "four random words here")
 
 # Files and variables that the pages take for granted: a reader has data and a config of their own.
@@ -89,6 +92,22 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
+def unseen(text: str) -> list[str]:
+    """The first lines of the blocks that somebody may run, or whose kind is not said, and that `BLOCK` does not see."""
+    seen = {text.rfind("\n", 0, each.start("text") - 1) + 1 for each in BLOCK.finditer(text)}
+    found, marks, place = [], "", 0
+    for line in text.splitlines(keepends=True):
+        fence = FENCE.fullmatch(line.rstrip("\n"))
+        if marks and fence and fence["marks"].startswith(marks) and not fence["kind"]:
+            marks = ""
+        elif fence and not marks:
+            marks = fence["marks"]
+            if fence["kind"] not in INERT and place not in seen:
+                found.append(line.strip())
+        place += len(line)
+    return found
+
+
 def to_run() -> list[Block]:
     return [each for page in PAGES for each in blocks(page) if not each.elsewhere]
 
@@ -131,6 +150,21 @@ def test_a_block_runs_as_it_stands(block, place):
     command = ["bash", "-euo", "pipefail", "-c", text] if shell else [sys.executable, "-c", VARIABLES + text]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{block}\n{text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+
+
+def test_a_block_that_would_go_unnoticed_is_seen():
+    assert unseen("```sh\nls\n```\n<!-- run by a.py -->\n```python title=a.py\npass\n```\n```yaml\na: 1\n```\n") == []
+    wrong = [
+        *("```bash\nls\n```", "```console\n$ ls\n```", "```\nls\n```", "~~~sh\nls\n~~~", "````sh\nls\n````"),
+        *("  ```sh\n  ls\n  ```", "- ```python\n  pass\n  ```", "```sh linenums=1\nls\n```", "``` {.sh}\nls\n```"),
+    ]
+    for text in wrong:
+        assert unseen(f"Text.\n\n{text}\n\n```sh\nls\n```\n") == [text.splitlines()[0].strip()]
+
+
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_no_block_of_a_page_goes_unnoticed(page):
+    assert unseen((ROOT / page).read_text(encoding="utf-8")) == []
 
 
 def test_every_block_is_run_here_or_by_files_that_are_there():

@@ -8,12 +8,14 @@ from fastapi.testclient import TestClient
 
 from dynabench import demo
 from dynabench.app import create_app
+from dynabench.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host.app import create_app as create_host
 from dynabench.models.host.repository import Repository
 from dynabench.rounds import service
+from dynabench.rounds.demo_progress import demo_progress
 from dynabench.tasks import builtin
 from tests.jobs.conftest import until
 from tests.models.conftest import served
@@ -76,6 +78,16 @@ def test_all_is_there_once_the_demo_is_set_up(client, database, settings):
     assert "sentiment-minilm" in models["names"]
     assert "Setting up" not in client.get("/").text
     assert client.get("/tasks/vqa").status_code == 200
+
+
+def test_a_demo_without_shipped_models_is_refused_before_anything_is_written(database, settings, tmp_path, monkeypatch):
+    """Else its rounds would be open against nobody, and stay so once the models are installed."""
+    monkeypatch.setattr(catalog, "BUILTIN", tmp_path)
+    with pytest.raises(
+        Unavailable, match=r"no shipped model for the tasks sentiment, nli,.*dynabench-platform\[models\]"
+    ):
+        demo.prepare(settings)
+    assert database.read(demo_progress).done == 0
 
 
 def test_it_is_ready_once_the_models_of_open_rounds_answer_and_stays_so(settings, database, tmp_path):

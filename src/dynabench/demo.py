@@ -12,6 +12,8 @@ from dynabench.datasets import library, library_queries, stored, suites
 from dynabench.datasets.library_schemas import Kind, Settled, Visibility
 from dynabench.datasets.stored import Stored, Written
 from dynabench.db import Database
+from dynabench.distributions import PLATFORM, install_command
+from dynabench.errors import Unavailable
 from dynabench.models import catalog
 from dynabench.models.protocol import Card
 from dynabench.registry import submissions
@@ -31,9 +33,16 @@ PARTS: tuple[tuple[str, str, Kind, Visibility], ...] = (
 
 
 def prepare(settings: Settings) -> None:
-    """Create what is missing; a task that exists keeps its rounds, open or closed, as its owner left them."""
+    """Create what is missing; a task that exists keeps its rounds, open or closed, as its owner left them.
+
+    Raises `Unavailable`, before anything is written, where a task has no shipped model to open its round against.
+    """
     cards = [entry.card for entry in catalog.find(catalog.folders(settings)) if entry.card]
     ours = [entry.card for entry in catalog.find([catalog.BUILTIN]) if entry.card]
+    answered = {card.task for card in ours}
+    if lacking := [each.config.id for each in builtin() if each.answered_by not in answered]:
+        mending = install_command(PLATFORM, "models")
+        raise Unavailable(f"The demo has no shipped model for the tasks {', '.join(lacking)}: {mending}")
     db = Database(settings.url)
     try:
         for shipped in builtin():

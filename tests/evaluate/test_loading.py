@@ -105,6 +105,19 @@ def test_an_installed_package_brings_modules_by_entry_point(own, tmp_path):
             evaluate.load("halving")
 
 
+def test_a_plug_in_that_names_a_module_that_is_not_there_is_told_apart_from_one_that_lacks_a_library(tmp_path):
+    (tmp_path / "gone.py").write_text(
+        "from dynabench.hooks import hookimpl\n\n@hookimpl\ndef dynabench_evaluation_modules():\n"
+        "    return {'metric': {'gone': 'gone_away.metrics', 'poor': 'poor'}}\n"
+    )
+    (tmp_path / "poor.py").write_text("import no_such_library\n")
+    with on_path(tmp_path, "gone"):
+        with pytest.raises(ValueError, match=r"the plug-in's module gone_away\.metrics is not there"):
+            evaluate.load("gone")
+        with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+            evaluate.load("poor")
+
+
 def test_the_list_tells_kinds_and_details():
     details = evaluate.list_evaluation_modules(with_details=True)
     assert {"name": "accuracy", "type": "metric", "community": False, "likes": 0} in details

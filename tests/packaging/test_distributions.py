@@ -1,5 +1,6 @@
 """Three distributions are built from this repository; messages and documentation name these and no other."""
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from dynabench import __version__
 from dynabench.cli import COMMANDS
 from dynabench.distributions import EXTRAS, LIBRARY, PLATFORM, WEIGHTS, explain_missing, install_command
 from scripts.lock import closure
+from tests.packaging.conftest import Environment
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = {
@@ -21,6 +23,9 @@ PROJECTS = {
     PLATFORM: ROOT / "distributions/platform/pyproject.toml",
     WEIGHTS: ROOT / "distributions/weights/pyproject.toml",
 }
+READ = ("*.md", "*.toml", "Makefile", "docs", "src", "deploy", "scripts", "distributions", ".ci")
+ENDINGS = (".md", ".py", ".html", ".yaml", ".yml", ".po", ".toml", ".sh", "Dockerfile", "Makefile", ".ci/run")
+ABOUT = ("README.md", "pyproject.toml")
 DEVELOPMENT = {"docs", "samples", "test"}
 """Extras for work on the checkout, which no message names."""
 
@@ -31,21 +36,17 @@ def project(name):
 
 def texts():
     """Every file that people read or whose messages they read, with its text."""
-    listed = [
-        "git",
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "README.md",
-        "docs",
-        "src",
-        "deploy",
-        "scripts",
-    ]
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *READ]
     for line in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
-        if line.endswith((".md", ".py", ".html", ".yaml", ".po", "Dockerfile")):
+        if line.endswith(ENDINGS) and not (ROOT / line).is_symlink():
             yield line, (ROOT / line).read_text(encoding="utf-8")
+
+
+def test_the_texts_that_are_read_are_all_that_people_meet():
+    read = {path for path, _ in texts()}
+    assert {f"distributions/{name}/{file}" for name in ("platform", "weights") for file in ABOUT} <= read
+    assert {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "Makefile", "pyproject.toml"} <= read
+    assert {"distributions/weights/LICENCES.md", "deploy/Dockerfile", ".ci/run", "docs/how-to/evaluate.md"} <= read
 
 
 def named(text):
@@ -92,16 +93,26 @@ def test_the_platform_leaves_out_what_the_library_and_the_weights_have():
     assert set(wheel(PLATFORM)["exclude"]) == {*wheel(LIBRARY)["only-include"], *wheel(WEIGHTS)["only-include"]}
 
 
-@pytest.fixture(scope="module")
-def light(tmp_path_factory):
-    """How `dynabench` is called where this checkout and the library's own requirements are, and nothing else."""
-    site = tmp_path_factory.mktemp("site")
-    for name in closure(project(LIBRARY)["project"]["dependencies"]):
+def install(site, requirements, package):
+    """Fill a folder with links to the requirements and all that they need, and to files of this package."""
+    for name in closure(requirements):
         known = distribution(name)
         for top in {file.parts[0] for file in known.files if file.parts[0] not in {"..", "__pycache__"}}:
-            (site / top).symlink_to(known.locate_file(top))
-    paths = [str(ROOT / "src"), str(site)]
-    code = f"import sys; sys.path[:0] = {paths!r}; from dynabench.cli import main; main()"
+            if not (site / top).is_symlink():
+                (site / top).symlink_to(known.locate_file(top))
+    for path in package:
+        there = site / path.relative_to(ROOT / "src")
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.symlink_to(path)
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory):
+    """How `dynabench` is called where the library and its own requirements are, and nothing else."""
+    site, about = tmp_path_factory.mktemp("site"), project(LIBRARY)
+    owned = about["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    install(site, about["project"]["dependencies"], [ROOT / path for path in owned])
+    code = f"import sys; sys.path.insert(0, {str(site)!r}); from dynabench.cli import main; main()"
 
     def call(*arguments):
         run = [sys.executable, "-I", "-S", "-c", code, *arguments]
@@ -110,16 +121,69 @@ def light(tmp_path_factory):
     return call
 
 
+@pytest.fixture(scope="module")
+def without_models(tmp_path_factory):
+    """An environment's Python where the platform is without its extra `models`, so without weights and torch."""
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("environment")
+    wanted = [text for name in (LIBRARY, PLATFORM) for text in project(name)["project"]["dependencies"]]
+    package, models = ROOT / "src/dynabench", ROOT / "src/dynabench/models"
+    own = {*package.iterdir(), *models.iterdir()} - {models, models / "builtin"}
+    install(site, [*wanted, *project(LIBRARY)["project"]["optional-dependencies"]["metrics"]], own)
+    environment = Environment(folder)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "site.pth").write_text(f"{site}\n")
+    (folder / "rows.csv").write_text("text,label\nA film.,1\n")
+
+    def call(*arguments):
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DYNABENCH"))}
+        run = [environment.programs / "python", *arguments]
+        env["DYNABENCH_HOME"] = str(folder / "home")
+        return subprocess.run(run, capture_output=True, text=True, cwd=folder, env=env, timeout=120)
+
+    return call
+
+
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "evaluate"])
-def test_a_command_that_lacks_libraries_says_so_in_one_line(command, light):
+def test_a_command_of_the_platform_says_so_in_one_line_where_the_library_is_alone(command, light):
     done = light(command, "list")
+    assert done.returncode == 1
+    assert done.stderr == f"`dynabench {command}` needs the platform: {install_command(PLATFORM, 'models')}\n"
+
+
+def test_every_command_can_be_asked_for_help_where_the_extra_of_models_is_missing(without_models):
+    code = """
+from typer.testing import CliRunner
+from dynabench.cli import COMMANDS, app
+print({name: done.output for name in COMMANDS if (done := CliRunner().invoke(app, [name, "--help"])).exit_code})
+"""
+    done = without_models("-c", code)
+    assert (done.stdout, done.stderr) == ("{}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["train", "nli", "--data", ".", "--out", "x"], "`dynabench train` needs torch: {platform}"),
+        (["cycle", "simulate", "nli", "--data", ".", "--folder", "x"], "Not found: SNLI: no file in"),
+        (["model", "ask", "nli-minilm", "premise=a"], "Not found: There is no model 'nli-minilm'; there are: none."),
+        (
+            ["evaluate", "run", "--data", "rows.csv", "--model", ".", "--task", "text-classification"],
+            "Cannot evaluate: models are loaded with transformers and torch: {library}",
+        ),
+        (
+            ["serve", "--demo", "--port", "1"],
+            "The demo needs the shipped models, sklearn, torch, transformers: {platform}",
+        ),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_a_command_that_needs_the_extra_of_models_names_it_in_one_line(without_models, words, line):
+    done = without_models("-m", "dynabench", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    *_, told = done.stderr.splitlines()
+    commands = {"platform": install_command(PLATFORM, "models"), "library": install_command(LIBRARY, "models")}
+    assert line.format(**commands) in told
     assert "Traceback" not in done.stderr
-    if "needs the platform" in done.stderr:
-        assert done.returncode == 1
-        assert done.stderr.count("\n") == 1
-        assert install_command(PLATFORM, "models") in done.stderr
-    else:
-        assert command not in {"serve", "web", "worker", "db", "user", "task", "round"}
 
 
 def test_the_library_s_command_works_where_the_platform_s_libraries_are_missing(light):
@@ -132,6 +196,11 @@ def test_an_extra_is_named_where_it_is_what_is_missing():
         explain_missing("train", "torch.nn")
         == "`dynabench train` needs torch: pip install 'dynabench-platform[models]'"
     )
+    assert (
+        explain_missing("evaluate", "torch") == "`dynabench evaluate` needs torch: pip install 'dynabench-eval[models]'"
+    )
+    for command in ("evaluate", "web"):
+        assert explain_missing(command, "nltk").endswith(" needs nltk: pip install 'dynabench-eval[metrics]'")
     assert explain_missing("host", "ray") == "`dynabench host` needs ray: pip install 'dynabench-platform[ray]'"
 
 

@@ -5,6 +5,7 @@ import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any
 
 import typer
@@ -48,11 +49,17 @@ def _missing_libraries(command: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        explanation = explain_missing(command, error.name or str(error))
+        explanation = explain_missing(command, error.name or str(error), _importer(error))
         if not explanation:
             raise
         typer.echo(explanation, err=True)
         raise typer.Exit(1) from None
+
+
+def _importer(error: ModuleNotFoundError) -> str:
+    """The file whose import failed."""
+    files = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
+    return next(name for name in reversed(files) if name != importlib.__file__ and not name.startswith("<frozen "))
 
 
 class Lazy(TyperGroup):

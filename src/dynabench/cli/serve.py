@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -47,6 +48,8 @@ def serve(
     from dynabench.supervisor import Watched, answers, end, watch
 
     settings = get_settings()
+    if settings.demo:
+        _check_demo(settings)
     _check_addresses(settings)
     address = f"{settings.host}:{settings.port}"
     web, *others = _webs(settings, web_workers)
@@ -115,6 +118,20 @@ def _webs(settings: Settings, count: int) -> "list[Watched]":
         well = partial(answers, f"unix:{own}", "/healthz")
         webs.append(Watched(f"web {number}", [*command, *options], well, fds=[shared]))
     return webs
+
+
+def _check_demo(settings: Settings) -> None:
+    """End the command, before anything is started, where the models that the demo's rounds are opened against, or the
+    libraries that run them, are not installed."""
+    from dynabench.distributions import PLATFORM, install_command
+    from dynabench.models import catalog
+
+    needed = ["sklearn", *([] if settings.host_url else ["torch", "transformers"])]
+    lacking = [name for name in needed if find_spec(name) is None]
+    if not catalog.subfolders(catalog.BUILTIN):
+        lacking.insert(0, "the shipped models")
+    if lacking:
+        _refuse(f"The demo needs {', '.join(lacking)}: {install_command(PLATFORM, 'models')}")
 
 
 def _check_addresses(settings: Settings) -> None:

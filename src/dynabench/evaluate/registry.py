@@ -68,9 +68,15 @@ def find(path: str, kind: str | None = None) -> type[Module]:
 
 
 def _brought(kind: Kind, place: str) -> type[Module]:
-    """The class at `package.module` or `package.module:Class`. Raises ValueError where it is of another kind."""
+    """The class at `package.module` or `package.module:Class`. Raises ValueError where it is of another kind, or where
+    there is no such Python module."""
     name, _, cls = place.partition(":")
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # a library that it imports
+            raise
+        raise ValueError(f"the plug-in's module {place} is not there ({error})") from None
     found = _only_class(getattr(module, cls) if cls else module)
     if found.kind != kind:
         raise ValueError(f"{place} is a {found.kind}, not a {kind}")

@@ -188,7 +188,16 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 PATHS = ["nosuch.csv", "./rows", "a/b/c", "~/rows.jsonl", "/nosuch", "rows.jsonl.gz"]
-MISTYPED = ["films.cvs", "data/rows.jsnl", "rows.JSN", "rows.xlsx", "data/rows.txt", "rows.gz", "rows.parq", "here/a.dat"]
+MISTYPED = [
+    "films.cvs",
+    "data/rows.jsnl",
+    "rows.JSN",
+    "rows.xlsx",
+    "data/rows.txt",
+    "rows.gz",
+    "rows.parq",
+    "here/a.dat",
+]
 
 
 @pytest.mark.parametrize("name", [*PATHS, *MISTYPED])
@@ -198,7 +207,9 @@ def test_a_mistyped_file_is_refused_at_once_and_no_hub_is_asked(name: str, asked
     assert asked == []
 
 
-@pytest.mark.parametrize("name", ["imdb", "org/data", "org/data-1.5", "timm/vit_224.mae", "timm/vit_224.openai", "here/data-1.5"])
+@pytest.mark.parametrize(
+    "name", ["imdb", "org/data", "org/data-1.5", "timm/vit_224.mae", "timm/vit_224.openai", "here/data-1.5"]
+)
 def test_names_of_a_hub_may_have_dots(name: str, asked: list[str]) -> None:
     with pytest.raises(ValueError, match="could not be read"):
         load_data(name)

@@ -64,6 +64,8 @@ def answers(asked: "Run", progress: Progress) -> Answers:
     """Ask the model about all rows, once. Raises ValueError for a model, task or data that does not fit."""
     try:
         return _answers(asked, progress)
+    except ModuleNotFoundError:  # the command says what brings it
+        raise
     except ImportError as error:
         raise ValueError(f"{EXTRA} ({error})") from None
     except (KeyError, TypeError, OSError) as error:  # no such task; no such column option; no such model

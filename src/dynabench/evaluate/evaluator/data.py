@@ -12,7 +12,6 @@ import numpy as np
 from dynabench.evaluate import tables
 from dynabench.evaluate.evaluator.splits import PREFERENCE, choose_split, rows_of, sliced
 
-
 FILES = frozenset({".gz", ".txt", ".xls", ".xlsx", ".zip"})
 """Endings that no hub id has, beside those of data and what resembles them."""
 
@@ -195,8 +194,8 @@ def looks_like_path(name: str) -> bool:
     """Tell whether a name is meant as a file or folder: a mistyped one must not be looked for on a hub, which takes a
     minute where there is no network.
 
-    Hub ids are `name` or `organisation/name`, whose dots stand before a number (`phi-1.5`), or before a word where there
-    is an organisation (`timm/vit_base_patch16_224.mae`) that is no folder here.
+    Hub ids are `name` or `organisation/name`, whose dots stand before a number (`phi-1.5`), or before a word where
+    there is an organisation (`timm/vit_base_patch16_224.mae`) that is no folder here.
     """
     if name.startswith((".", "~", "/")) or name.count("/") > 1:
         return True
