@@ -28,7 +28,7 @@ from dynabench.accounts.tables import SCOPES
 from dynabench.app import create_app
 from dynabench.db import Database
 from dynabench.settings import Settings
-from tests import databases, dialects
+from tests import databases, dialects, large_data
 from tests.furnished import Files, Furnish, Server, bare, in_memory, settings_for
 
 KINDS = os.environ.get("DYNABENCH_TEST_DATABASES", "sqlite,postgres").split(",")
@@ -82,9 +82,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Take what was imported out of the garbage collector's sight: looking through it takes longer than most tests,
-    and a model host collects garbage whenever it loads a model."""
+    """Skip what needs data sets that are not there, and take what was imported out of the garbage collector's sight:
+    looking through it takes longer than most tests, and a model host collects garbage whenever it loads a model."""
     global _imported
+    large_data.running[:] = [item]
+    large_data.skip_without_data(item)
     if len(sys.modules) > _imported + 100:
         gc.collect()
         gc.freeze()

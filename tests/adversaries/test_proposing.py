@@ -13,7 +13,7 @@ from dynabench.adversaries.generator import Generator, Operator, Seen
 from dynabench.adversaries.proposing import Budget, Context
 from dynabench.errors import Invalid
 from dynabench.models.catalog import BUILTIN, open_model
-from tests.models.conftest import data  # noqa: F401
+from tests.large_data import need_data
 
 
 @pytest.fixture(scope="module")
@@ -114,11 +114,9 @@ def test_a_line_that_is_no_test_is_named(tmp_path, line):
         checklist_files.read(path, ["statement"], "label")
 
 
-def test_the_whole_released_suite_is_read(data):  # noqa: F811
-    path = data / "checklist" / "sentiment.jsonl.gz"
-    if not path.exists():
-        pytest.skip("the released suite is not there")
-    found = checklist_files.read(path, ["statement"], "label")
+@pytest.mark.large_data("checklist/sentiment.jsonl.gz")
+def test_the_whole_released_suite_is_read():
+    found = checklist_files.read(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
     assert {test.kind for test in found} == {"MFT", "INV", "DIR"}
     assert len(found) > 50_000
 

@@ -10,8 +10,10 @@ from dynabench.errors import Invalid, NotFound
 from dynabench.models import catalog
 from dynabench.settings import get_settings
 from tests.evaluate import real
-from tests.models.conftest import data  # noqa: F401
+from tests.large_data import need_data
 from tests.models.mixes import rows
+
+CAD = "cad_nli/test.jsonl.gz"
 
 
 @pytest.fixture
@@ -40,7 +42,9 @@ def test_files_with_weights_become_a_model_for_each_seed(files):
     assert catalog.open_model(files / "out" / "sentiment-ngram-1").card.task == "sentiment"
 
 
-def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files, data):  # noqa: F811
+@pytest.mark.large_data(CAD)
+def test_sources_are_parts_of_recipes_and_what_is_none_is_refused(files):
+    data = need_data(CAD).parents[1]
     mix = mixes.mix("nli", ["recipe:nli-minilm/CAD-NLI test:0.5"], [], [], data)
     assert mix.inputs == ("premise", "hypothesis")
     assert (mix.parts[0].weight, len(mix.parts[0].rows)) == (0.5, 2000)

@@ -19,15 +19,10 @@ from dynabench.datasets.intake.cleaning import Cleaner
 from dynabench.datasets.intake.layout import Layout
 from dynabench.settings import Settings
 from tests.datasets.library import GOOD, config_of, lines
-from tests.large_data import need_data
+from tests.large_data import folder_with, need_data
 
+SQUAD = "squad/squad11_dev.jsonl.gz"
 SENTIMENT, NLI, QA = config_of("sentiment"), config_of("nli"), config_of("qa")
-
-
-@pytest.fixture
-def data():
-    """The folder of public data beside the repository."""
-    return need_data(".")
 
 
 @pytest.fixture
@@ -155,8 +150,8 @@ def test_too_many_tags_are_refused(read):
         read(lines(rows), "a.jsonl")
 
 
-def test_squad_brings_all_gold_answers(read, data):
-    with gzip.open(data / "squad" / "squad11_dev.jsonl.gz") as stream:
+def test_squad_brings_all_gold_answers(read):
+    with gzip.open(folder_with(SQUAD) / SQUAD) as stream:
         rows = b"".join(stream.readline() for _ in range(200))
     found, bad, _ = read(rows, "squad.jsonl", QA)
     assert len(found) + len(bad) >= 200
@@ -177,9 +172,10 @@ def first_cases(path, most=150):
         yield json.dumps(suite | cut).encode()
 
 
+@pytest.mark.large_data("checklist/sentiment.jsonl.gz", "checklist/squad.jsonl.gz")
 @pytest.mark.parametrize(("file", "config", "least"), [("sentiment", SENTIMENT, 1_500), ("squad", QA, 2_000)])
-def test_checklist_suites_become_rows_by_functionality(read, data, file, config, least):
-    content = gzip.compress(b"\n".join(first_cases(data / "checklist" / f"{file}.jsonl.gz")), 1)
+def test_checklist_suites_become_rows_by_functionality(read, file, config, least):
+    content = gzip.compress(b"\n".join(first_cases(need_data(f"checklist/{file}.jsonl.gz"))), 1)
     rows, bad, told = read(content, "suite.jsonl.gz", config)
     assert len(rows) > least
     assert len(bad) < len(rows) / 5

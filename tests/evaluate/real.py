@@ -1,4 +1,4 @@
-"""Real data, read at test time (see `tests.large_data`), and sentences to take their place where they are not."""
+"""Texts of public data sets, read at test time (see `tests.large_data`), and others of our own where they are not."""
 
 import gzip
 import json
@@ -7,7 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from tests.large_data import data_folder, need_data
+from tests.large_data import data_folder, folder_with
 
 SNLI = "snli_dev_test/dev.jsonl.gz"
 PEOPLE = [
@@ -29,8 +29,8 @@ MARKS = ["very,", "and", '"quite"', "- however -", "2,000"]
 
 @cache
 def rows(place: str, most: int | None = None) -> list[dict[str, Any]]:
-    """The first rows of a file of packed JSON lines."""
-    with gzip.open(need_data(place), "rt", encoding="utf-8") as lines:
+    """The first rows of a file of packed JSON lines: of a data set, else of our own texts in its form."""
+    with gzip.open(folder_with(place) / place, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in islice(lines, most)]
 
 

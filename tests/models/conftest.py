@@ -23,17 +23,11 @@ from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.host.serve import bind
 from dynabench.models.training import recipes, rows
-from tests.large_data import need_data
+from tests.large_data import folder_with
 from tests.models.handlers import PAIR, SMALL, doing, need_bubblewrap, write
 from tests.models.texts import HARD
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """The folder of public data sets beside the repository."""
-    return need_data("sst3").parent
 
 
 @pytest.fixture
@@ -240,9 +234,10 @@ def target(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def reviews(data):
-    """Texts and three-way labels; some with emoji and accents, of our own making."""
+def reviews():
+    """Texts and three-way labels; some with emoji and accents."""
     recipe = recipes.load("sentiment-minilm")
+    data = folder_with(*recipe.test[0].files)
     found = rows.of_source(recipe.test[0], data, recipe)[:400]
     texts = [*(row.inputs["statement"] for row in found), *HARD]
     return texts, [*(row.label for row in found), *("neutral" for _ in HARD)]

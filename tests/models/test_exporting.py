@@ -13,25 +13,27 @@ from dynabench.models.backends.plain import Plain
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.models.training import questions, recipes, rows
+from tests.large_data import folder_with
 
 from .conftest import export
 from .texts import HARD
 
 pytestmark = pytest.mark.slow
 
+SST3 = "sst3/test.jsonl.gz"
 MODELS = ("sentiment-minilm", "nli-minilm", "qa-minilm")
 EQUAL = {"sentiment-minilm": 0.9, "qa-minilm": 0.75}
 """Shares of answers that int8 leaves as they are, at least."""
 
 
 @pytest.fixture(scope="session")
-def tested(data):
+def tested():
     """Some test rows of a shipped model, drawn at random."""
 
     def inputs(name, count):
         recipe = recipes.load(name)
         reader = questions if recipe.kind == "extractor" else rows
-        found = [row.inputs for row in reader.of_source(recipe.test[0], data, recipe)]
+        found = [row.inputs for row in reader.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
         return random.Random(3).sample(found, count)
 
     return inputs
@@ -108,8 +110,8 @@ def test_the_command_tells_how_far_answers_agree_and_how_quick_both_are(exported
 
 
 @pytest.mark.models
-def test_below_the_floor_nothing_is_kept(exported, data, tmp_path):
-    file = data / "sst3" / "test.jsonl.gz"
+def test_below_the_floor_nothing_is_kept(exported, tmp_path):
+    file = folder_with(SST3) / SST3
     words = [exported("sentiment-minilm"), tmp_path / "out" / "small", "--int8", "--data", file, "--rows", 150]
     found = export(*words, "--column", "statement=text", "--floor", 1)
     assert found.exit_code == 1

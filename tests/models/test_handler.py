@@ -8,7 +8,6 @@ import subprocess
 import time
 import zlib
 from collections import deque
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from dynabench.models.client import Host
 from dynabench.models.protocol import Attributable
 from dynabench.models.sandbox.limits import Options
 from dynabench.models.sandbox.process import Process
-from dynabench.models.training import rows
+from tests.evaluate import real
 from tests.models.handlers import NLI, PAIR, doing, need_sandbox, write
 
 ROOT = Path(__file__).parents[2]
@@ -44,10 +43,10 @@ LABELS = {
 }
 
 
-def of_set(data, task, split, most):
+def of_set(task, split, most):
     """Inputs and labels of a data set's rows, as many as `most`."""
     name, _, columns, labels, _ = CLASSIFIERS[task]
-    for raw in islice(rows.read(data / name / f"{split}.jsonl.gz"), most):
+    for raw in real.rows(f"{name}/{split}.jsonl.gz", most):
         if labels.get(raw["label"], raw["label"]) in LABELS[task]:
             yield {field: raw[column] for field, column in columns.items()}, labels.get(raw["label"], raw["label"])
 
@@ -56,17 +55,17 @@ def places(text):
     return [zlib.crc32(word.encode()) % SIZE for word in re.findall(r"\w+", text.lower())]
 
 
-def learnt(data, task):
+def learnt(task):
     """Weights of naive Bayes over words, shape (SIZE, labels); of NLI over those of the hypothesis."""
     counts = np.ones((SIZE, len(LABELS[task])))
     split = "dev" if task == "nli" else "train"
-    for inputs, label in of_set(data, task, split, 6000):
+    for inputs, label in of_set(task, split, 6000):
         np.add.at(counts[:, LABELS[task].index(label)], places(list(inputs.values())[-1]), 1)
     return np.log(counts / counts.sum(0)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
-def classifiers(data, tmp_path_factory):
+def classifiers(tmp_path_factory):
     """The folder of the page's handler for each task that has labels."""
     made = {}
     for task, labels in LABELS.items():
@@ -77,7 +76,7 @@ def classifiers(data, tmp_path_factory):
         folder = tmp_path_factory.mktemp("handlers") / task
         inputs = list(CLASSIFIERS[task][2])
         made[task] = write(folder, code, **SAID | {"task": task, "labels": labels, "inputs": inputs})
-        save_file({"weights": learnt(data, task)}, folder / "weights.safetensors")
+        save_file({"weights": learnt(task)}, folder / "weights.safetensors")
         (folder / "weights.safetensors").chmod(0o644)
     return made
 
@@ -98,9 +97,9 @@ def opened():
 
 
 @pytest.mark.parametrize("task", CLASSIFIERS)
-def test_the_handler_of_the_page_learns_and_answers_every_task_with_labels(task, classifiers, data, opened):
+def test_the_handler_of_the_page_learns_and_answers_every_task_with_labels(task, classifiers, opened):
     model = opened(classifiers[task])
-    tests = list(of_set(data, task, CLASSIFIERS[task][1], 1000))
+    tests = list(of_set(task, CLASSIFIERS[task][1], 1000))
     outputs = model.predict([inputs for inputs, _ in tests])
     right = sum(output.answer["label"] == label for output, (_, label) in zip(outputs, tests, strict=True))
     assert right / len(tests) > CLASSIFIERS[task][-1]
@@ -130,10 +129,10 @@ class Model:
 """
 
 
-def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, data, opened, tmp_path):
+def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, opened, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
-    weights = learnt(data, "sentiment")
+    weights = learnt("sentiment")
     graph = onnx.helper.make_graph(
         [
             onnx.helper.make_node("MatMul", ["counts", "weights"], ["scores"]),
@@ -147,7 +146,7 @@ def test_a_handler_that_runs_onnx_agrees_with_the_one_in_numpy(classifiers, data
     made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
     folder = write(tmp_path / "onnx", ONNX, **SAID | {"options": {}})
     onnx.save(made, folder / "model.onnx")
-    batch = [inputs for inputs, _ in of_set(data, "sentiment", "test", 64)]
+    batch = [inputs for inputs, _ in of_set("sentiment", "test", 64)]
     for one, other in zip(opened(folder).predict(batch), opened(classifiers["sentiment"]).predict(batch), strict=True):
         assert one.answer == other.answer
         assert one.probabilities == pytest.approx(other.probabilities, abs=1e-4)
@@ -171,12 +170,11 @@ class Model:
 """
 
 
-def test_a_handler_marks_the_sentence_that_answers_a_question(data, opened, tmp_path):
+def test_a_handler_marks_the_sentence_that_answers_a_question(opened, tmp_path):
     said = {"task": "qa", "inputs": ["question", "passage"], "answer": "answer", "labels": []}
     model = opened(write(tmp_path / "qa", SENTENCE, **said))
     right = total = 0
-    article = next(rows.read(data / "squad" / "squad11_dev.jsonl.gz"))
-    for paragraph in article["paragraphs"][:20]:
+    for paragraph in real.paragraphs(1)[:20]:
         batch = [{"question": asked["question"], "passage": paragraph["context"]} for asked in paragraph["qas"]]
         for asked, output in zip(paragraph["qas"], model.predict(batch), strict=True):
             total += 1

@@ -16,6 +16,7 @@ from dynabench.models.backends import terms
 from dynabench.models.backends.linear import LinearModel
 from dynabench.models.protocol import Attributable
 from dynabench.models.training import recipes, rows
+from tests.large_data import folder_with
 
 from .texts import HARD
 
@@ -162,9 +163,9 @@ def test_it_is_a_model_that_explains_itself_in_the_catalog(stored):
 
 
 @pytest.fixture(scope="module")
-def pairs(data):
+def pairs():
     recipe = recipes.load("nli-minilm")
-    found = rows.of_source(recipe.test[0], data, recipe)[:300]
+    found = rows.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)[:300]
     return [list(row.inputs.values()) for row in found], [row.label for row in found]
 
 

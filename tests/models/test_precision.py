@@ -1,6 +1,5 @@
 """The shared encoder in each precision: answers are those of fp32, by its own reference, transformers and peft."""
 
-import gzip
 import json
 import threading
 
@@ -18,6 +17,7 @@ from dynabench.models.backends.pieces import Pieces
 from dynabench.models.backends.pool import Pool
 from dynabench.models.catalog import BUILTIN
 from dynabench.settings import get_settings
+from tests.evaluate import real
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
 LOADERS = {"nli": AdapterModel, "sentiment": AdapterModel, "hate": AdapterModel, "qa": ExtractorModel}
@@ -35,12 +35,8 @@ def load(pools):
 
 
 @pytest.fixture(scope="module")
-def rows(data):
-    def lines(name):
-        with gzip.open(data / name, "rt") as file:
-            return [json.loads(line) for line in file]
-
-    passages = [part for article in lines("squad/squad11_dev.jsonl.gz") for part in article["paragraphs"]]
+def rows():
+    lines, passages = real.rows, real.paragraphs()
     pairs = lines("snli_dev_test/test.jsonl.gz")[::99]
     return {
         "sentiment": [{"statement": row["text"]} for row in lines("sst3/test.jsonl.gz")[::22]],

@@ -6,6 +6,7 @@ from dynabench.models import catalog
 from dynabench.models.attribution import faithfulness
 from dynabench.models.protocol import Attribution, WordWeight
 from dynabench.models.training import recipes, rows
+from tests.large_data import folder_with
 
 pytestmark = pytest.mark.slow
 
@@ -17,10 +18,10 @@ EXAMPLES = 40
 @pytest.mark.parametrize(
     "name", [f"{task}-{kind}" for task in ("nli", "sentiment", "hate") for kind in ("minilm", "ngram")]
 )
-def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_examples(name, data):
+def test_removing_the_strips_top_words_beats_random_ones_in_four_of_five_examples(name):
     model = catalog.open_model(catalog.BUILTIN / name)
     recipe = recipes.load(name)
-    test = [row.inputs for row in rows.of_source(recipe.test[0], data, recipe)]
+    test = [row.inputs for row in rows.of_source(recipe.test[0], folder_with(*recipe.test[0].files), recipe)]
     found = faithfulness.check(model, faithfulness.sample(test, EXAMPLES))
     assert found.n > EXAMPLES * 0.8
     assert found.share >= 0.8, found

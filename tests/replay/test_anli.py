@@ -17,7 +17,8 @@ from tests.collection.oip import Rule, RuleHost
 from tests.conftest import Caller
 from tests.large_data import need_data
 
-pytestmark = pytest.mark.slow
+FILES = [f"anli_dev/{name}.jsonl.gz" for name in ("verifier_labels", "r1_dev", "r2_dev", "r3_dev")]
+pytestmark = [pytest.mark.slow, pytest.mark.large_data(*FILES)]
 
 client, admin = world.client, world.admin
 host = world.host

@@ -10,14 +10,14 @@ import pytest
 
 from dynabench.cycle.simulation import experiment
 from dynabench.cycle.simulation.plan import Plan
-from tests.large_data import data_folder, need_data
+from tests.large_data import data_folder
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(1200),
     pytest.mark.models,
+    pytest.mark.large_data("sst3/train.jsonl.gz", "sst3/dev.jsonl.gz", "sst3/test.jsonl.gz"),
 ]
-need_data("sst3")
 DATA = data_folder()
 POOL = """
 name: few

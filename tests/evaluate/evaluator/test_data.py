@@ -75,6 +75,7 @@ def test_a_folder_is_a_data_set_with_splits(tmp_path: Path) -> None:
         load_data(tmp_path, split="test")
 
 
+@pytest.mark.large_data("sst3", "sst3/test.jsonl.gz")
 def test_real_files_are_read() -> None:
     rows = real.rows("sst3/test.jsonl.gz")
     found = load_data(need_data("sst3"))

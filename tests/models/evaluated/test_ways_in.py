@@ -37,9 +37,9 @@ class Reviews(Hub):
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory, data):
+def hub(tmp_path_factory):
     """The address of a hub that serves a classifier as the transformers library saves it."""
-    folder = made.sentiment(tmp_path_factory.mktemp("hub"), data / "sst2" / "train.jsonl.gz", 192, 1)
+    folder = made.sentiment(tmp_path_factory.mktemp("hub"), 192, 1)
     Reviews.files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "model.yaml"}
     server = ThreadingHTTPServer(("127.0.0.1", 0), Reviews)
     thread = threading.Thread(target=server.serve_forever)

@@ -21,8 +21,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sentiment_folder(workshop: Path, data: Path) -> Path:
-    return made.sentiment(workshop / "sentiment", data / "sst2" / "train.jsonl.gz")
+def sentiment_folder(workshop: Path) -> Path:
+    return made.sentiment(workshop / "sentiment")
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,7 @@
-"""Small models of the transformers library, trained within seconds on real rows: their answers are real ones."""
+"""Small models of the transformers library, trained within seconds on rows of data sets or on others of our own."""
 
-import gzip
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,7 @@ from transformers import (
 
 from dynabench.models import encoder
 from dynabench.models.words import words
+from tests.evaluate import real
 
 SENTIMENT = ("negative", "positive")
 MONTHS = "January February March April May June July August September October November December".split()
@@ -40,12 +38,6 @@ def described(folder: Path, architecture: str, **spec: Any) -> Path:
     return folder
 
 
-def rows(path: Path, count: int) -> list[dict[str, Any]]:
-    """The first rows of a gzipped file of JSON lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in islice(lines, count)]
-
-
 def tokenizer() -> Any:
     """The encoder's."""
     return AutoTokenizer.from_pretrained(encoder.find())
@@ -57,9 +49,13 @@ def shallow(layers: int = 2, **more: Any) -> BertConfig:
     return BertConfig.from_pretrained(encoder.find(), num_hidden_layers=layers, **none, **more)
 
 
-def sentiment(folder: Path, data: Path, count: int = 960, layers: int = 2) -> Path:
+def sentiment(folder: Path, count: int = 960, layers: int = 2) -> Path:
     """MiniLM's first layers, fine-tuned for a moment on two-way sentiment."""
-    found = [row for row in rows(data, 4000) if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60][:count]
+    found = [
+        row
+        for row in real.rows("sst2/train.jsonl.gz", 4000)
+        if row["label"] in SENTIMENT and 20 < len(row["text"]) < 60
+    ][:count]
     named = {"id2label": dict(enumerate(SENTIMENT)), "label2id": {name: at for at, name in enumerate(SENTIMENT)}}
     read = tokenizer()
     torch.manual_seed(0)
@@ -106,10 +102,9 @@ def trained(
     return model.eval()
 
 
-def asked(data: Path, count: int) -> list[dict[str, Any]]:
+def asked(count: int) -> list[dict[str, Any]]:
     """The first question of each of the shortest passages: question, passage, answer, start."""
-    passages = [part for row in rows(data, 3) for part in row["paragraphs"]]
-    shortest = sorted(passages, key=lambda part: len(part["context"]))[:count]
+    shortest = sorted(real.paragraphs(3), key=lambda part: len(part["context"]))[:count]
     found = []
     for part in shortest:
         one = part["qas"][0]
@@ -119,9 +114,9 @@ def asked(data: Path, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def questions(folder: Path, data: Path) -> tuple[Path, list[dict[str, Any]]]:
+def questions(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     """A reader that has learnt some real questions by heart, and these questions."""
-    found = asked(data, 6)
+    found = asked(6)
     read, model = tokenizer(), BertForQuestionAnswering.from_pretrained(encoder.find(), config=shallow())
     texts = [[row[name] for row in found] for name in ("question", "passage")]
     batch = read(*texts, padding=True, return_tensors="pt")
@@ -138,9 +133,9 @@ def _token(batch: Any, row: int, character: int) -> int:
     return int(batch.char_to_token(row, character, sequence_index=1))
 
 
-def tags(folder: Path, data: Path) -> Path:
+def tags(folder: Path) -> Path:
     """Finds numbers and months in real sentences; learnt from their spelling."""
-    texts = [part["context"][:200] for row in rows(data, 3) for part in row["paragraphs"]][:40]
+    texts = [part["context"][:200] for part in real.paragraphs(3)][:40]
     read = tokenizer()
     named = {"id2label": dict(enumerate(TAGS)), "label2id": {name: at for at, name in enumerate(TAGS)}}
     model = BertForTokenClassification.from_pretrained(encoder.find(), config=shallow(1, **named))

@@ -10,6 +10,7 @@ from dynabench.models import catalog
 from dynabench.models.backends.architectures import labels
 from dynabench.models.backends.architectures.base import portions
 from dynabench.models.client import Host
+from tests.evaluate import real
 from tests.models.texts import HARD
 from tests.models.transformers import made
 
@@ -17,12 +18,12 @@ TEXT = "a wonderful, moving film - one of the best"
 
 
 @pytest.fixture(scope="module")
-def rows(data):
-    return [{"text": row["text"]} for row in made.rows(data / "sst2" / "dev.jsonl.gz", 120)]
+def rows():
+    return [{"text": row["text"]} for row in real.rows("sst2/dev.jsonl.gz", 120)]
 
 
-def test_it_answers_better_than_chance_and_its_probabilities_are_its_own_network_s(sentiment, rows, data):
-    right = [row["label"] for row in made.rows(data / "sst2" / "dev.jsonl.gz", 120)]
+def test_it_answers_better_than_chance_and_its_probabilities_are_its_own_network_s(sentiment, rows):
+    right = [row["label"] for row in real.rows("sst2/dev.jsonl.gz", 120)]
     said = sentiment.predict(rows)
     assert sum(one.answer["label"] == label for one, label in zip(said, right, strict=True)) > 72
     network = sentiment._network

@@ -18,8 +18,11 @@ from dynabench.models.backends.architectures.images import seen
 from dynabench.models.client import Host
 from dynabench.models.host import wire
 from dynabench.models.protocol import LARGEST, Attribution, Output
+from tests.large_data import need_data
 from tests.models.transformers import drawn
 from tests.models.waiting import until_ready
+
+EASY = "easy_vqa/easy_vqa-1.0-py3-none-any.whl"
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +32,8 @@ def digits(workshop):
 
 
 @pytest.fixture(scope="module")
-def colours(workshop, data):
-    folder, rows = drawn.colours(workshop / "colours", next((data / "easy_vqa").glob("*.whl")))
+def colours(workshop):
+    folder, rows = drawn.colours(workshop / "colours", need_data(EASY))
     return catalog.open_model(folder), rows
 
 
@@ -120,6 +123,7 @@ def test_a_cut_picture_is_known_to_be_cut():
     assert seen(Crops(), (512, 256)) == (0.875, 0.4375)
 
 
+@pytest.mark.large_data(EASY)
 def test_colours_are_told_and_the_strip_is_over_words_and_picture(colours):
     model, rows = colours
     said = model.predict(rows)
@@ -130,6 +134,7 @@ def test_colours_are_told_and_the_strip_is_over_words_and_picture(colours):
         assert "picture" in found.maps
 
 
+@pytest.mark.large_data(EASY)
 def test_questions_and_pictures_of_all_sizes_share_a_batch(colours):
     model, rows = colours
     wide = pictures.text_of(pictures.opened(rows[1]["picture"], "picture").resize((90, 40)))

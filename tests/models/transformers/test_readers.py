@@ -11,14 +11,14 @@ EMOJI = "\U0001f469\u200d\U0001f469\u200d\U0001f467 \u00e9\u00e9 \U0001f600. "
 
 
 @pytest.fixture(scope="module")
-def learnt(workshop, data):
-    folder, rows = made.questions(workshop / "reader", data / "squad" / "squad11_dev.jsonl.gz")
+def learnt(workshop):
+    folder, rows = made.questions(workshop / "reader")
     return catalog.open_model(folder), rows
 
 
 @pytest.fixture(scope="module")
-def tagger(workshop, data):
-    return catalog.open_model(made.tags(workshop / "tagger", data / "squad" / "squad11_dev.jsonl.gz"))
+def tagger(workshop):
+    return catalog.open_model(made.tags(workshop / "tagger"))
 
 
 def answers(model, rows):
