@@ -138,7 +138,9 @@ async def attack(port: int, address: str, kind: Kind, until: float, told: Counte
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
                 sending = asyncio.ensure_future(kind(writer))
                 try:
-                    line = await reader.readline() if kind is not unread else await sending or b""
+                    if kind is unread:
+                        await sending
+                    line = await reader.readline()
                     outcome = line.split()[1].decode() if line.count(b" ") else "closed"
                 finally:
                     sending.cancel()
