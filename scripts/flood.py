@@ -1,11 +1,12 @@
 """Floods a platform with anonymous requests while a bystander goes on asking, and tells what became of either.
 
-    python scripts/flood.py [--connections 2000] [--seconds 60]
+    python scripts/flood.py [--connections 2000] [--seconds 60] [--addresses 4]
 
 Starts `dynabench serve --demo` in a folder of its own on a free port of this machine and sends traffic to nothing else.
-The flood comes from 127.0.0.2; the bystander's requests come from 127.0.0.3 and a process of its own, so that the
-flood's own work does not count as waiting. Each connection sends one body of some kind: a
-large one announced or in chunks, deep or long JSON, a form of many parts, one that trickles or never comes. Prints the
+The flood comes from addresses from 127.0.1.1 on; the bystander's requests come from 127.0.0.3 and a process of its own,
+so that the flood's own work does not count as waiting. Each connection sends one body of some kind: a large one
+announced or in chunks, deep or long JSON, a form of many parts, one that trickles or never comes; or it asks for what
+is dear to make, a cold leaderboard among it, with made-up cookies, or never reads the answer. Prints the
 figures as JSON; the exit status is 1 where the bystander waited longer than two seconds, the web process took more
 than 600 MB, a process was replaced, or something is refused 30 s after the flood.
 """
@@ -22,13 +23,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import httpx2
 import psutil
 
-FLOODER, BYSTANDER = "127.0.0.2", "127.0.0.3"
+FLOODER, BYSTANDER = "127.0.1.{}", "127.0.0.3"
 LONGEST_WAIT, MOST_MEMORY, HEALED = 2.0, 600.0, 30.0
 PAGES = ("/", "/models", "/api/v1/tasks", "/tasks/nli", "/healthz")
 KIB, MIB = 2**10, 2**20
@@ -108,20 +109,37 @@ async def board(writer: Writer) -> None:
     await writer.drain()
 
 
-KINDS: tuple[Callable[[Writer], Awaitable[None]], ...] = (
-    announced, chunked, members, deep, parts, trickle, silent, description, board,
+async def made_up(writer: Writer) -> None:
+    """Change something with a cookie that nobody has."""
+    cookie = f"Cookie: dynabench_session={random.getrandbits(128):x}\r\nContent-Length: 2"
+    writer.write(head("/api/v1/accounts", "application/json", cookie) + b"{}")
+    await writer.drain()
+
+
+async def unread(writer: Writer) -> None:
+    """Ask for the same page many times at once and read no answer."""
+    writer.write(b"GET /tasks/nli/leaderboard HTTP/1.1\r\nHost: flood\r\n\r\n" * 50)
+    await writer.drain()
+    await asyncio.sleep(1000)
+
+
+Kind = Callable[[Writer], Awaitable[None]]
+KINDS: tuple[Kind, ...] = (
+    announced, chunked, members, deep, parts, trickle, silent, description, board, made_up, unread,
 )  # fmt: skip
 
 
-async def attack(port: int, kind: Callable[[Writer], Awaitable[None]], until: float, told: Counter[str]) -> None:
-    """Send one request of a kind again and again until the time is over; note what is answered."""
+async def attack(port: int, address: str, kind: Kind, until: float, told: Counter[str]) -> None:
+    """Send one request of a kind from an address again and again until the time is over; note what is answered."""
     while (left := until - time.monotonic()) > 0:
         outcome = "closed"
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             async with asyncio.timeout(left):
-                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(FLOODER, 0))
+                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
                 sending = asyncio.ensure_future(kind(writer))
                 try:
+                    if kind is unread:
+                        await sending
                     line = await reader.readline()
                     outcome = line.split()[1].decode() if line.count(b" ") else "closed"
                 finally:
@@ -215,8 +233,8 @@ async def ready(http: httpx2.AsyncClient) -> bool:
     return False
 
 
-async def run(connections: int, seconds: float) -> dict[str, object]:
-    """Flood, watch, and return the figures."""
+async def run(connections: int, seconds: float, addresses: int = 4, kinds: Sequence[Kind] = KINDS) -> dict[str, object]:
+    """Flood from so many addresses with requests of these kinds, watch, and return the figures."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -224,11 +242,11 @@ async def run(connections: int, seconds: float) -> dict[str, object]:
         before = await all_processes(serve)
         calm, _ = await bystand_apart(port, 5)
         until, most, flooded = time.monotonic() + seconds, [0.0], Counter[str]()
-        kinds = [KINDS[number % len(KINDS)] for number in range(connections)]
+        senders = [(FLOODER.format(1 + n % addresses), kinds[n // addresses % len(kinds)]) for n in range(connections)]
         (waits, answered), *_ = await asyncio.gather(
             bystand_apart(port, seconds),
             memory(before["web"], until, most),
-            *(attack(port, kind, until, flooded) for kind in kinds),
+            *(attack(port, address, kind, until, flooded) for address, kind in senders),
         )
         await asyncio.sleep(HEALED)
         _, after = await bystand_apart(port, 3)
@@ -247,12 +265,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--connections", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--addresses", type=int, default=4)
     parser.add_argument("--bystand", type=int, default=0, help=argparse.SUPPRESS)  # the port; see `bystand_apart`
     given = parser.parse_args()
     if given.bystand:
         asyncio.run(print_bystander(given.bystand, min(given.seconds, 600)))
         return
-    told = asyncio.run(run(given.connections, min(given.seconds, 600)))
+    told = asyncio.run(run(given.connections, min(given.seconds, 600), min(given.addresses, 250)))
     print(json.dumps(told, indent=1))
     slow, large = told["wait, longest s"] > LONGEST_WAIT, told["web process, most MB"] > MOST_MEMORY  # type: ignore[operator]
     refused = set(told["bystander"]) | set(told["after"]) != {"200"}  # type: ignore[call-overload]
