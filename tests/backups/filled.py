@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,13 +27,12 @@ from tests.api.stage import Scene, Stage, new_stage
 from tests.releases import world as releases
 
 ROLES = ("admin", "anon")
-LEFT_OUT = {
-    "/metrics",  # figures of one process
-    "/api/v1/me/data",  # is written at the moment when it is asked for
-}
+LEFT_OUT = {"/metrics"}  # figures of one process
 SKILLS = (0.9, 0.8, 0.7)
-PAGES = 80
+ALIKE = 3
+"""Links that are followed of those which differ in numbers and choices alone."""
 ATTEMPTS = 3
+NOT_FOLLOWED = ("/static", "/logout", "/metrics", "/api/")
 LINK = re.compile(r'(?:href|src)="(/[^"#]*)"')
 VARYING = (
     re.compile(r'(name="csrf(?:-token)?" (?:value|content)=")[^"]+'),
@@ -120,18 +120,21 @@ def get(stage: Stage, role: str, address: str, params: dict[str, str] | None = N
     return client.get(address, params=params)
 
 
-def reached(stage: Stage, role: str, begin: Iterable[str]) -> list[str]:
-    """The pages, pictures and files that one reaches by links."""
-    waiting, seen = list(begin), dict.fromkeys(begin)
-    while waiting and len(seen) < PAGES:
+def reached(stage: Stage, role: str, begin: Iterable[str], most: int) -> list[str]:
+    """The pages, pictures and files that one reaches by links, `most` at most and `ALIKE` of a kind."""
+    waiting, seen, kinds = list(begin), dict.fromkeys(begin), Counter[str]()
+    while waiting and len(seen) < most:
         answer = get(stage, role, waiting.pop(0))
         if answer.headers.get("content-type", "").startswith("text/html"):
             for link in LINK.findall(answer.text):
                 address = link.replace("&amp;", "&")
-                if address not in seen and not address.startswith(("/static", "/logout", "/metrics", "/api/")):
-                    seen[address] = None
-                    waiting.append(address)
-    return list(seen)
+                kind = re.sub(r"\d+|=[^&]*", "", address)
+                if address in seen or kinds[kind] == ALIKE or address.startswith(NOT_FOLLOWED):
+                    continue
+                kinds[kind] += 1
+                seen[address] = None
+                waiting.append(address)
+    return list(seen)[:most]
 
 
 def shown(answer: Any) -> tuple[int, str, Any]:
@@ -164,13 +167,14 @@ def opened(settings: Settings, models: str, scene: Scene) -> Iterator[Stage]:
 
 def differences(
     one: Stage, other: Stage, asked: list[tuple[str, str, dict[str, str] | None]], in_order: bool = True
-) -> list[str]:
-    """The addresses to which two platforms answer differently, with the place where the answers part.
+) -> tuple[list[str], Counter[tuple[str, int]]]:
+    """The addresses to which two platforms answer differently, with the place where the answers part; and how often
+    the first answered each role with each status.
 
     Not `in_order` for two kinds of databases: PostgreSQL keeps the members of JSON objects in an order of its own.
     What differs is asked for anew: on a busy machine the first answers may report a host that is late.
     """
-    found = []
+    found, statuses = [], Counter[tuple[str, int]]()
     for role, address, params in asked:
         for _ in range(ATTEMPTS):
             first, second = shown(get(one, role, address, params)), shown(get(other, role, address, params))
@@ -178,7 +182,8 @@ def differences(
                 break
         else:
             found.append(f"{role} GET {address} {params or ''}: {_apart(first, second)}")
-    return found
+        statuses[role, first[0]] += 1
+    return found, statuses
 
 
 def _alike(first: Any, second: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -10,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import DBAPIError
 
 from dynabench import jobs, migrations
 from dynabench.backups import database_copy, manifest
-from dynabench.backups.backup import make_backup
+from dynabench.backups.backup import cause_of, make_backup
 from dynabench.backups.database_copy import is_empty
 from dynabench.backups.file_check import check_files
 from dynabench.backups.restore import restore_backup
@@ -131,7 +133,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-from dynabench.backups.backup import make_backup
+from dynabench.backups.backup import cause_of, make_backup
 from dynabench.backups.restore import restore_backup
 from dynabench.errors import Problem
 from dynabench.settings import get_settings
@@ -172,6 +174,23 @@ def test_on_a_full_disk_nothing_half_done_stays(settings, furnished, database_ki
     assert "nothing of it stays" in done.stdout
     assert [each.name for each in there.folder.iterdir()] == []
     restore_backup(there, made)
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_disk_that_a_database_fills_is_called_full(database):
+    fill = "CREATE TABLE large AS SELECT zeroblob(1000000) AS content"
+    with sqlite3.connect(":memory:") as small:
+        small.execute("PRAGMA max_page_count = 2")
+        with pytest.raises(sqlite3.Error) as plain:
+            small.execute(fill)
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql(
+            f"PRAGMA max_page_count = {connection.exec_driver_sql('PRAGMA page_count').scalar()}"
+        )
+        with pytest.raises(DBAPIError) as wrapped:
+            connection.exec_driver_sql(fill)
+    for each in (plain, wrapped):
+        assert "the disk is full. Free some space" in cause_of(each.value)
 
 
 def test_a_backup_made_while_people_send_pictures_and_write_refers_to_no_file_that_is_missing(

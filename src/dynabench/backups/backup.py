@@ -33,6 +33,7 @@ from dynabench.settings import Settings
 
 TRIES = 5
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+POSTGRES_FULL = "53100"
 Progress = Callable[[int, int], None]
 
 
@@ -70,7 +71,7 @@ def make_backup(settings: Settings, target: Path, progress: Progress = lambda do
     except FileExistsError:
         raise Conflict(f"{path} exists; name another file.") from None
     except (OSError, sqlite3.Error, DBAPIError) as error:
-        raise Problem(f"The backup was not made, and nothing of it stays: {_cause(error)}") from error
+        raise Problem(f"The backup was not made, and nothing of it stays: {cause_of(error)}") from error
     finally:
         with suppress(FileNotFoundError):
             unfinished.unlink()
@@ -204,7 +205,11 @@ def _end(target: Path, made: BackupManifest) -> None:
         os.fsync(file.fileno())
 
 
-def _cause(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.errno in FULL:
-        return "the disk is full. Free some space, or name a file on another disk."
+def cause_of(error: BaseException) -> str:
+    """Why files or rows could not be written, in a sentence; what to do where the disk is full."""
+    driver = error.orig if isinstance(error, DBAPIError) else error
+    full = isinstance(driver, OSError) and driver.errno in FULL
+    full = full or getattr(driver, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    if full or getattr(driver, "sqlstate", None) == POSTGRES_FULL:
+        return "the disk is full. Free some space, or name a place on another disk."
     return f"{error}."

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dynabench import migrations
 from dynabench.backups import database_copy, home_files, manifest
-from dynabench.backups.backup import FULL
+from dynabench.backups.backup import cause_of
 from dynabench.backups.manifest import DATABASE, JOBS, SECRET, BackupManifest
 from dynabench.db import Database
 from dynabench.errors import Conflict, Problem
@@ -56,9 +56,7 @@ def restore_backup(settings: Settings, source: Path, progress: Progress = lambda
     except zipfile.BadZipFile:
         raise Conflict(f"{source} is damaged, or no backup of Dynabench.") from None
     except (OSError, sqlite3.Error, DBAPIError) as error:
-        full = isinstance(error, OSError) and error.errno in FULL
-        cause = "the disk is full. Free some space and try again." if full else f"{error}."
-        raise Problem(f"The backup was not restored, and nothing of it stays: {cause}") from error
+        raise Problem(f"The backup was not restored, and nothing of it stays: {cause_of(error)}") from error
 
 
 def _check_backup(settings: Settings, archive: zipfile.ZipFile, found: BackupManifest) -> None:
