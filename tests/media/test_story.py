@@ -72,6 +72,19 @@ def test_only_who_may_see_an_example_sees_its_picture(owner, ada, bob, client):
     assert [get(each, mine) for each in (ada, bob, owner)] == [404, 404, 404]
 
 
+def test_a_picture_that_was_judged_is_shown_beside_what_became_of_the_vote(owner, ada, bob, browser):
+    mine = send(ada, "input.image", files.picture(colour=(9, 9, 200)))["media"]
+    id = play(ada, {"media": mine}, "red")[1].json()["id"]
+    judge = browser()
+    judge.log_in("bob")
+    page = "/tasks/colours/validate"
+    judged = judge.submit(f"{page}/{id}", page=page, htmx=True, vote="correct")
+    assert judged.status_code == 200, judged.text
+    last = re.search('<p class="last-text[^>]*>(.*?)</p>', judged.text, re.S)[1]
+    assert f'src="/api/v1/media/{mine}"' in last
+    assert re.sub("<[^>]*>", "", last).strip() == "", "no word such as image in its place"
+
+
 def test_nobody_uses_what_others_sent(owner, ada, bob):
     theirs = send(bob, "input.image", files.picture(colour=(1, 2, 3)))
     _, refused = play(ada, theirs)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from dynabench.collection import figures as round_figures
 from dynabench.collection.statistics import person_figures, statistics
 from dynabench.rounds.tables import Round
 from dynabench.stats.error_rates import Counts
@@ -116,3 +117,36 @@ def test_a_round_without_examples_has_no_rates(database):
     assert found.total.rates.vmer.value is None
     assert found.human_accuracy.value is None
     assert found.by == {"source": {}, "start": {}, "day": {}, "arm": {}}
+
+
+def test_the_figures_up_to_each_day_are_those_of_all_examples_until_then(database):
+    """Ada writes on all three days and Bob on two, so that people who come back count once."""
+    world = World(database)
+    ada, bob = world.person(), world.person()
+
+    def write(author, day, verdict, fooled=True):
+        example = world.example(author, fooled=fooled, at=datetime(2026, 1, day, 12, tzinfo=UTC))
+        if verdict:
+            decide(world, example, verdict)
+
+    write(bob, 3, "correct")
+    write(ada, 1, "correct")
+    write(ada, 1, None, fooled=False)
+    write(bob, 2, "incorrect")
+    write(ada, 2, "correct")
+    write(ada, 3, None, fooled=False)
+    write(ada, 3, None)
+    wanted = {
+        "2026-01-01": (1, Counts(examples=2, fooled=1, validated=1, resolved=1)),
+        "2026-01-02": (2, Counts(examples=4, fooled=3, validated=2, resolved=3)),
+        "2026-01-03": (2, Counts(examples=7, fooled=5, validated=3, resolved=4)),
+    }
+    found = figures(world)
+    assert {day: (each.people, each.counts) for day, each in found.cumulative.items()} == wanted
+    assert list(found.cumulative) == list(wanted)
+    shown = database.read(lambda s: round_figures.figures(s, s.get_one(Round, world.round_id)))
+    assert [(each.value, each.people, each.counts) for each in shown.cumulative] == [
+        (day, *each) for day, each in wanted.items()
+    ]
+    for last, total in ((found.cumulative["2026-01-03"], found.total), (shown.cumulative[-1], shown.total)):
+        assert (last.rates, last.clustered) == (total.rates, total.clustered)
