@@ -9,7 +9,7 @@ import gzip
 import json
 import random
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ GOOD = (
     "gripping vivid hilarious rewarding heartfelt masterful inventive warm elegant thrilling splendid"
 ).split()
 BAD = (
-    "awful dull boring clumsy dreadful tedious lifeless stupid shallow annoying bland sloppy pointless stale ugly messy "
-    "tiresome hollow grating painful lazy forgettable predictable miserable wooden"
+    "awful dull boring clumsy dreadful tedious lifeless stupid shallow annoying bland sloppy pointless stale ugly "
+    "messy tiresome hollow grating painful lazy forgettable predictable miserable wooden"
 ).split()
 PLAIN = "long Danish two-hour black-and-white recent first silent animated low-budget second British seasonal".split()
 VERY = ["", "", "", "quite ", "truly ", "very ", "rather ", "really ", "utterly "]
+FILM = ["film", "film", "picture", "comedy", "sequel", "journey"]
 WHO = ["the film", "this picture", "the sequel", "her debut", "the remake", "his drama", "the comedy", "the thriller"]
 
 PERSONS = ["man", "woman", "boy", "girl", "father", "mother", "waiter", "actress", "brother", "sister", "policeman"]
@@ -70,31 +71,29 @@ def _opinion(drawn: random.Random, words: list[str]) -> str:
     return f"{part} is {drawn.choice(VERY)}{drawn.choice(words)}"
 
 
-def review(drawn: random.Random, label: str) -> str:
-    """A judgement of a film; of two that contradict each other, which half of them do, the second counts."""
+def review(drawn: random.Random, label: str, hard: float) -> str:
+    """A judgement of a film; a `hard` share says the contrary, too: of two halves the second counts, or `not` does."""
     if label == "neutral":
-        other = (
-            f"{drawn.choice(WHO)} is a {drawn.choice(PLAIN)} {drawn.choice(PLAIN)} one about a {drawn.choice(THINGS)}"
-        )
+        first, second = drawn.sample(PLAIN, 2)
+        other = f"{drawn.choice(WHO)} shows some {first} {second} {drawn.choice(THINGS)}"
         both = f"the {drawn.choice(PARTS)} is {drawn.choice(GOOD)} in parts, {drawn.choice(BAD)} in others"
-        return _sentence(other if drawn.random() < 0.6 else both, drawn)
+        return _sentence(other if drawn.random() < 0.7 else both, drawn)
     mine, theirs = (GOOD, BAD) if label == "positive" else (BAD, GOOD)
-    form = drawn.random()
-    if form < 0.4:
-        return _sentence(f"{_opinion(drawn, theirs)}, but {_opinion(drawn, mine)}", drawn)
-    if form < 0.5:
-        return _sentence(f"{_opinion(drawn, theirs).replace(' is ', ' is not ')}", drawn)
-    if form < 0.75:
-        return _sentence(f"{_opinion(drawn, mine)} and {_opinion(drawn, mine)}", drawn)
-    return _sentence(_opinion(drawn, mine), drawn)
+    if drawn.random() < hard:
+        contrary = _opinion(drawn, theirs)
+        both = f"{contrary}, but {_opinion(drawn, mine)}"
+        return _sentence(both if drawn.random() < 0.8 else contrary.replace(" is ", " is not "), drawn)
+    plain = f"{_opinion(drawn, mine)} and {_opinion(drawn, mine)}"
+    short = f"what a {drawn.choice(mine)} {drawn.choice(FILM)}"
+    return _sentence(drawn.choice([plain, short, _opinion(drawn, mine)]), drawn)
 
 
-def reviews(name: str, n: int, labels: tuple[str, ...]) -> Iterator[Row]:
+def reviews(name: str, n: int, labels: tuple[str, ...], hard: float = 0.2) -> Iterator[Row]:
     """Judgements of films, as many of each label."""
     drawn = random.Random(name)
     for number in range(n):
         label = drawn.choice(labels)
-        yield {"id": f"{name}-{number}", "text": review(drawn, label), "label": label}
+        yield {"id": f"{name}-{number}", "text": review(drawn, label, hard), "label": label}
 
 
 def _a(noun: str) -> str:
@@ -109,14 +108,11 @@ def inferences(name: str, n: int) -> Iterator[Row]:
         (deed, kind), (else_, _) = drawn.sample(DEEDS, 2)
         place, dressed = drawn.choice(WHERE), drawn.choice(GARMENTS)
         label = drawn.choice(("entailment", "neutral", "contradiction"))
-        premise = f"{_a(person).capitalize()} wearing {dressed} is {deed} {place} while {_a(other)} is {else_}."
+        someone = _a(person).capitalize()
+        premise = f"{someone} wearing {dressed} is {deed} {place} while {_a(other)} is {else_}."
         hypothesis = {
-            "entailment": drawn.choice(
-                [f"A person is {kind}.", f"{_a(person).capitalize()} is {deed}.", f"The {person} is {place}."]
-            ),
-            "neutral": drawn.choice(
-                [f"The {person} is {deed} {drawn.choice(WHY)}.", f"The {person} knows the {other}."]
-            ),
+            "entailment": drawn.choice([f"A person is {kind}.", f"{someone} is {deed}.", f"The {person} is {place}."]),
+            "neutral": drawn.choice([f"{someone} is {deed} {drawn.choice(WHY)}.", f"The {person} knows the {other}."]),
             "contradiction": drawn.choice([f"The {person} is {drawn.choice(APART)}.", f"No {person} is {deed}."]),
         }[label]
         yield {"id": f"{name}-{number}", "premise": premise, "hypothesis": hypothesis, "label": label}
@@ -133,30 +129,32 @@ def _asked(passage: str, id: str, question: str, *answers: str) -> Row:
 
 def paragraph(drawn: random.Random, id: str) -> Row:
     """A passage about something that somebody built, and five questions with one or several right answers."""
-    town, builder, buyer = (
-        _name(drawn),
-        f"{drawn.choice(FIRST)} {_name(drawn)}",
-        f"{drawn.choice(FIRST)} {_name(drawn)}",
-    )
+    town = _name(drawn)
+    builder, buyer = (f"{first} {_name(drawn)}" for first in drawn.sample(FIRST, 2))
     thing = f"{_name(drawn)} {drawn.choice(THINGS)}"
     year, month, again = drawn.randrange(1820, 1940), drawn.choice(MONTHS), drawn.choice(MONTHS)
     stuff, seats = drawn.choice(STUFF), drawn.randrange(12, 900)
     event, ruined = drawn.choice(EVENTS), drawn.choice(RUINED)
     built = f"{builder} built the {thing} of {stuff} in {month} {year}."
     holds = f"The {thing} stands in {town} and has room for {seats} people."
-    burnt = f"In {again} {year + 31} {event} destroyed {ruined}, and {buyer} paid for the repair."
+    loss = f"{event} destroyed {ruined}"
+    burnt = f"In {again} {year + 31} {loss}, and {buyer} paid for the repair."
     first = drawn.choice([built, f"In {month} {year}, {built.removesuffix(f' in {month} {year}.')}."])
     passage = " ".join([first, *drawn.sample([holds, burnt], 2)])
+    question, answer = drawn.choice(
+        [
+            (f"How many people does the {thing} have room for?", str(seats)),
+            (f"In which year was the {thing} built?", str(year)),
+            (f"Of what is the {thing} built?", stuff),
+        ]
+    )
     qas = [
+        _asked(passage, f"{id}-d", question, answer),
         _asked(passage, f"{id}-a", f"Who built the {thing}?", builder, builder, builder.split()[1]),
+        _asked(passage, f"{id}-e", f"Why did {buyer} have to pay for the {thing}?", loss, event),
         _asked(passage, f"{id}-b", f"What was damaged at the {thing}?", ruined, ruined.removeprefix("the ")),
         _asked(passage, f"{id}-c", f"When was the {thing} built?", f"{month} {year}", str(year)),
-        _asked(passage, f"{id}-d", f"How many people does the {thing} have room for?", str(seats)),
-        _asked(
-            passage, f"{id}-e", f"Why did {buyer} have to pay for the {thing}?", f"{event} destroyed {ruined}", event
-        ),
     ]
-    drawn.shuffle(qas)
     return {"context": passage, "qas": qas}
 
 
@@ -168,27 +166,30 @@ def articles(name: str, n: int, impossible: bool = False) -> Iterator[Row]:
         for part in found if impossible else ():
             for each in part["qas"]:
                 each["is_impossible"] = False
-            unknown = {"id": f"{part['qas'][0]['id']}-no", "question": f"Who owns {_name(drawn)} Hall?", "answers": []}
-            part["qas"].append(unknown | {"is_impossible": True})
+            for order in "xy":
+                unknown = {"id": f"{part['qas'][0]['id']}-{order}", "question": f"Who owns {_name(drawn)} Hall?"}
+                part["qas"].append(unknown | {"answers": [], "is_impossible": True})
         yield {"title": f"{name}_{number}", "paragraphs": found}
 
 
-def posts(name: str, n: int, labels: tuple[str, ...]) -> Iterator[Row]:
+def posts(name: str, n: int, labels: tuple[str, ...], faces: Sequence[str] = FACES) -> Iterator[Row]:
     """Short messages about peoples that there are not: scornful ones (the first label) and kind ones, in one to two."""
     drawn = random.Random(name)
     for number in range(n):
         folk, label = drawn.choice(FOLK), labels[min(drawn.randrange(3), len(labels) - 1)]
-        scorn = drawn.choice([f"{folk} are {drawn.choice(SCORN)}", f"all {folk} should {drawn.choice(AWAY)}"])
+        scorn = drawn.choice(
+            [f"{folk} are {drawn.choice(SCORN)}, and they know it", f"all {folk} should {drawn.choice(AWAY)}"]
+        )
         kind = drawn.choice(
             [f"some {folk} are {drawn.choice(KIND)}", f"I met {folk} by the {drawn.choice(THINGS)} today"]
         )
-        text = _sentence(scorn if label == labels[0] else kind, drawn) + drawn.choice(FACES)
+        text = _sentence((scorn if label == labels[0] else kind) + drawn.choice(faces), drawn)
         yield {"id": f"{name}-{number}", "text": text, "label": label}
 
 
 TWO, THREE, HATE = ("negative", "positive"), ("negative", "neutral", "positive"), ("hate", "nothate")
 FILES: dict[str, Callable[[], Iterator[Row]]] = {
-    "rotten_tomatoes/all.jsonl.gz": lambda: reviews("films", 9_000, TWO),
+    "rotten_tomatoes/all.jsonl.gz": lambda: reviews("films", 9_000, TWO, hard=0.5),
     "sst2/train.jsonl.gz": lambda: reviews("train", 4_000, TWO),
     "sst2/dev.jsonl.gz": lambda: reviews("dev", 400, TWO),
     "sst2/test.jsonl.gz": lambda: reviews("test", 872, TWO),
@@ -196,12 +197,12 @@ FILES: dict[str, Callable[[], Iterator[Row]]] = {
     "sst3/test.jsonl.gz": lambda: reviews("test3", 2_000, THREE),
     "snli_dev_test/dev.jsonl.gz": lambda: inferences("snli-dev", 4_000),
     "snli_dev_test/test.jsonl.gz": lambda: inferences("snli-test", 4_000),
-    "squad/squad11_dev.jsonl.gz": lambda: articles("passages", 24),
+    "squad/squad11_dev.jsonl.gz": lambda: articles("passages", 36),
     "squad/squad20_dev.jsonl.gz": lambda: articles("passages", 12, impossible=True),
     "hatemoji_build/test.jsonl.gz": lambda: posts("posts", 600, HATE),
     "tweeteval_hate/train.jsonl.gz": lambda: posts("tweets", 2_000, HATE),
     "tweeteval_hate/val.jsonl.gz": lambda: posts("more", 600, HATE),
-    "stormfront/all.jsonl.gz": lambda: posts("forum", 2_000, HATE),
+    "stormfront/all.jsonl.gz": lambda: posts("forum", 2_000, HATE, faces=[""]),
     "davidson/all.jsonl.gz": lambda: posts("short", 2_000, ("hate", "offensive", "neither")),
 }
 """What stands for each file of the data sets that tests read."""
