@@ -53,7 +53,7 @@ def process(settings, database, tmp_path):
         with (tmp_path / "web.log").open("wb") as log:
             web = subprocess.Popen([sys.executable, "-m", "dynabench", "web"], env=env, stdout=log, stderr=log)
         try:
-            wait_for(f"http://127.0.0.1:{port}/readyz", 40)
+            wait_for(f"http://127.0.0.1:{port}/readyz")
             running = Site(f"http://127.0.0.1:{port}", database)
             running.ready()
             running.open_rounds("olga")

@@ -31,7 +31,7 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-PATIENCE = 15_000  # milliseconds: the machine may be busy, and nothing waits longer than it has to
+PATIENCE = 60_000  # milliseconds: the machine may be busy, and nothing waits longer than it has to
 expect.set_options(timeout=PATIENCE)
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
 
@@ -132,7 +132,7 @@ DRAWN = """async () => {
     if (!each.checkVisibility()) continue;
     each.scrollIntoView({ block: "center", behavior: "instant" });
     for (const began = Date.now(); !drawn[each.localName](each); await frame()) {
-      if (Date.now() - began > 15000) throw new Error(`not drawn: ${each.outerHTML.slice(0, 200)}`);
+      if (Date.now() - began > 60000) throw new Error(`not drawn: ${each.outerHTML.slice(0, 200)}`);
     }
   }
   await document.fonts.ready;
