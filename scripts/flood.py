@@ -144,8 +144,8 @@ async def attack(port: int, address: str, kind: Kind, until: float, told: Counte
                     outcome = line.split()[1].decode() if line.count(b" ") else "closed"
                 finally:
                     sending.cancel()
-                    await asyncio.gather(sending, return_exceptions=True)
                     writer.close()
+                    await asyncio.gather(sending, return_exceptions=True)
         told[f"{kind.__name__} {outcome}"] += 1
         await asyncio.sleep(random.uniform(0, 0.5))
 

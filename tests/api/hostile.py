@@ -9,7 +9,7 @@ from dynabench.migrations import metadata
 JSON = {"content-type": "application/json"}
 EXAMPLES = "/api/v1/tasks/nli/examples"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> **bold** [a](javascript:b) {{ 7 * 7 }} ' OR 1=1"
-NOT_COUNTED = {"sessions", "tokens", "handouts"}  # what reading a page or logging in writes
+NOT_COUNTED = {"sessions", "tokens", "handouts", "uploaded_bytes"}  # what reading a page, logging in or sending writes
 
 
 def ledger(database):

@@ -81,7 +81,9 @@ def arguments(command, folder):
 def home(tmp_path_factory):
     """A platform without any task."""
     home = tmp_path_factory.mktemp("home")
-    upgrade(Settings(home=home))
+    settings = Settings(home=home)
+    upgrade(settings)
+    assert settings.key, "the secret is there, as after a first start"
     return home
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from dynabench.datasets import stored
 from dynabench.datasets.tables import Dataset, DatasetVersion
+from dynabench.models import catalog
 from dynabench.rounds import service as rounds
 from dynabench.rounds.tables import Round
 from dynabench.scoring import queueing
@@ -33,7 +34,10 @@ def world(database):
             made.vote(judge, id, "correct" if number < 12 else "incorrect")
 
     def target(session):
-        session.get_one(Round, made.round_id).targets[0].model = OLD
+        entry = catalog.entry(OLD)
+        assert entry.card
+        of = session.get_one(Round, made.round_id).targets[0]
+        of.model, of.version = OLD, entry.card.version
 
     database.write(target)
     return made

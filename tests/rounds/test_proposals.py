@@ -109,11 +109,11 @@ def test_others_write_while_a_long_config_is_parsed(way, request, bob, monkeypat
     began, written, parse = threading.Event(), threading.Event(), TaskConfig.parse
     waited = []
 
-    def patient(text):
+    def patient(text, **how):
         if "# long" in text and not waited:
             began.set()
             waited.append(written.wait(10))
-        return parse(text)
+        return parse(text, **how)
 
     monkeypatch.setattr(TaskConfig, "parse", patient)
 

@@ -182,7 +182,8 @@ def test_a_broken_newcomer_replaces_no_replica(host, places):
 
 def test_what_the_cluster_lost_is_deployed_again(host):
     """As after a restart of the cluster."""
-    ray.serve.delete("dynabench-ngram")
+    ray.serve.delete("dynabench-ngram", _blocking=False)  # else it waits to see it gone, which the host may prevent
+    wait(lambda: ray.serve.status().applications.get("dynabench-ngram") is None or _deleting("dynabench-ngram"))
 
     def answered():
         with suppress(Unavailable):

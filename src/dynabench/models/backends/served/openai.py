@@ -125,8 +125,12 @@ class ChatModel(Served):
         except Complaint as complaint:
             if self.options.answers == "json" or complaint.remote_status not in (400, 422, 501):
                 raise
-        reply = ask(False)  # where that fails too, it was not the schema that it complained about
         self._plain_until = time.monotonic() + SCHEMAS_AGAIN
+        try:
+            reply = ask(False)
+        except Complaint:
+            self._plain_until = 0.0  # it was not the schema that it complained about
+            raise
         log.info("%s: the server takes no schemas, answers are read as plain text", self.card.name)
         return reply
 
