@@ -182,8 +182,14 @@ def test_a_broken_newcomer_replaces_no_replica(host, places):
 
 def test_what_the_cluster_lost_is_deployed_again(host):
     """As after a restart of the cluster."""
+    before = ray.serve.status().applications["dynabench-ngram"].last_deployed_time_s
     ray.serve.delete("dynabench-ngram", _blocking=False)  # else it waits to see it gone, which the host may prevent
-    wait(lambda: ray.serve.status().applications.get("dynabench-ngram") is None or _deleting("dynabench-ngram"))
+
+    def deployed_again():
+        there = ray.serve.status().applications.get("dynabench-ngram")
+        return there is not None and there.last_deployed_time_s > before and there.status == "RUNNING"
+
+    wait(deployed_again)
 
     def answered():
         with suppress(Unavailable):
