@@ -25,7 +25,8 @@ def check_keys(settings: Settings) -> None:
     database = Database(settings.url)
     try:
         database.read(check_keys_of, settings)
-        database.write(note_secret, settings)
+        if not database.read(_noted):  # a start waits for nobody who writes, once the secret is noted
+            database.write(note_secret, settings)
     finally:
         database.close()
 

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from benchmarks.running import platform
+from dynabench.key_check import check_keys
 from dynabench.migrations import upgrade
 from dynabench.settings import Settings
 from tests.supervisor.test_supervisor import until
@@ -61,7 +62,9 @@ def test_a_second_one_on_the_same_folder_is_refused(tmp_path):
 @pytest.mark.slow
 def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watched_meanwhile(tmp_path):
     """A process that is stopped while it writes holds the database for as long as it is stopped."""
-    upgrade(Settings(home=tmp_path))
+    settings = Settings(home=tmp_path)
+    upgrade(settings)
+    check_keys(settings)
     log = tmp_path / "serve.log"
     with contextlib.closing(sqlite3.connect(tmp_path / "dynabench.sqlite", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
