@@ -219,16 +219,23 @@ PROGRAMS = Board(
 )  # fmt: skip
 ROUND = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "statistics": FOUND,
-    "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS,
-     "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
+    "charts": drawn(FOUND), "waiting": 21, "targets": TARGETS, "lower_bound": True,
+    "programs": PROGRAMS, "overlap": Overlap(marked=61, shared=24, chance=9.5),
 }  # fmt: skip
 NO_PROGRAMS = Board([], Compared(UNKNOWN, UNKNOWN, UNKNOWN), Compared(UNKNOWN, UNKNOWN, UNKNOWN))
 NO_FIGURES = RoundStatistics(figures(), clustered([], []), clustered([], []), {})
 TASK = {
     "task": "nli", "config": NLI, "round": _round(), "numbers": [4, 3, 2, 1], "owners": ["grace"],
-    "statistics": FOUND, "chart": charts.over_rounds(HISTORY), "examples": SPECIMENS[:1],
+    "statistics": FOUND, "chart": charts.over_rounds(HISTORY), "examples": SPECIMENS[:1], "targets": TARGETS,
+    "lower_bound": True,
 }  # fmt: skip
-NO_ROUND = {**dict.fromkeys(("round", "statistics", "chart")), "numbers": [], "examples": [], "owners": []}
+NO_ROUND = {
+    **dict.fromkeys(("round", "statistics", "chart")),
+    "numbers": [],
+    "examples": [],
+    "owners": [],
+    "targets": [],
+}
 
 PAGES = {
     "home": ("rounds/home.html", HOME, None),
