@@ -166,7 +166,8 @@ def test_a_metric_added_to_a_task_scores_every_model_from_its_stored_answers(pla
     for each in (1, 2):
         score = scores_of(database, each)["matthews_correlation", ""]
         assert score.value == pytest.approx(matthews_corrcoef(right, wrong))
-    assert answered() == before, "no model was asked"
+    after = answered()  # perturbed copies of the rows, which the task's new axis asks for, may have come meanwhile
+    assert {digest: after[digest] for digest in before} == before, "no model was asked the same again"
     with database._reads() as session:
         named = [session.get_one(Record, each).document["model"].get("encoder") for each in (1, 2)]
     assert named == [None, encoder.SHIPPED_FOR]
