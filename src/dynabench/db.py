@@ -5,6 +5,7 @@ Services are functions whose first argument is a session. They never commit: `Da
 """
 
 import json
+import sqlite3
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,9 +26,11 @@ from sqlalchemy import (
     event,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
-from dynabench.language import kept, restored
+from dynabench.errors import Unavailable
+from dynabench.language import _, kept, restored
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -155,8 +158,13 @@ class Database:
         return await to_thread.run_sync(lambda: self.read(function, *args, **kwargs))
 
     async def awrite(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """`write` in a worker thread."""
-        return await to_thread.run_sync(lambda: self.write(function, *args, **kwargs))
+        """`write` in a worker thread; raises `Unavailable` where another process holds the database for too long."""
+        try:
+            return await to_thread.run_sync(lambda: self.write(function, *args, **kwargs))
+        except (OperationalError, sqlite3.OperationalError) as error:
+            if not self.is_sqlite or "database is locked" not in str(error):
+                raise
+            raise Unavailable(_("The site has more to do than it can answer just now."), retry_after=2) from error
 
     def close(self) -> None:
         """Close all connections."""

@@ -1,5 +1,8 @@
 """Whatever is sent, the answer is one that can be read, and never a 500."""
 
+import contextlib
+import sqlite3
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -154,3 +157,15 @@ def test_openapi_documents_problems_and_nothing_of_the_pages(client: TestClient)
 def test_large_answers_are_compressed(client: TestClient):
     answer = client.get("/api/openapi.json", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_who_writes_while_another_process_holds_the_database_is_asked_to_try_again(person, settings):
+    """As a process does that was stopped while it wrote."""
+    ada = person("ada")
+    with contextlib.closing(sqlite3.connect(settings.url.removeprefix("sqlite:///"), isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        answer = ada.post("/api/v1/tokens", json={"name": "second"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        writer.execute("ROLLBACK")
+    assert ada.post("/api/v1/tokens", json={"name": "second"}).status_code == 201
