@@ -114,6 +114,7 @@ def addresses(stage: Stage) -> list[tuple[str, str, dict[str, str] | None]]:
 
 def get(stage: Stage, role: str, address: str, params: dict[str, str] | None = None) -> Any:
     """Ask as a browser for pages, as a program for the API."""
+    Seeded.request = f"{role} {address} {params}"
     if address.startswith("/api/") and role != "anon":
         return stage.callers[role].get(address, params=params)
     client = stage.browsers[role] if not address.startswith("/api/") else stage.client
@@ -148,10 +149,15 @@ def shown(answer: Any) -> tuple[int, str, Any]:
 
 
 class Seeded(random.Random):
-    """Draws alike each time: contexts are drawn anew for each visitor."""
+    """Draws alike whenever the same person asks for the same: contexts are drawn anew for each visitor.
 
-    def __init__(self, seed: Any = 0) -> None:
-        super().__init__(seed)
+    Different requests draw differently: contexts with one random key come in an order of the database's own.
+    """
+
+    request = ""
+
+    def __init__(self, seed: Any = None) -> None:
+        super().__init__(self.request if seed is None else seed)
 
 
 @contextmanager
