@@ -34,7 +34,7 @@ RETRY_SECONDS = 2
 CHANGES, CHANGES_OF_VISITORS, PERIOD = 1200, 300, 60.0
 """Requests of one address that change something, in so many seconds: with a person's cookie or token, and without."""
 REMEMBERED, REMEMBERED_SECONDS = 10_000, 3600.0
-"""Cookies and tokens that are known to be somebody's, and for how long."""
+"""Number of cookies and tokens of people that are remembered, and for how many seconds."""
 ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Addresses that answer under any load, as static files do: they cost nothing, and watchers need them."""
 
@@ -148,7 +148,7 @@ class Places:
 
 
 class Credentials:
-    """Cookies and tokens that turned out to be somebody's, so that made-up ones count for nothing.
+    """Cookies and tokens that identified a person, so that made-up ones count for nothing.
 
     Only their digests are held, and for so many seconds; what is refused meanwhile is what the person may do.
     """
@@ -158,12 +158,12 @@ class Credentials:
         self._until: dict[str, float] = {}
 
     def known(self, credential: str | None) -> str:
-        """Return the digest of a credential that is known to be somebody's, else an empty text."""
+        """Return the digest of a credential that is known to identify a person, else an empty text."""
         digest = security.digest(credential) if credential and self._until else ""
         return digest if self._until.get(digest, 0.0) > self._clock() else ""
 
     def remember(self, credential: str | None) -> None:
-        """Note that a credential is somebody's."""
+        """Note that a credential identified a person."""
         if not credential:
             return
         digest = security.digest(credential)

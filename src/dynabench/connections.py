@@ -1,4 +1,4 @@
-"""How long the web process keeps a connection that does nothing, and how many files it may have open.
+"""Limits of the web process on idle connections and on open files.
 
 The server has no limit of its own on the time until a request's head has come, nor on the time in which an answer is
 read. A connection costs a file descriptor, and without descriptors nobody is answered.

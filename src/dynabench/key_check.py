@@ -65,7 +65,7 @@ def check_secret(session: Session, settings: Settings) -> None:
 
 
 def has_secret(settings: Settings) -> bool:
-    """Whether there is a secret, so that none would be made at first use."""
+    """Tell whether there is a secret, so that none would be made at first use."""
     return bool(settings.secret) or settings.secret_file.exists()
 
 
@@ -92,7 +92,7 @@ def accept_secret(session: Session, settings: Settings) -> None:
 
 
 def fingerprint(settings: Settings) -> str:
-    """What is noted of the secret."""
+    """Return the fingerprint of the secret that the database keeps."""
     return keyed(settings.key, "fingerprint", "secret").hex()
 
 

@@ -206,7 +206,7 @@ def media_type(request: Request) -> str:
 
 
 def is_json(request: Request) -> bool:
-    """Whether the body is parsed as JSON: FastAPI does so with every `application/json` and `application/*+json`."""
+    """Tell whether the body is parsed as JSON: FastAPI parses every `application/json` and `application/*+json`."""
     kind = media_type(request)
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 

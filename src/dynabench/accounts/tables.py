@@ -143,7 +143,7 @@ class UploadedBytes(Base):
 
 
 class SecretFingerprint(Base):
-    """Which secret keyed the pseudonyms of this database: one row, from which the secret cannot be found out."""
+    """Fingerprint of the secret that keyed the pseudonyms of this database: one row; it does not reveal it."""
 
     __tablename__ = "secret_fingerprints"
 

@@ -185,7 +185,7 @@ def _flaws(session: Session, settings: Settings, made: BackupManifest, engine: s
 
 
 def _linked_models(settings: Settings, pinned: dict[str, FoundFile], work: Path) -> dict[Path, Path]:
-    """Where the pinned files of each folder of models can be read under their own names."""
+    """Return, for each folder of models, a folder with its pinned files under their own names."""
     home = f"{home_files.HOME}/models"
     names = {settings.folder / "models": home} | {
         folder: root for root, folder in home_files.roots(settings).items() if root != home_files.HOME

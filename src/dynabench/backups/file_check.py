@@ -148,7 +148,7 @@ class ExpectedModel:
     placed: bool
 
     def folder(self, settings: Settings) -> Path:
-        """Where the platform puts models."""
+        """Return the folder in which the platform puts models."""
         return settings.folder / "models" / f"{self.name}-{self.version}"
 
 
@@ -165,7 +165,7 @@ def _models(session: Session) -> Iterator[ExpectedModel]:
 
 
 def check_models(session: Session, settings: Settings, copies: Mapping[Path, Path] | None = None) -> list[str]:
-    """Which models that rows name are damaged or in no folder of models; reads every byte of them.
+    """Name the models of rows that are damaged or in no folder of models; reads every byte of them.
 
     A folder of models that `copies` names is read there. Not reported: models that came with the code and changed with
     it, and those which only model hosts elsewhere have.
@@ -235,7 +235,7 @@ def _holds(each: ExpectedFile) -> bool:
 
 
 def check_lost_keys(session: Session, settings: Settings) -> list[str]:
-    """Whether the secret is the one that keyed the rows, and which records do not hold under any key."""
+    """Name what is wrong with the secret, and the records that no key verifies."""
     lost = [] if key_check.has_secret(settings) else [f"{settings.secret_file} is missing."]
     if not lost:
         try:

@@ -92,7 +92,7 @@ class Calculator:
         return None
 
     def _worker(self) -> tuple[str, subprocess.Popen[bytes]]:
-        """Where the worker listens, and its process; it is started, or started again, if it does not live."""
+        """Return the worker's address and process; starts the worker where it does not live."""
         if self._folder is not None and not Path(self._folder.name).is_dir():  # swept away as an old temporary file
             self._folder.cleanup()
             self._folder = None
@@ -132,7 +132,7 @@ class Calculator:
 
 
 async def _exchanged(address: str, request: bytes) -> bytes:
-    """What is heard at an address after a request was sent there."""
+    """Send a request to an address and return the answer."""
     reader, writer = await asyncio.open_unix_connection(address)
     try:
         writer.write(request)

@@ -73,7 +73,7 @@ async def _upload(form: FormData) -> bytes:
 
 
 async def _example(request: Request, entry: Entry, chosen: int, fields: Mapping[str, str]) -> dict[str, Any]:
-    """What an example gives: computed once in each language, then remembered, as is what the module itself refuses.
+    """Return an example's result: computed once in each language, then kept, as is a refusal by the module itself.
     Nothing where that does not work now."""
     if entry.closed:
         return {}

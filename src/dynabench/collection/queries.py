@@ -43,7 +43,7 @@ def withdrawn(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
 
 
 def concealed(example_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Whether only the author may see the example: withdrawn, or withheld by a release. One index probe."""
+    """Tell whether only the author may see the example: withdrawn, or withheld by a release. One index probe."""
     gone = or_(Standing.retracted, Standing.hidden, Standing.withheld)
     return exists().where(Standing.example_id == example_id, gone)
 

@@ -51,7 +51,7 @@ def label(target: Target, among: Sequence[Target]) -> str:
 
 
 def is_lower_bound(session: Session, of: Round) -> bool:
-    """Whether examples that fooled a target, but not all targets together, are put before no validator in a round."""
+    """Tell whether a round leaves examples unchecked that fooled a target, but not all targets together."""
     several = len(of.targets) > 1 or any(not isinstance(arm["targets"], str) for arm in of.arms)
     if of.fooled_when == "any" or not several:
         return False

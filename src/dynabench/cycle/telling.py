@@ -67,7 +67,7 @@ def why(found: Report) -> str:
 
 
 def _unguarded(rule: Promote, promoted: Sequence[WeighedOut], found: Report) -> list[str]:
-    """What the guard on neutral data did not compare, of a decision that promotes."""
+    """Return what the guard on neutral data did not compare in a decision that promotes."""
     if found.neutral is None:
         return []
     if rule.neutral == []:

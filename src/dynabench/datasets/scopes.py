@@ -32,9 +32,9 @@ class Scope:
     key: bytes = b""
     """What pseudonyms are made with in the place of the deployment's key."""
     whole: bool = False
-    """Whether what a release withholds of these rounds comes along: for the release alone."""
+    """Includes what a release withholds of these rounds: true for the release alone."""
     public: bool = False
-    """Whether everybody may read it: then no origin in a round that is not released yet is named or shown."""
+    """Readable by everybody: no origin in a round that is not released yet is named or shown."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 _NAMED = """NOT t.retracted AND NOT t.hidden AND (NOT t.withheld OR {all} AND o.round_id = e.round_id)
     AND (o.round_id = e.round_id OR NOT {public}
       OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = o.round_id AND r.state = 'released'))"""
-"""Whether a row may show its origin `o`, of the standing `t`; to the public those of other rounds once released."""
+"""SQL that allows a row to show its origin `o`, of the standing `t`; origins of other rounds once released."""
 
 EXAMPLES = """
 SELECT e.id, e.author_id, s.retracted OR s.hidden OR s.withheld AND NOT {all}, e.version_id, e.context_id,

@@ -1,4 +1,4 @@
-"""What a worker sees to from time to time: openings and closings of rounds whose job failed or was lost."""
+"""The worker's periodic check of openings and closings of rounds whose job failed or was lost."""
 
 from datetime import datetime, timedelta
 
@@ -12,13 +12,13 @@ from dynabench.rounds.tables import Round
 from dynabench.settings import Settings
 
 EVENTS = {"draft": "opens_at", "open": "closes_at"}
-"""What a round of each state may wait for."""
+"""The planned moment that a round in each state waits for."""
 LONGEST_PAUSE = timedelta(hours=1)
 """Between two tries of what fails for ever; before, each comes after about as long as the one before it."""
 
 
 def tidy(database: Database, settings: Settings) -> None:
-    """Ask anew for what is due and no job will do any more."""
+    """Ask again for openings and closings that are due and that no job will carry out."""
     for round_id, job in database.read(_overdue).items():
         if job is None or jobs.given_up(database, settings, [job]):
             database.write(_again, round_id, job)

@@ -1,4 +1,4 @@
-"""What a worker sees to from time to time: evaluations whose job was given up, and those that may succeed now."""
+"""The worker's periodic check of evaluations whose job was given up, and of those that may succeed now."""
 
 from datetime import timedelta
 

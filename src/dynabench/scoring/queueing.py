@@ -102,7 +102,7 @@ def _withdrawn(session: Session, submission: int) -> int:
 
 
 def _new_metrics(session: Session, task: str) -> int:
-    """What was answered is scored anew at once; a twin that is missing has its rows answered once it is ready."""
+    """Score stored answers anew, and ask for missing twins, whose rows are answered once they are ready."""
     for version in session.scalars(queries.versions_in_use(task)).all():
         twins.ask(session, version)
     return _score_anew(session, queries.scored(task))

@@ -81,7 +81,7 @@ def _read(at: Path, changed: int, file: int) -> RowScores:
 
 
 def is_whole(settings: Settings, evaluation: int, rows: int) -> bool:
-    """Whether the file is there and holds the scores of so many rows."""
+    """Tell whether the file is there and holds the scores of so many rows."""
     known = read(settings, evaluation)
     return known is not None and known.shape[1] == rows
 

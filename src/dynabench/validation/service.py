@@ -129,7 +129,7 @@ def skip(session: Session, person: Person, example_id: int) -> None:
 
 
 def my_outcome(session: Session, person: Person, example_id: int) -> Outcome | None:
-    """Where an example stands that this person voted on; None where no vote of theirs stands or it is concealed."""
+    """Return the standing of an example that this person voted on, or None without a vote or where it is concealed."""
     mine = [cast for cast in session.scalars(queries.votes(example_id)) if cast.person_id == person.id]
     example, standing = session.get(Example, example_id), session.get(Standing, example_id)
     if not mine or example is None or standing is None:

@@ -1,4 +1,4 @@
-"""Which secret keyed the pseudonyms of a database"""
+"""Fingerprint of the secret that keyed the pseudonyms"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -28,7 +28,7 @@ class Threads:
         return self._executor.submit(function, *args)
 
     async def ended(self, future: Future[Any], patience: float) -> bool:
-        """Whether what was submitted ends within so many seconds; if not, or when cancelled, its thread is replaced."""
+        """Tell whether the call ends within `patience` seconds; if not, or when cancelled, replace its thread."""
         try:
             await asyncio.wait({asyncio.wrap_future(future)}, timeout=patience)
         finally:
@@ -53,7 +53,7 @@ class Threads:
 
 
 def stuck() -> bool:
-    """Whether a thread of this process that was given up still runs: only a new process gets rid of it."""
+    """Tell whether a thread that was given up still runs in this process: only a new process gets rid of it."""
     with _lock:
         return bool(_given_up)
 

@@ -117,7 +117,7 @@ class ChatModel(Served):
         return str(told.get("id") or "") if isinstance(told, Mapping) else ""
 
     def _tried(self, ask: Callable[[bool], Reply]) -> Reply:
-        """What `ask` gives with a schema, or without one for a while after the server refused it."""
+        """Return the reply of `ask` with a schema, or without one for a while after the server refused schemas."""
         if time.monotonic() < self._plain_until:
             return ask(False)
         try:
