@@ -12,7 +12,7 @@ import httpx2
 import psutil
 import pytest
 
-from benchmarks.running import platform
+from benchmarks.running import platform, wait_for
 from dynabench.key_check import check_keys
 from dynabench.migrations import upgrade
 from dynabench.settings import Settings
@@ -76,6 +76,7 @@ def test_a_demo_that_cannot_be_set_up_now_is_set_up_later_and_processes_are_watc
             until(lambda: webs(tmp_path) not in ([], [first]))
             writer.execute("ROLLBACK")
             until(lambda: "Dynabench is at" in log.read_text(), 200)
+            wait_for(f"{address}/healthz")  # the web process may still start
             tasks = httpx2.get(f"{address}/api/v1/tasks", timeout=60, trust_env=False).json()["items"]
             assert "nli" in [each["id"] for each in tasks]
 

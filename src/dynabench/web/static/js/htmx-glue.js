@@ -91,8 +91,10 @@ function quiet(message) {
 }
 
 function after({ detail }) {
-  detail.elt.removeAttribute("aria-busy");
-  if (detail.successful && detail.elt.matches("form")) forget(detail.elt);
+  // A button that its own answer has replaced is no more: the event then comes from the form around it.
+  const sender = detail.requestConfig?.elt ?? detail.elt;
+  sender.removeAttribute("aria-busy");
+  if (detail.successful && sender.matches("form")) forget(sender);
   const entry = running.get(detail.xhr);
   clearTimeout(entry?.timer);
   entry?.close?.();
