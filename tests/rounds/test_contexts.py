@@ -7,11 +7,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text, update
 from typer.testing import CliRunner
 
 from dynabench.cli import context as command
-from dynabench.rounds import contexts, queries, service
+from dynabench.rounds import contexts, editing, queries, service
 from dynabench.rounds.contexts import Row
 from dynabench.rounds.tables import Context
 from dynabench.tasks import TaskConfig, builtin
@@ -42,6 +42,15 @@ def fill(session, count):
         for n in range(count)
     ]
     session.execute(insert(Context), rows)
+
+
+def test_a_preview_shows_the_same_context_after_others_were_used(database, task):
+    """A row that is updated moves to the end of a PostgreSQL table, and a query without an order follows it."""
+    database.write(fill, 3)
+    database.write(lambda session: session.execute(text("ANALYZE contexts")))  # PostgreSQL reads small tables in order
+    before = database.read(editing.preview, task)["context"]
+    database.write(lambda session: session.execute(update(Context).where(Context.id == 1).values(used=9)))
+    assert database.read(editing.preview, task)["context"] == before
 
 
 def test_good_rows_are_kept_bad_ones_named_repeated_ones_counted(owner, ada):

@@ -171,8 +171,8 @@ def last_number(task_id: str) -> Select[int | None]:
 
 
 def any_context(task_id: str) -> Select[Context]:
-    """Some context of a task: one index probe."""
-    return select(Context).where(Context.task_id == task_id).limit(1)
+    """The first context of a task, the same each time: one index probe."""
+    return select(Context).where(Context.task_id == task_id).order_by(Context.id).limit(1)
 
 
 MANY = 10_000
