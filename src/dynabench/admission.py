@@ -60,7 +60,7 @@ class Admission:
         if not (self.working.has_room(who) and self.answering.has_room(who)):
             await _busy(request)(scope, receive, send)
             return
-        credential = self.credentials.known(security.bearer(request) or security.session_cookie(request))
+        credential = self.credentials.find_digest(security.bearer(request) or security.session_cookie(request))
         try:
             _count_change(request, who, bool(credential))
         except TooMany as problem:
@@ -157,7 +157,7 @@ class Credentials:
         self._clock = clock
         self._until: dict[str, float] = {}
 
-    def known(self, credential: str | None) -> str:
+    def find_digest(self, credential: str | None) -> str:
         """Return the digest of a credential that is known to identify a person, else an empty text."""
         digest = security.digest(credential) if credential and self._until else ""
         return digest if self._until.get(digest, 0.0) > self._clock() else ""

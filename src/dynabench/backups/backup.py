@@ -206,7 +206,7 @@ def _end(target: Path, made: BackupManifest) -> None:
 
 
 def cause_of(error: BaseException) -> str:
-    """Why files or rows could not be written, in a sentence; what to do where the disk is full."""
+    """Return the reason why files or rows could not be written, and the remedy where the disk is full."""
     driver = error.orig if isinstance(error, DBAPIError) else error
     full = isinstance(driver, OSError) and driver.errno in FULL
     full = full or getattr(driver, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL

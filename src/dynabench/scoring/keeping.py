@@ -14,7 +14,7 @@ from dynabench.settings import Settings
 DAYS = 60
 """Attempts after which an evaluation that its limit keeps from ending is left alone."""
 PASSING = ("crashed", "unreachable", "cluster", "failed")
-"""Why an evaluation may fail that succeeds later without anybody's doing."""
+"""Reasons for failures that pass by themselves, so that the evaluation is tried again."""
 WAITS = tuple(timedelta(hours=hours) for hours in (1, 4, 16))
 """Before each further attempt after such a failure; then it is for a person to look."""
 

@@ -87,5 +87,5 @@ def is_whole(settings: Settings, evaluation: int, rows: int) -> bool:
 
 
 def path(settings: Settings, evaluation: int) -> Path:
-    """Where they lie."""
+    """Return the path of the file with the scores of an evaluation's rows."""
     return settings.folder / "evaluations" / str(evaluation) / "rows.npy"

@@ -35,7 +35,7 @@ class Replica:
         return self._broken
 
     async def trial(self, folder: str) -> str:
-        """Why a folder cannot be opened here; empty where it can."""
+        """Return the reason why this replica cannot open a folder; empty where it can."""
         model, reason = await asyncio.to_thread(_opened, folder)
         if model is not None:
             model.close()
@@ -83,11 +83,11 @@ def _answered(calls: Sequence[tuple[Any, Any]]) -> list[Output | Problem]:
         return list(calls[0][0].answer(calls))
     except BaseException as error:
         if len(calls) == 1:
-            return [_told(calls[0][0].card.name, error)]
+            return [_as_problem(calls[0][0].card.name, error)]
         return [_answered([call])[0] for call in calls]
 
 
-def _told(name: str, error: BaseException) -> Problem:
+def _as_problem(name: str, error: BaseException) -> Problem:
     from dynabench.errors import Unavailable
 
     return error if isinstance(error, Problem) else Unavailable(f"{name} failed: {type(error).__name__}: {error}")

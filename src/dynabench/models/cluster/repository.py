@@ -113,7 +113,7 @@ class Applications(Repository):
         await asyncio.wait([self._deploy(_application(entry), [entry])], timeout=PATIENCE)
 
     async def _trial(self, entry: Entry) -> str:
-        """Why a replica of the model's application cannot open its folder; empty where it can, or none runs."""
+        """Return the reason why a replica cannot open the model's folder; empty where it can, or no replica runs."""
         application = _application(entry)
         running = [slot for slot in self.slots() if slot.model is not None and _application(slot.entry) == application]
         if not running:

@@ -21,7 +21,7 @@ class Threads:
     def __init__(self, at_once: int, name: str) -> None:
         self._at_once = at_once
         self._name = name
-        self._executor = self._made()
+        self._executor = self._new_executor()
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Run a function in a thread, once one is free."""
@@ -46,9 +46,9 @@ class Threads:
             _given_up.add(future)
         future.add_done_callback(_came_back)
         self._executor.shutdown(wait=False)
-        self._executor = self._made()
+        self._executor = self._new_executor()
 
-    def _made(self) -> ThreadPoolExecutor:
+    def _new_executor(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
 
 

@@ -16,7 +16,7 @@ from dynabench.models.protocol import Attribution, Card, Output, WordWeight
 ROWS = 256
 """Inputs of one request at most."""
 UNLOADED = "unloaded"
-"""Why a model is out of service that an operator unloaded."""
+"""The reason for which a model is out of service after an operator has unloaded it."""
 PROBABILITIES, EXTRAS = "probabilities", "extras"
 JSON = {"content_type": "application/json"}
 """Parameters of a BYTES tensor that holds a JSON value a row."""
