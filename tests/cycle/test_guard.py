@@ -7,15 +7,14 @@ from sqlalchemy import select
 from dynabench import errors
 from dynabench.cycle import closing, deciding, scores, service, sources
 from dynabench.cycle.tables import CycleCandidate
-from dynabench.datasets import stored
 from dynabench.datasets.stored import Stored
-from dynabench.datasets.tables import Dataset, DatasetVersion
 from dynabench.language import said, speaking
 from dynabench.registry.tables import Submission
 from dynabench.rounds import service as rounds
 from dynabench.scoring import row_scores
 from dynabench.scoring.measures import REPLICATES, packed
 from dynabench.scoring.tables import Evaluation, Score
+from tests import kept
 from tests.cycle import world as turns
 from tests.releases.world import collected
 
@@ -91,27 +90,13 @@ class Turn:
         return turns.turn(self.db, self.settings, task=self.task).report
 
 
-def dataset(world, settings, name, rows=ROWS, **more):
-    """A dataset of sentences; its version."""
-    made = stored.write(
-        settings,
-        [
-            Stored(f"{name}{n}", {"premise": "It rains.", "hypothesis": f"{name} {n}."}, ({"label": "neutral"},))
-            for n in range(rows)
-        ],
-    )
-
-    def write(session):
-        of = Dataset(task_id=world.task, name=name, **({"visibility": "public", "licence": "CC0-1.0"} | more))
-        session.add(of)
-        session.flush()
-        version = DatasetVersion(dataset_id=of.id, number=1, state="ready", digest=made.digest, rows=made.rows)
-        session.add(version)
-        session.flush()
-        of.version_id = version.id
-        return version.id
-
-    return world.db.write(write)
+def dataset(world, settings, name, rows=ROWS):
+    """Add a public dataset of sentences; returns its version's id."""
+    sentences = [
+        Stored(f"{name}{n}", {"premise": "It rains.", "hypothesis": f"{name} {n}."}, ({"label": "neutral"},))
+        for n in range(rows)
+    ]
+    return world.db.write(kept.dataset, settings, sentences, name, task=world.task)
 
 
 # On the round the candidate is better, on neutral data worse: 10 points, in the units of each metric.
