@@ -7,9 +7,11 @@ import pytest
 
 from dynabench.db import Database
 from tests import computed
+from tests.api import sending
 from tests.api.stage import Scene, Stage
 
 worker, calculator = computed.worker, computed.calculator
+ask = sending.ask
 
 
 @pytest.fixture

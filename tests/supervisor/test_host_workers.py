@@ -18,7 +18,7 @@ from dynabench.models.catalog import BUILTIN
 from dynabench.models.client import Host
 from dynabench.models.host.calls import BODY
 from dynabench.supervisor import answers
-from tests.supervisor.test_supervisor import alive, free_port, until
+from tests.supervisor.processes import alive, free_port, until
 
 STATEMENT = {"statement": "A good film, on the whole."}
 

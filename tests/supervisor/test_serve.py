@@ -16,7 +16,7 @@ from benchmarks.running import platform, wait_for
 from dynabench.key_check import check_keys
 from dynabench.migrations import upgrade
 from dynabench.settings import Settings
-from tests.supervisor.test_supervisor import until
+from tests.supervisor.processes import until
 
 
 def serve(home, *arguments, **settings):

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from benchmarks.running import platform
-from tests.supervisor.test_supervisor import alive, until
+from tests.supervisor.processes import alive, until
 
 
 def webs(home):

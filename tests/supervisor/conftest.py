@@ -1,0 +1,5 @@
+"""Supervisors that tests start."""
+
+from tests.supervisor import processes
+
+supervise = processes.supervise
