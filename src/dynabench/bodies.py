@@ -197,7 +197,7 @@ class Uploads:
         """
         settings, db = request.app.state.settings, request.app.state.db
         most = settings.upload_mb_per_day * MIB
-        _check(settings, await db.aread(uploads.counted, request.state.viewer.id, most, now()), size)
+        _check(settings, await db.aread(uploads.counted_bytes, request.state.viewer.id, most, now()), size)
 
     async def count(self, request: Request, size: int) -> None:
         """Count bytes that have come; raises `HTTPException` where they are too many, or the disk is filling up."""

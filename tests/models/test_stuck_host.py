@@ -38,7 +38,7 @@ def test_a_host_beats_only_while_all_its_threads_come_back(monkeypatch, tmp_path
             async with asyncio.timeout(30), app.router.lifespan_context(app):
                 heartbeat.start()
                 await until_heard()
-                assert not await threads.ended(threads.submit(stuck.wait, 60), 0.05)
+                assert not await threads.wait_for(threads.submit(stuck.wait, 60), 0.05)
                 await until_silent()
                 stuck.set()
                 await until_heard()

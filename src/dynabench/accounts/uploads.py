@@ -11,9 +11,9 @@ from dynabench.accounts.tables import UploadedBytes
 DAY = timedelta(days=1)
 
 
-def counted(session: Session, person_id: int, most: int, at: datetime) -> int:
+def counted_bytes(session: Session, person_id: int, most: int, at: datetime) -> int:
     """Return the bytes of a person that still count at a moment, where `most` are forgotten in a day."""
-    return _remaining_bytes(session.get(UploadedBytes, person_id), most, at)
+    return _counted_bytes(session.get(UploadedBytes, person_id), most, at)
 
 
 def add(session: Session, person_id: int, size: int, most: int, at: datetime) -> int:
@@ -26,11 +26,11 @@ def add(session: Session, person_id: int, size: int, most: int, at: datetime) ->
         except IntegrityError:  # another request of the same person was first
             pass
         row = session.get_one(UploadedBytes, person_id, with_for_update=True)
-    row.size, row.at = _remaining_bytes(row, most, at) + size, max(row.at, at)
+    row.size, row.at = _counted_bytes(row, most, at) + size, max(row.at, at)
     return row.size
 
 
-def _remaining_bytes(row: UploadedBytes | None, most: int, at: datetime) -> int:
+def _counted_bytes(row: UploadedBytes | None, most: int, at: datetime) -> int:
     if row is None:
         return 0
     return max(0, row.size - round(max(timedelta(), at - row.at) / DAY * most))

@@ -81,7 +81,7 @@ class Calculator:
         try:
             address, process = self._worker()
             async with asyncio.timeout(self._seconds + 2 + START * self._fresh):
-                heard = await _exchanged(address, request)
+                heard = await _exchange(address, request)
         except OSError as problem:  # no answer in time, or no connection
             await self._replace(process, problem)
             raise Unavailable(_("Nothing can be computed just now. Try again in a few seconds."), 5) from None
@@ -119,19 +119,19 @@ class Calculator:
             return
         log.warning("the process that computes does not answer", problem=repr(problem))
         self._process = None
-        _ended(process)
+        _kill(process)
         await asyncio.to_thread(process.wait)
 
     def close(self) -> None:
         """End the worker."""
         if self._process is not None:
-            _ended(self._process)
+            _kill(self._process)
             self._process.wait()
         if self._folder is not None:
             self._folder.cleanup()
 
 
-async def _exchanged(address: str, request: bytes) -> bytes:
+async def _exchange(address: str, request: bytes) -> bytes:
     """Send a request to an address and return the answer."""
     reader, writer = await asyncio.open_unix_connection(address)
     try:
@@ -144,7 +144,7 @@ async def _exchanged(address: str, request: bytes) -> bytes:
             await writer.wait_closed()
 
 
-def _ended(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     assert process.stdin is not None
     process.stdin.close()
     process.kill()

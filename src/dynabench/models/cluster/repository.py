@@ -224,7 +224,7 @@ class Applications(Repository):
         """
         async with self._calling:
             future = self._calls.submit(function, *args)
-            if not await self._calls.ended(future, SERVE_SECONDS):
+            if not await self._calls.wait_for(future, SERVE_SECONDS):
                 raise Unavailable(f"Ray Serve has not answered for {SERVE_SECONDS:g} s")
             return future.result()
 

@@ -172,7 +172,7 @@ class Lane:
         started = time.perf_counter()
         try:
             computed = self._threads.submit(self._compute, [call.payload for call in calls])
-            if not await self._threads.ended(computed, self._patience):
+            if not await self._threads.wait_for(computed, self._patience):
                 self._figures.given_up.labels(self.name).inc()
                 log.error("lane %s: a batch of %d has not ended after %g s", self.name, len(calls), self._patience)
                 return [Unavailable(f"This model has not answered for {self._patience:g} s.") for _ in calls]

@@ -98,7 +98,7 @@ class Streams:
     async def _end(self, place: _Place, written: Future[None]) -> None:
         """Let the next conversation begin, not before the thread is free again or was replaced."""
         try:
-            await place.threads.ended(written, self._patience)
+            await place.threads.wait_for(written, self._patience)
         finally:
             place.free.release()
 

@@ -27,7 +27,7 @@ class Threads:
         """Run a function in a thread, once one is free."""
         return self._executor.submit(function, *args)
 
-    async def ended(self, future: Future[Any], patience: float) -> bool:
+    async def wait_for(self, future: Future[Any], patience: float) -> bool:
         """Tell whether the call ends within `patience` seconds; if not, or when cancelled, replace its thread."""
         try:
             await asyncio.wait({asyncio.wrap_future(future)}, timeout=patience)
