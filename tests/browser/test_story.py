@@ -11,6 +11,7 @@ from tests.browser.people import (
     PASSWORD,
     PHONE,
     Draft,
+    Guest,
     ask_the_models,
     draw_over,
     example_on,
@@ -30,10 +31,17 @@ def join(page: Page, name: str) -> None:
     page.get_by_role("button", name="Join").click()
 
 
-def look_closer(page: Page) -> None:
-    """Ask for layer integrated gradients; the strip then says how exact they are."""
-    target = page.get_by_role("article", name=re.compile("minilm"))
+def look_closer(person: Guest) -> None:
+    """Ask for layer integrated gradients, again where a busy machine was late; the strip says how exact they are."""
+    target = person.page.get_by_role("article", name=re.compile("minilm"))
     target.get_by_role("button", name="look closer").click()
+    again = target.get_by_role("button", name="Try again")
+    for _ in range(3):
+        expect(target.locator("token-strip")).not_to_have_attribute("aria-busy", "true")
+        if not again.count():
+            break
+        person.forgive("503")
+        again.click()
     said = target.locator(".strip-method")
     expect(said).to_have_text(re.compile(r"layer integrated gradients · the weights miss [\d.]+ %"))
     missed = re.search(r"miss ([\d.]+) %", said.inner_text())
@@ -86,11 +94,12 @@ def test_a_visitor_tries_it_on_the_first_page_and_joins(guest):
 
 
 def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
-    ada, bela, chen = (guest(name).page for name in ("ada", "bela", "chen"))
+    author, bela, chen = guest("ada"), guest("bela").page, guest("chen").page
+    ada = author.page
     before = visitor.statistics("nli", 1)
     draft, example = fool(ada, visitor, "nli")
     expect(ada.locator("#standing")).to_contain_text("fooled")
-    look_closer(ada)
+    look_closer(author)
     explain(ada)
 
     find_in_queue(bela, "nli", example)
@@ -124,11 +133,12 @@ def test_inference_from_the_draft_to_the_verdict(guest, visitor, site):
 
 
 def test_sentiment_is_checked_blind_on_a_phone_in_the_dark(guest, visitor):
-    chen = guest("chen", viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True).page
+    author = guest("chen", viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True)
+    chen = author.page
     draft, example = fool(chen, visitor, "sentiment")
     expect(chen.locator("html")).to_have_attribute("data-theme", "dark")
     assert chen.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-    look_closer(chen)
+    look_closer(author)
     for name in ("dora", "ada"):
         other = guest(name, viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True).page
         find_in_queue(other, "sentiment", example)
