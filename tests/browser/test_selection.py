@@ -39,6 +39,7 @@ def test_two_people_choose_and_the_board_says_what_it_was_worth(guest):
     expect(page.get_by_role("link", name="Create", exact=True)).to_have_count(0)
     looks_well(page)
     page.get_by_role("link", name="Submit a training set").click()
+    page.wait_for_url("**/submit")
     looks_well(page)
     send(page, "desk-rows", [*of("desk"), of("desk")[0], "p-999"])
     expect(page.locator("main")).to_contain_text("line 102: The pool has no row 'p-999'.", timeout=120_000)

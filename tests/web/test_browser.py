@@ -186,6 +186,19 @@ def test_the_question_mark_lists_the_keys_of_this_page(page: Page) -> None:
     expect(keys).to_be_hidden()
 
 
+def test_the_theme_follows_a_system_that_changes_while_the_page_loads(page: Page) -> None:
+    def change_then_answer(route: Route) -> None:
+        page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+        page.emulate_media(color_scheme="light")
+        route.continue_()
+
+    page.route("**/js/theme.js", change_then_answer)
+    page.emulate_media(color_scheme="dark")
+    with page.expect_request("**/js/theme.js"):
+        page.goto("/gallery/home")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
 def test_the_theme_is_chosen_once(page: Page) -> None:
     page.emulate_media(color_scheme="light")
     page.goto("/gallery/home")

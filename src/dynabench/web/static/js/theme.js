@@ -20,7 +20,10 @@ export function startTheme() {
       announce(theme === "dark" ? _("Dark colours") : _("Light colours"));
     });
   }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
-    if (!store.get("theme")) apply(event.matches ? "dark" : "light");
-  });
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const followSystem = () => {
+    if (!store.get("theme")) apply(dark.matches ? "dark" : "light");
+  };
+  dark.addEventListener("change", followSystem);
+  followSystem(); // the system may have changed since theme-early.js asked it, while this script was on its way
 }
