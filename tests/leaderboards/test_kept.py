@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from dynabench.db import now
 from dynabench.leaderboards.ledger import people
 from dynabench.registry.tables import Submission
-from dynabench.scoring.tables import Score
+from dynabench.scoring.tables import Evaluation, Record, Score
 
 BOARD = "/api/v1/tasks/sentiment/leaderboard"
 SNAPSHOTS, FORKS = "/api/v1/tasks/sentiment/snapshots", "/api/v1/tasks/sentiment/forks"
@@ -38,6 +38,25 @@ def test_a_snapshot_never_changes_and_its_digest_is_of_what_is_downloaded(client
     assert "Before \\{all\\}" in page
     listed = client.get(SNAPSHOTS).json()
     assert [each["slug"] for each in listed["items"]] == [slug]
+
+
+def test_a_snapshot_signs_the_scores_that_it_shows_of_hidden_data(client, ids, ada, database, become, hide):
+    def sign(session):
+        for evaluation in session.query(Evaluation):
+            signature = f"{evaluation.submission_id:0128x}"
+            session.add(Record(evaluation_id=evaluation.id, document={}, signature=signature, made_at=now()))
+
+    database.write(sign)
+    for at, (id, visibility) in enumerate(zip(ids, ("public", "public", "anonymous", "anonymous"), strict=True)):
+        become(id, person_id=ada.id, visibility=visibility, created_at=now() + timedelta(hours=at))
+    hide("first")
+    slug = ada.post(SNAPSHOTS, json={}).json()["slug"]
+    rows = {row["id"]: row["signatures"] for row in client.get(f"/api/v1/snapshots/{slug}").json()["rows"]}
+    first, copy, anonymous, worse = ids
+    assert rows[copy] == {"first": f"{first:0128x}", "second": f"{copy:0128x}"}, "a copy shows the first one's scores"
+    assert rows[worse] == {"second": f"{worse:0128x}"}, "no score of it is shown"
+    assert rows[first]["first"] == f"{first:0128x}"
+    assert rows[anonymous]["first"] == f"{anonymous:0128x}"
 
 
 def test_snapshots_are_listed_in_pages(client, ids, ada):

@@ -8,7 +8,8 @@ from sqlalchemy import select, text, update
 from dynabench import jobs
 from dynabench.db import now
 from dynabench.jobs import Job
-from dynabench.rounds import keeping, planning, schedule
+from dynabench.rounds import arms as conditions
+from dynabench.rounds import keeping, planning, schedule, service
 from dynabench.rounds.plan import Plan, parse
 from dynabench.rounds.tables import Context, Round
 from tests.collection.conftest import draw, send, written
@@ -96,6 +97,26 @@ def test_a_clone_takes_over_the_parts_that_are_asked_for(owner, ada, database):
     assert owner.delete(f"{HERE}/1").status_code == 409
     assert owner.delete(f"{HERE}/2").status_code == 204
     assert [each["number"] for each in owner.get(HERE).json()["items"]] == [3, 1]
+
+
+def test_a_clone_keeps_the_judge_and_how_conditions_are_assigned(owner, database):
+    judge = {"model": "llama-judge", "version": "3"}
+    arms = [{"name": "with"}, {"name": "without"}]
+
+    def give(session):
+        session.get_one(Round, 1).arms = conditions.clean(arms, service.newest_config(session, "nli"))
+        session.get_one(Round, 1).assign, session.get_one(Round, 1).judge = "person", judge
+
+    database.write(give)
+    number = owner.post(f"{HERE}/1/clone").json()["number"]
+    bare = owner.post(f"{HERE}/1/clone", json={"parts": ["limits"]}).json()["number"]
+
+    def rounds(session):
+        return [session.scalars(select(Round).filter_by(task_id="nli", number=each)).one() for each in (number, bare)]
+
+    whole, part = database.read(rounds)
+    assert (whole.assign, whole.judge, [arm["name"] for arm in whole.arms]) == ("person", judge, ["with", "without"])
+    assert (part.assign, part.judge, part.arms) == ("item", judge, [])
 
 
 def test_a_round_works_on_the_few_contexts_that_were_chosen(owner, ada, database):

@@ -286,6 +286,7 @@ def _released(of: Standing) -> Standing:
         of.held[:, at] = told != np.arange(len(told))
         for array in (of.values, of.low, of.high, of.n, of.replicates):
             array[:, at, quality] = array[told][:, at, quality]
+        of.signatures[:, at] = np.where(told == NOTHING, "", of.signatures[told, at])
         nothing = np.ix_(told == NOTHING, np.arange(len(of.datasets)) == at, quality)
         of.n[nothing] = 0
         for array in (of.values, of.low, of.high, of.replicates):

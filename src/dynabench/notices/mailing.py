@@ -103,7 +103,7 @@ def _letter(session: Session, settings: Settings, of: Mailing, wish: Wish) -> Em
 def _ended(session: Session, id: int, job_id: str, outcome: Outcome) -> str:
     """Note how a try went, and ask for the next in the same transaction where there is one."""
     found = session.get(Mailing, id, with_for_update=True)
-    if found is None or found.job_id != job_id:
+    if found is None or found.job_id != job_id or found.state != "sending":
         return "dropped"
     found.tries, found.reason = found.tries + 1, outcome.said
     wish = session.get(Wish, found.person_id, with_for_update=True)

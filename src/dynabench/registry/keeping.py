@@ -64,9 +64,10 @@ def _needed(database: Database, settings: Settings, old: Set[str]) -> Iterator[s
     """Which of these names are of what submissions are checked by, or of what jobs read that will still end."""
     for source in database.read(_sources):
         yield from submission_files.names(source)
-    reading = {job: name for job, names in database.read(_reading).items() for name in names & old}
+    reading = {job: names & old for job, names in database.read(_reading).items() if names & old}
     lost = set(jobs.given_up(database, settings, list(reading)))
-    yield from (name for job, name in reading.items() if job not in lost)
+    for job in reading.keys() - lost:
+        yield from reading[job]
 
 
 def _sources(session: Session) -> list[dict[str, object]]:

@@ -106,7 +106,8 @@ def last_change(session: Session, of: Round) -> Act | None:
 
 
 def clone(session: Session, person: Person | None, task_id: str, number: int, parts: Sequence[str] = PARTS) -> Round:
-    """A new draft with the targets of another round and these parts of it (owners), on the task's newest config.
+    """A new draft with the targets and the judge of another round and these parts of it (owners), on the task's newest
+    config.
 
     Dates are never carried over: they have passed, or would come twice.
     """
@@ -122,8 +123,9 @@ def clone(session: Session, person: Person | None, task_id: str, number: int, pa
             }
         )
     of = service.round_of(session, task_id, number)
-    arms = of.arms if "arms" in parts else []
-    made = service.draft_round(session, person, task_id, [], of.fooled_when, arms)
+    arms, assign = (of.arms, of.assign) if "arms" in parts else ([], "item")
+    judge = service.ModelVersion(of.judge["model"], of.judge["version"]) if of.judge else None
+    made = service.draft_round(session, person, task_id, [], of.fooled_when, arms, assign, judge)
     made.targets = [Target(position=each.position, model=each.model, version=each.version) for each in of.targets]
     session.flush()
     before = plan_of(of)

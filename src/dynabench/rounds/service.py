@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from anyio import to_thread
@@ -25,6 +25,14 @@ ROLES = ("owner", "moderator", "expert", "annotator", "validator")
 RESERVED = ("new",)  # ids that are addresses of pages
 ONLY_ADMINS = _("Only admins may create tasks. Propose it with POST /proposals.")
 ENSEMBLES = ("any", "majority", "all")
+
+
+class ModelVersion(NamedTuple):
+    """A version of a model by its name, whether a host serves it now or not."""
+
+    name: str
+    version: str
+
 
 # By the database's pool of connections: one process may serve several databases, as tests do.
 _configs: WeakKeyDictionary[Pool, dict[int, TaskConfig]] = WeakKeyDictionary()
@@ -240,13 +248,13 @@ def draft_round(
     ensemble: str = "any",
     arms: Sequence[Any] = (),
     assign: str = "item",
-    judge: Card | None = None,
+    judge: Card | ModelVersion | None = None,
 ) -> Round:
     """A new round against fixed targets, on the task's newest config; it collects nothing until it is opened.
 
     `arms` are conditions that are assigned at random (`rounds.arms`), with each context (`assign` is `item`) or once
     per `person`; none for a plain round. Without targets nobody is asked. `judge` is
-    what `resolving.judge` found.
+    what `resolving.judge` returned, or the judge of another round.
     """
     require_owner(session, person, task_id)
     if assign not in conditions.ASSIGN:

@@ -68,7 +68,10 @@ async def _ready(request: Request) -> Response:
 async def _index(request: Request) -> Response:
     only_ready = bool((await json_object(request, optional=True)).get("ready"))
     found = await _crew(request).ask_all("POST", "/v2/repository/index", {"ready": only_ready})
-    return JSONResponse(merging.index([(worker.number, answer.json()) for worker, answer in found]))
+    told = [(worker.number, answer.json()) for worker, answer in found if answer.status_code == 200]
+    if found and not told:
+        raise Unavailable("No worker of this host says which models it has. Try again in a moment.")
+    return JSONResponse(merging.index(told))
 
 
 async def _everywhere(request: Request) -> Response:
