@@ -1,11 +1,12 @@
 """One client, several hosts: who is asked, what happens when one dies, hangs, is busy or lacks the model."""
 
 import asyncio
+import json
 import time
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dynabench.errors import Unavailable
@@ -14,6 +15,7 @@ from dynabench.models.host import wire
 from dynabench.models.host.app import create_app
 from dynabench.models.host.repository import Repository
 from dynabench.models.protocol import Card, Output
+from dynabench.models.reach import AT_ONCE, TRIPS
 
 from .conftest import served
 
@@ -240,3 +242,55 @@ def test_no_host_at_all_is_told():
         await host.close()
 
     asyncio.run(run())
+
+
+class Talker(Stand):
+    """A host of one language model, which streams a word."""
+
+    async def infer(self, request):
+        self.calls += 1
+        if self.refusal:
+            return JSONResponse(*self.refusal)
+        events = [{"text": "Good"}, {"text": " day."}, {"end": True}]
+        return Response("".join(f"data: {json.dumps(event)}\n\n" for event in events), media_type="text/event-stream")
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_a_reply_comes_from_another_host_where_the_first_is_busy_or_gone(away, tmp_path):
+    busy, free = Talker(), Talker()
+    busy.refusal = {"error": "busy", "position": 3, "seconds": 4.0}, 503
+    apps = [free.app] if away else [busy.app, free.app]
+
+    async def run(host):
+        for _ in range(4):
+            pieces = [piece async for piece in host.converse("m", "1", [{"role": "user", "content": "Hello"}], 9)]
+            assert "".join(pieces) == "Good day."
+        free.refusal = busy.refusal
+        if not away:
+            with pytest.raises(Unavailable, match="position 3"):
+                [piece async for piece in host.converse("m", "1", [{"role": "user", "content": "Hello"}], 9)]
+
+    story(run, *apps, more=f",unix:{tmp_path / 'nobody.sock'}" if away else "")
+
+
+def test_calls_that_wait_for_their_turn_do_not_count_against_the_host():
+    slow = Stand()
+    slow.delay = 1.0
+
+    async def run(host):
+        [reach] = host._reaches
+        loop = asyncio.get_running_loop()
+        body = wire.request([INPUTS], ["statement"])
+
+        async def call(seconds):
+            return await reach.call("m", "/v2/models/m/versions/1/infer", body, seconds, loop.time() + seconds)
+
+        first = [asyncio.create_task(call(30)) for _ in range(AT_ONCE)]
+        await asyncio.sleep(0.1)
+        for _ in range(TRIPS + 1):
+            with pytest.raises(Unavailable, match="calls under way"):
+                await call(0.05)
+        assert (await call(30))["model_name"] == "m"
+        await asyncio.gather(*first)
+
+    story(run, slow.app)

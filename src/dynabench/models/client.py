@@ -21,6 +21,7 @@ __all__ = ["PAUSE", "TRIPS", "Answer", "Health", "Host", "State"]
 EXPLAIN_SECONDS = 10.0
 FRESH = 5.0
 """Seconds after which hosts are asked again what they serve, and at least between two times."""
+NO_HOST = "No model host is named by DYNABENCH_HOST_URL."
 _ORDER = ("READY", "LOADING", "UNAVAILABLE")
 
 
@@ -109,14 +110,19 @@ class Host:
         than two minutes (or the model's own time limit), when the model fails or is busy.
         """
         own = await self._own_limit(model, version, asyncio.get_running_loop().time() + self.timeout / 2)
-        reach = min(self._serving(model, version), key=lambda reach: reach.rank(model, version), default=None)
-        if reach is None:
-            raise Unavailable("No model host is named by DYNABENCH_HOST_URL.")
         path = f"{_path(model, version)}/converse"
         body = {"messages": [dict(each) for each in messages], "max_tokens": max_tokens}
+        failure: Elsewhere | None = None
         with self._records.failures(model, version):
-            async for piece in conversing.pieces(reach, model, path, body, max(own, conversing.WHOLE)):
-                yield piece
+            for reach in self._best(model, version):
+                try:
+                    async for piece in conversing.pieces(reach, model, path, body, max(own, conversing.WHOLE)):
+                        yield piece
+                except Elsewhere as problem:  # which comes before the first piece
+                    failure = problem if failure is None or not failure.reached else failure
+                else:
+                    return
+            raise failure or Unavailable(NO_HOST)
 
     async def states(self) -> list[State]:
         """Every model version that the hosts know and where that is, broken ones with the reason.
@@ -182,7 +188,7 @@ class Host:
         seconds = max(seconds, await self._own_limit(model, version, begun + self.timeout / 2))
         path = f"{_path(model, version)}/{what}"
         failure: Elsewhere | None = None
-        for reach in sorted(self._serving(model, version), key=lambda reach: reach.rank(model, version))[:2]:
+        for reach in self._best(model, version):
             try:
                 return await reach.call(model, path, body, seconds, begun + seconds)
             except Elsewhere as problem:
@@ -190,7 +196,7 @@ class Host:
             except Unavailable:
                 self._learn_again(0.5)  # a host that has stopped is found out before all calls to it time out
                 raise
-        raise failure or Unavailable("No model host is named by DYNABENCH_HOST_URL.")
+        raise failure or Unavailable(NO_HOST)
 
     async def _unfolded(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Inputs with the files that they refer to; `Unavailable` where one is gone."""
@@ -201,9 +207,10 @@ class Host:
         except NotFound as problem:
             raise Unavailable(problem.detail) from problem
 
-    def _serving(self, model: str, version: str | None) -> list[Reach]:
-        """The hosts that may have the model, as far as they have said what they have."""
-        return [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
+    def _best(self, model: str, version: str | None) -> list[Reach]:
+        """The two hosts to ask, the better one first, among those that may have the model as far as they have said."""
+        serving = [reach for reach in self._reaches if reach.serves(model, version)] or self._reaches
+        return sorted(serving, key=lambda reach: reach.rank(model, version))[:2]
 
     def _check(self, version: str, model: str, inputs: Mapping[str, Any], output: Output) -> None:
         """Raise `Unavailable` for an output that is none by the model's card: hosts may be anybody's servers."""

@@ -124,10 +124,14 @@ class Reach:
         target = self._targets.setdefault(model, Target())
         target.admit(model)
         self.in_flight += 1
+        asked = False
         try:
             async with asyncio.timeout_at(deadline), target.places:
+                asked = True
                 response = await self._post(path, body, deadline)
         except TimeoutError as error:
+            if not asked:  # the host is not to blame for calls that wait here
+                raise Unavailable(f"{model} has {AT_ONCE} calls under way. Try again in a moment.") from error
             target.breaker.failed()
             raise Unavailable(f"{model} has not answered for {seconds:g} s. Try again in a moment.") from error
         except httpx.HTTPError as error:
