@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from dynabench.cli import app
 from dynabench.errors import Conflict, Invalid
-from dynabench.models import kinds, samples, spec, starting, validity
+from dynabench.models import catalog, kinds, samples, spec, starting, validity
 from dynabench.models.protocol import Card, Output
 from dynabench.models.starting import described, pretrained
 from dynabench.models.starting.cues import cues
+from dynabench.settings import get_settings
 from dynabench.tasks import TaskConfig, builtin
 from dynabench.tasks.fields import Text
 from dynabench.tasks.shipped import drawings
@@ -110,6 +111,21 @@ def test_what_cannot_be_begun_says_why_and_leaves_nothing(tmp_path, name, kind, 
         starting.start(name, CONFIGS["nli"], kind, tmp_path, **said)
     assert field in refused.value.fields
     assert not list(tmp_path.iterdir())
+
+
+def test_an_ensemble_is_begun_with_the_version_of_a_model_that_is_served_by_default(tmp_path, copied, monkeypatch):
+    changed = copied("nli-ngram")
+    (changed / "ngram.json").write_text((changed / "ngram.json").read_text() + "\n")
+    monkeypatch.setenv("DYNABENCH_MODELS", str(changed.parent))
+    get_settings.cache_clear()
+    try:
+        [first, second] = [entry.version for entry in catalog.find() if entry.name == "nli-ngram"]
+        folder = starting.start("mine", CONFIGS["nli"], "ensemble", tmp_path)
+    finally:
+        get_settings.cache_clear()
+    assert first == catalog.read_entry(changed).version != second
+    assert f"nli-ngram@{first}" in (folder / "model.yaml").read_text()
+    assert second not in (folder / "model.yaml").read_text()
 
 
 def test_what_is_there_is_not_written_over(tmp_path):

@@ -81,11 +81,14 @@ def _handler(wish: Wish) -> Files:
 def _ensemble(wish: Wish) -> Files:
     wanted = [each.strip() for each in wish.said.get("members", "").split(",") if each.strip()]
     fitting = [entry.card for entry in catalog.find() if entry.card and _joins(wish.config, entry.card)]
-    known = {key: card for card in fitting for key in (card.name, f"{card.name}@{card.version}")}
+    by_name: dict[str, Card] = {}
+    for card in fitting:  # of a name's versions the catalog lists the one first that is served by default
+        by_name.setdefault(card.name, card)
+    known = {f"{card.name}@{card.version}": card for card in fitting} | by_name
     if missing := [name for name in wanted if name not in known]:
         there = ", ".join(sorted({card.name for card in fitting})) or "none"
         raise Invalid({"members": f"{', '.join(missing)}: no installed model that fits; there are: {there}."})
-    members = [known[name] for name in wanted] or list({card.name: card for card in fitting}.values())
+    members = [known[name] for name in wanted] or list(by_name.values())
     if len(members) < 2:
         raise Invalid({"members": f"An ensemble needs two installed models of {wish.config.id} at least."})
     named = [f"{card.name}@{card.version}" for card in members]
