@@ -58,3 +58,10 @@ def dynabench_adversaries() -> Mapping[str, str]:
     """Programs that propose examples: by name, the `module:Class` of a `dynabench.adversaries.proposing.Adversary`,
     which is imported when it is asked for."""
     return {}
+
+
+@hookspec
+def dynabench_config_dialects() -> Mapping[str, str]:
+    """Readers of task configs in other dialects: by name, the `module:function` of a
+    `dynabench.tasks.dialects.DialectReader`, which is imported when it is asked for."""
+    return {}

@@ -47,7 +47,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     from dynabench.adversaries import known, perturbations
     from dynabench.evaluate import registry
     from dynabench.models import kinds
-    from dynabench.tasks import fields, rules
+    from dynabench.tasks import dialects, fields, rules
 
     for ask in (
         fields.types,
@@ -56,6 +56,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         perturbations.transformations,
         registry.plugins,
         known.adversaries,
+        dialects.readers,
     ):
         ask()
     found: dict[str, dict[str, list[str]]] = {}
