@@ -10,8 +10,8 @@ from pathlib import Path
 LIBRARY = "dynabench-eval"
 PLATFORM = "dynabench-platform"
 WEIGHTS = "dynabench-weights"
-OLDER_DIALECTS = "older-dialects"
-PLUGINS = {OLDER_DIALECTS: "dynabench-older-dialects"}
+ATTACK_REPORTS, OLDER_DIALECTS = "attack-reports", "older-dialects"
+PLUGINS = {ATTACK_REPORTS: "dynabench-attack-reports", OLDER_DIALECTS: "dynabench-older-dialects"}
 """Extra of the platform -> the plug-in that it brings; it lies under `plugins/` by the name of the extra."""
 EXTRAS = {
     LIBRARY: frozenset({"metrics", "models"}),

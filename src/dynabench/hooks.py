@@ -65,3 +65,10 @@ def dynabench_config_dialects() -> Mapping[str, str]:
     """Readers of task configs in other dialects: by name, the `module:function` of a
     `dynabench.tasks.dialects.DialectReader`, which is imported when it is asked for."""
     return {}
+
+
+@hookspec
+def dynabench_report_readers() -> Mapping[str, str]:
+    """Readers of what other programs found: by the program's name, the `module:function` of a
+    `dynabench.adversaries.reports.ReportReader`, which is imported when it is asked for."""
+    return {}
