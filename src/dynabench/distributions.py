@@ -10,8 +10,8 @@ from pathlib import Path
 LIBRARY = "dynabench-eval"
 PLATFORM = "dynabench-platform"
 WEIGHTS = "dynabench-weights"
-ATTACK_REPORTS, OLDER_DIALECTS = "attack-reports", "older-dialects"
-PLUGINS = {ATTACK_REPORTS: "dynabench-attack-reports", OLDER_DIALECTS: "dynabench-older-dialects"}
+ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE = "attack-reports", "older-dialects", "torchserve"
+PLUGINS = {extra: f"dynabench-{extra}" for extra in (ATTACK_REPORTS, OLDER_DIALECTS, TORCHSERVE)}
 """Extra of the platform -> the plug-in that it brings; it lies under `plugins/` by the name of the extra."""
 EXTRAS = {
     LIBRARY: frozenset({"metrics", "models"}),

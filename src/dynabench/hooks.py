@@ -41,6 +41,13 @@ def dynabench_model_kinds() -> Iterable[Any]:
 
 
 @hookspec
+def dynabench_endpoint_protocols() -> Iterable[Any]:
+    """Protocols of servers that models lie behind: `dynabench.models.endpoint_protocols.EndpointProtocol`s, each named
+    by the kind of model that speaks it."""
+    return ()
+
+
+@hookspec
 def dynabench_evaluation_modules() -> Mapping[str, Mapping[str, str]]:
     """Modules of the evaluation library: for `metric`, `measurement` and `comparison` the Python module, by name, that
     has the class; it is imported when it is asked for. `package.module:Class` where it has several."""

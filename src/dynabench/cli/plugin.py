@@ -46,13 +46,14 @@ def _brought() -> dict[str, dict[str, list[str]]]:
     from dynabench import plugins
     from dynabench.adversaries import known, perturbations, reports
     from dynabench.evaluate import registry
-    from dynabench.models import kinds
+    from dynabench.models import endpoint_protocols, kinds
     from dynabench.tasks import dialects, fields, rules
 
     for ask in (
         fields.types,
         rules.rules,
         kinds.kinds,
+        endpoint_protocols.protocols,
         perturbations.transformations,
         registry.plugins,
         known.adversaries,
