@@ -39,7 +39,7 @@ def on_path(site: Path, *packages: str, distributed: bool = False) -> Iterator[N
 
 @contextmanager
 def none_installed() -> Iterator[None]:
-    """Where no package brings a plug-in; what the platform has itself is there."""
+    """Run the block as where no package brings a plug-in."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plugins, "entry_points", lambda **_: ())
         forget()

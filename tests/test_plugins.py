@@ -163,7 +163,7 @@ def test_two_packages_cannot_have_one_name(site):
 def test_the_command_tells_what_is_plugged_in(site):
     with on_path(site, package(site, "broken", "import no_such_package\n"), package(site, "thumbs", PLUGIN)):
         told = json.loads(CliRunner().invoke(app, ["list", "--json"]).stdout)
-        [thumbs] = [each for each in told["plugins"] if each["name"] == "thumbs"]
+        [thumbs] = [plugin for plugin in told["plugins"] if plugin["name"] == "thumbs"]
         assert (thumbs["name"], thumbs["package"], thumbs["version"]) == ("thumbs", "thumbs", "1.0")
         assert thumbs["brings"]["dynabench_fields"] == ["thumb"]
         assert thumbs["brings"]["dynabench_samplers"] == ["first"]

@@ -139,5 +139,5 @@ def test_other_programs_are_refused(tmp_path):
 def test_where_no_plug_in_reads_reports_the_command_that_installs_it_is_named(tmp_path):
     with none_installed(), pytest.raises(NotFound) as refused:
         read(tmp_path, "garak", "")
-    told = "Reports of other programs are read by a plug-in that is not installed: "
-    assert refused.value.detail == f"{told}pip install 'dynabench-platform[attack-reports]'"
+    message = "Reports of other programs are read by a plug-in that is not installed: "
+    assert refused.value.detail == f"{message}pip install 'dynabench-platform[attack-reports]'"

@@ -155,8 +155,8 @@ def test_where_the_plug_in_for_torchserve_is_not_installed_its_command_is_named(
     assert command in refused.value.detail
     with none_installed(), pytest.raises(Invalid) as unknown:
         kinds.kind("torchserve")
-    told = f"Models of kind 'torchserve' need a plug-in that is not installed: {command}"
-    assert unknown.value.fields["kind"] == told
+    message = f"Models of kind 'torchserve' need a plug-in that is not installed: {command}"
+    assert unknown.value.fields["kind"] == message
 
 
 def test_a_private_address_is_not_called_unasked(tmp_path):

@@ -69,16 +69,16 @@ def test_programs_ask_for_the_same(admin):
 
 
 def test_where_no_plug_in_reads_them_the_command_that_installs_it_is_named(admin, enter, tmp_path):
-    told = "Configs in an older dialect are read by a plug-in that is not installed: pip install "
-    told += "'dynabench-platform[older-dialects]'"
+    message = "Configs in an older dialect are read by a plug-in that is not installed: pip install "
+    message += "'dynabench-platform[older-dialects]'"
     (tmp_path / "old.yaml").write_text(OLD)
     with none_installed():
         refused = admin.post("/api/v1/tasks/older", json={"config": OLD, "id": "moods"})
-        assert refused.json()["detail"] == told
-        shown = enter(admin).submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
-        assert (shown.status_code, told in html.unescape(shown.text)) == (422, True)
+        assert refused.json()["detail"] == message
+        page = enter(admin).submit("/tasks/new/older", page="/settings", id="moods", config=OLD)
+        assert (page.status_code, message in html.unescape(page.text)) == (422, True)
         done = run(tmp_path / "old.yaml", "--id", "moods")
-    assert (done.exit_code, done.stderr) == (1, f"{told}\n")
+    assert (done.exit_code, done.stderr) == (1, f"{message}\n")
 
 
 @pytest.mark.usefixtures("here")

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.adversaries.journal import Journal
 from dynabench.adversaries.proposing import Candidate
-from dynabench.adversaries.reports import AttackReport, Finding
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.adversaries.running import Step, key_of, send
 from dynabench.adversaries.site import Given, Json, Site, facts
 
@@ -57,7 +57,7 @@ def bring(site: Site, journal: Journal, report: AttackReport, mapped: Mapped, dr
         yield Step(left.at, refused=left.why)
 
 
-def _propose(site: Site, journal: Journal, found: Finding, given: Given, body: Json) -> Step:
+def _propose(site: Site, journal: Journal, found: AttackFinding, given: Given, body: Json) -> Step:
     proposal = {"context": given.id, "handout": given.handout, **body}
     key = key_of(site, given.id, body)
     journal.note({"taken": found.at, "queries": found.queries, "cost": found.cost, "key": key, "proposal": proposal})
@@ -84,7 +84,7 @@ def _given(site: Site, kept: list[Given], asked: Mapping[str, str], claimed: Map
     return None
 
 
-def _mapped(site: Site, found: Finding, mapped: Mapped) -> tuple[Json, dict[str, str], Json] | str:
+def _mapped(site: Site, found: AttackFinding, mapped: Mapped) -> tuple[Json, dict[str, str], Json] | str:
     """The input, the context's values that it needs, and the answer; or why there is no example in it."""
     texts = dict(found.texts)
     if mapped.text:

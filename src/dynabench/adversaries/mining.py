@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from dynabench.adversaries.proposing import Context, Target
-from dynabench.adversaries.reports import AttackReport, Finding
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Inputs, Output
 from dynabench.stats import minhash
@@ -143,7 +143,7 @@ def hardest(found: Iterable[Case], most: int) -> list[Case]:
 def report(chosen: Sequence[Case], answer: str, names: Sequence[str]) -> AttackReport:
     """The cases as what a program found; whose answer is claimed stands in their facts."""
     found = [
-        Finding(
+        AttackFinding(
             at=case.context.uid,
             texts={name: str(value) for name, value in {**case.context.values, **case.context.inputs}.items()},
             label=case.claimed,

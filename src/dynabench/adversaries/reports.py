@@ -19,7 +19,7 @@ NO_READER = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class AttackFinding:
     """A text that fooled a model elsewhere: `texts` by the names of that program's inputs, one named "" where it has no
     names; `label` is the answer that it takes for right, None where it knows none. `at` says where in the file.
     """
@@ -46,7 +46,7 @@ class AttackReport:
 
     program: str
     version: str
-    findings: Sequence[Finding]
+    findings: Sequence[AttackFinding]
     skipped: Sequence[SkippedEntry]
 
 
@@ -64,11 +64,13 @@ def readers() -> Mapping[str, str]:
 
 def read_report(program: str, path: Path) -> AttackReport:
     """Read the report of a program. Raises `NotFound` where nothing reads its reports, `Invalid` for another file."""
-    known = readers()
-    if program not in known:
-        told = f"Nothing reads reports of {program!r}; there are {', '.join(known)}." if known else NO_READER
-        raise NotFound(told)
-    reader: ReportReader = plugins.load_reference(known[program])
+    references = readers()
+    if program not in references:
+        message = (
+            f"Nothing reads reports of {program!r}; there are {', '.join(references)}." if references else NO_READER
+        )
+        raise NotFound(message)
+    reader: ReportReader = plugins.load_reference(references[program])
     try:
         return reader(path)
     except UnicodeDecodeError:

@@ -44,22 +44,22 @@ def _by_kind(brought: Iterable[EndpointProtocol]) -> Iterable[tuple[str, Endpoin
         yield protocol.kind, protocol
 
 
-def _list_inference_models(ask: Ask, wanted: str) -> list[str] | None:
+def _list_inference_models(ask: Ask, model: str) -> list[str] | None:
     """List the models of an Open Inference Protocol v2 server by its repository extension."""
     if not isinstance(ask("/v2"), dict):
         return None
     index = ask("/v2/repository/index", {})
-    names = [each.get("name") for each in index if isinstance(each, dict)] if isinstance(index, list) else [wanted]
+    names = [entry.get("name") for entry in index if isinstance(entry, dict)] if isinstance(index, list) else [model]
     return list(dict.fromkeys(name for name in names if name))
 
 
-def _list_chat_models(ask: Ask, wanted: str) -> list[str] | None:
+def _list_chat_models(ask: Ask, model: str) -> list[str] | None:
     """List the models of an OpenAI-compatible server."""
     answer = ask("/models")
     models = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(models, list):
         return None
-    return [str(each["id"]) for each in models if isinstance(each, dict) and "id" in each]
+    return [str(entry["id"]) for entry in models if isinstance(entry, dict) and "id" in entry]
 
 
 SHIPPED = (

@@ -153,8 +153,8 @@ def kind(name: str) -> Kind:
         return kinds()[name]
     except KeyError:
         if name == TORCHSERVE:
-            told = f"Models of kind {name!r} need a plug-in that is not installed: {install_command(PLATFORM, name)}"
-            raise Invalid({"kind": told}) from None
+            message = f"Models of kind {name!r} need a plug-in that is not installed: {install_command(PLATFORM, name)}"
+            raise Invalid({"kind": message}) from None
         raise Invalid({"kind": f"There is no kind {name!r}; there are {', '.join(kinds())}."}) from None
 
 

@@ -47,8 +47,8 @@ async def _page(request: Request, task: str, person: Person, kind: str, status: 
         }  # fmt: skip
 
     known = {"given": {}, "wrong": {}, "kept": {}, "notice": "", "hub": request.app.state.settings.hub_url}
-    known |= {"protocols": [(each.kind, each.title) for each in protocols().values()]}
-    known |= {"pipelines": PIPELINES, **await request.app.state.db.aread(read)}
+    titles = [(protocol.kind, protocol.title) for protocol in protocols().values()]
+    known |= {"pipelines": PIPELINES, "protocols": titles, **await request.app.state.db.aread(read)}
     return render(request, "registry/submit.html", status=status, task=task, **(known | values))
 
 

@@ -67,8 +67,8 @@ def _endpoint(session: Session, settings: Settings, person: int, config: TaskCon
         host, _address = outgoing.checked(url, outgoing.Allowed.read(settings.private_endpoints))
     except errors.Invalid as problem:
         wrong |= problem.fields
-    asked = protocols().get(protocol)
-    if (asked is None or "model" in asked.needs) and not str(given.get("model", "")).strip():
+    spoken = protocols().get(protocol)
+    if (spoken is None or "model" in spoken.needs) and not str(given.get("model", "")).strip():
         wrong["model"] = _("Say the model's name on that server.")
     for name, most in (("model", 200), ("prompt", 8000), ("pipeline", 40)):
         if text := str(given.get(name, "")).strip():

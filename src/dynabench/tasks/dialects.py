@@ -32,7 +32,7 @@ IMPORT = _(
 
 @dataclass(frozen=True)
 class Note:
-    """What becomes of one key: its line (from 1; None for what is not there) and its dotted path."""
+    """A note on one key: its line (from 1; None where it is missing) and its dotted path."""
 
     line: int | None
     key: str

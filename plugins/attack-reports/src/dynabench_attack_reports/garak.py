@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from dynabench.adversaries.jsonl import rows
-from dynabench.adversaries.reports import AttackReport, Finding, SkippedEntry
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 COMPLETE = 2
@@ -15,7 +15,7 @@ HIT = 0.5
 
 def read(path: Path) -> AttackReport:
     """The prompts on which the model failed as proposals. Raises `Invalid` for another file."""
-    found: dict[str, Finding] = {}
+    found: dict[str, AttackFinding] = {}
     left: list[SkippedEntry] = []
     version, generator, known = "unknown", "", False
     for number, entry in rows(path):
@@ -37,7 +37,7 @@ def read(path: Path) -> AttackReport:
     return AttackReport("garak", version, list(found.values()), left)
 
 
-def _read(at: str, entry: dict[str, Any], generator: str) -> Finding | SkippedEntry:
+def _read(at: str, entry: dict[str, Any], generator: str) -> AttackFinding | SkippedEntry:
     hits = _hits(entry)
     if not hits:
         return SkippedEntry(at, "No detector says that the model failed.")
@@ -54,7 +54,7 @@ def _read(at: str, entry: dict[str, Any], generator: str) -> Finding | SkippedEn
         "generator": entry.get("generator") or generator,
         "output": texts[0][:500] if texts else None,
     }
-    return Finding(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
+    return AttackFinding(at, {"": said}, queries=max(len(outputs), 1), facts={k: v for k, v in facts.items() if v})
 
 
 def _hits(entry: dict[str, Any]) -> dict[str, float]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dynabench.adversaries.reports import AttackReport, Finding, SkippedEntry
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 ERROR = 2
@@ -20,7 +20,7 @@ def read(path: Path) -> AttackReport:
         tests = [(f"result {number}", dict(each)) for number, each in enumerate(results, start=1)]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Invalid({"file": f"{path.name} holds no results of promptfoo."}) from None
-    found: list[Finding] = []
+    found: list[AttackFinding] = []
     left: list[SkippedEntry] = []
     for at, test in tests:
         made = _read(at, test)
@@ -28,7 +28,7 @@ def read(path: Path) -> AttackReport:
     return AttackReport("promptfoo", version, found, left)
 
 
-def _read(at: str, test: dict[str, Any]) -> Finding | SkippedEntry:
+def _read(at: str, test: dict[str, Any]) -> AttackFinding | SkippedEntry:
     if test.get("success"):
         return SkippedEntry(at, "The model passed this test.")
     if test.get("failureReason") == ERROR or (test.get("error") and not test.get("response")):
@@ -50,7 +50,7 @@ def _read(at: str, test: dict[str, Any]) -> Finding | SkippedEntry:
     plain = {
         name: value[:500] if isinstance(value, str) else value for name, value in facts.items() if value is not None
     }
-    return Finding(at, texts, queries=1, cost=max(float(test.get("cost") or 0.0), 0.0), facts=plain)
+    return AttackFinding(at, texts, queries=1, cost=max(float(test.get("cost") or 0.0), 0.0), facts=plain)
 
 
 def _texts(test: dict[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ import csv
 import re
 from pathlib import Path
 
-from dynabench.adversaries.reports import AttackReport, Finding, SkippedEntry
+from dynabench.adversaries.reports import AttackFinding, AttackReport, SkippedEntry
 from dynabench.errors import Invalid
 
 COLUMNS = ("original_text", "perturbed_text", "original_output", "perturbed_output", "ground_truth_output",
@@ -22,7 +22,7 @@ _MARK = re.compile(r"\[\[(.*?)\]\]|<font color = \w+>(.*?)</font>", re.DOTALL)
 
 def read(path: Path) -> AttackReport:
     """The attacks that a log holds, those that succeeded as proposals. Raises `Invalid` for another file."""
-    found: list[Finding] = []
+    found: list[AttackFinding] = []
     left: list[SkippedEntry] = []
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
@@ -37,10 +37,10 @@ def read(path: Path) -> AttackReport:
     return AttackReport("textattack", "unknown", found, left)
 
 
-def _found(at: str, row: dict[str, str]) -> Finding:
+def _found(at: str, row: dict[str, str]) -> AttackFinding:
     changed = [first or second for first, second in _MARK.findall(_bodies(row["perturbed_text"]))]
     facts = {"predicted": row["perturbed_output"], "predicted_before": row["original_output"], "changed": len(changed)}
-    return Finding(
+    return AttackFinding(
         at=at,
         texts=texts(row["perturbed_text"]),
         label=number(row["ground_truth_output"]),

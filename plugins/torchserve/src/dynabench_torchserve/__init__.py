@@ -30,7 +30,7 @@ def dynabench_endpoint_protocols() -> "Iterable[EndpointProtocol]":
     return [EndpointProtocol(NAME, "TorchServe", list_models=list_models)]
 
 
-def list_models(ask: "Ask", wanted: str) -> list[str] | None:
-    """Return the model that is wanted: the inference API says that it is well, not which models it has."""
+def list_models(ask: "Ask", model: str) -> list[str] | None:
+    """Return the one model, if it is named: the inference API says that it is well, not which models it has."""
     answer: Any = ask("/ping")
-    return [wanted] * bool(wanted) if isinstance(answer, dict) and "status" in answer else None
+    return [model] * bool(model) if isinstance(answer, dict) and "status" in answer else None
