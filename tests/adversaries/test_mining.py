@@ -40,7 +40,7 @@ def test_broken_rules_come_before_disagreement_before_doubt():
         ("line 3", "positive"),
         ("line 2", "negative"),
     ]
-    told = mining.report(chosen, "label", ["a", "b", "c"]).found
+    told = mining.report(chosen, "label", ["a", "b", "c"]).findings
     assert [each.facts["claimed_by"] for each in told] == ["rule", "other models", "first model"]
     assert told[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
     assert (told[0].texts, told[0].label) == ({"statement": "It was splendid."}, "positive")

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynabench.adversaries.journal import Journal
 from dynabench.adversaries.proposing import Candidate
-from dynabench.adversaries.reports import Found, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.adversaries.running import Step, key_of, send
 from dynabench.adversaries.site import Given, Json, Site, facts
 
@@ -25,7 +25,7 @@ class Mapped:
     answer: Mapping[str, Any] = field(default_factory=dict)
 
 
-def bring(site: Site, journal: Journal, report: Report, mapped: Mapped, dry: bool = False) -> Iterator[Step]:
+def bring(site: Site, journal: Journal, report: AttackReport, mapped: Mapped, dry: bool = False) -> Iterator[Step]:
     """Propose what a report holds, a step for each, and one with the reason for each that is not taken.
 
     What the journal says was proposed is passed over. Raises `ApiError` where the platform refuses to give a context.
@@ -34,7 +34,7 @@ def bring(site: Site, journal: Journal, report: Report, mapped: Mapped, dry: boo
         for key, proposal in list(journal.waiting.items()):
             yield send(site, journal, key, proposal)
     kept: list[Given] = []
-    for found in report.found:
+    for found in report.findings:
         if found.at in journal.seen:
             continue
         made = _mapped(site, found, mapped)
@@ -53,11 +53,11 @@ def bring(site: Site, journal: Journal, report: Report, mapped: Mapped, dry: boo
             yield Step(found.at, refused="The round gave no context with its values and its answer.")
             continue
         yield _propose(site, journal, found, given, body)
-    for left in report.left_out:
+    for left in report.skipped:
         yield Step(left.at, refused=left.why)
 
 
-def _propose(site: Site, journal: Journal, found: Found, given: Given, body: Json) -> Step:
+def _propose(site: Site, journal: Journal, found: AttackFinding, given: Given, body: Json) -> Step:
     proposal = {"context": given.id, "handout": given.handout, **body}
     key = key_of(site, given.id, body)
     journal.note({"taken": found.at, "queries": found.queries, "cost": found.cost, "key": key, "proposal": proposal})
@@ -84,7 +84,7 @@ def _given(site: Site, kept: list[Given], asked: Mapping[str, str], claimed: Map
     return None
 
 
-def _mapped(site: Site, found: Found, mapped: Mapped) -> tuple[Json, dict[str, str], Json] | str:
+def _mapped(site: Site, found: AttackFinding, mapped: Mapped) -> tuple[Json, dict[str, str], Json] | str:
     """The input, the context's values that it needs, and the answer; or why there is no example in it."""
     texts = dict(found.texts)
     if mapped.text:

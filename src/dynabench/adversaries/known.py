@@ -1,7 +1,6 @@
 """The adversaries that there are, by name: ours and those of plug-ins."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from inspect import signature
 from typing import Any, cast
 
@@ -24,7 +23,7 @@ SHIPPED: Mapping[str, str] = {
 
 def adversaries() -> Mapping[str, str]:
     """By name, the `module:Class` of every adversary."""
-    return {name: where for name, (_, where) in plugins.installed().brings("dynabench_adversaries", _named).items()}
+    return plugins.gather("dynabench_adversaries", plugins.references)
 
 
 def make(name: str, **options: Any) -> Adversary:
@@ -32,16 +31,8 @@ def make(name: str, **options: Any) -> Adversary:
     known = adversaries()
     if name not in known:
         raise NotFound(f"There is no adversary {name!r}; there are {', '.join(sorted(known))}.")
-    module, _, attribute = known[name].partition(":")
-    chosen = getattr(import_module(module), attribute)
+    chosen = plugins.load_reference(known[name])
     strange = sorted(set(options) - set(signature(chosen).parameters))
     if strange:
         raise Invalid({"options": f"The adversary {name!r} takes no option {strange[0]!r}."})
     return cast(Adversary, chosen(**options))
-
-
-def _named(brought: Mapping[str, str]) -> list[tuple[str, str]]:
-    for name, where in brought.items():
-        if not (isinstance(name, str) and isinstance(where, str) and ":" in where):
-            raise TypeError("names and `module:Class` as texts were expected")
-    return list(brought.items())

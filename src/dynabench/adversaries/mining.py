@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from dynabench.adversaries.proposing import Context, Target
-from dynabench.adversaries.reports import Found, Report
+from dynabench.adversaries.reports import AttackFinding, AttackReport
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Inputs, Output
 from dynabench.stats import minhash
@@ -140,10 +140,10 @@ def hardest(found: Iterable[Case], most: int) -> list[Case]:
     return [each for place, each in enumerate(ranked) if place not in alike][:most]
 
 
-def report(chosen: Sequence[Case], answer: str, names: Sequence[str]) -> Report:
+def report(chosen: Sequence[Case], answer: str, names: Sequence[str]) -> AttackReport:
     """The cases as what a program found; whose answer is claimed stands in their facts."""
     found = [
-        Found(
+        AttackFinding(
             at=case.context.uid,
             texts={name: str(value) for name, value in {**case.context.values, **case.context.inputs}.items()},
             label=case.claimed,
@@ -152,7 +152,7 @@ def report(chosen: Sequence[Case], answer: str, names: Sequence[str]) -> Report:
         )
         for case in chosen
     ]
-    return Report("corpus-miner", "1", found, [])
+    return AttackReport("corpus-miner", "1", found, [])
 
 
 def _facts(case: Case, answer: str, names: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dynabench.cli.proposing import Server, Token, allowed
 
 if TYPE_CHECKING:
     from dynabench.adversaries.mining import Rule
-    from dynabench.adversaries.reports import Report
+    from dynabench.adversaries.reports import AttackReport
     from dynabench.client import Client
 
 
@@ -40,7 +40,9 @@ def mine(
         if task:
             allowed(token, dry=False)
         report, answer = _found(file, model, mining.rules(rules.read_text(encoding="utf-8")) if rules else [], most)
-        cases = [{"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.found]
+        cases = [
+            {"uid": each.at, **each.texts, answer: each.label, "facts": dict(each.facts)} for each in report.findings
+        ]
         if out is not None:
             out.write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases), encoding="utf-8")
         proposed, refused = 0, list[dict[str, str]]()
@@ -55,7 +57,7 @@ def mine(
     say(as_json, told, "\n".join(lines))
 
 
-def _found(file: Path, names: list[str], known: "list[Rule]", most: int) -> "tuple[Report, str]":
+def _found(file: Path, names: list[str], known: "list[Rule]", most: int) -> "tuple[AttackReport, str]":
     """The hardest cases of a file for some models, and the field of their answer."""
     from dynabench.adversaries import mining
     from dynabench.adversaries.attacking import Local
@@ -76,7 +78,7 @@ def _found(file: Path, names: list[str], known: "list[Rule]", most: int) -> "tup
 
 
 def _proposed(
-    client: "Client", task: str, file: Path, report: "Report", tell: Callable[[int, int], None]
+    client: "Client", task: str, file: Path, report: "AttackReport", tell: Callable[[int, int], None]
 ) -> tuple[int, list[dict[str, str]]]:
     """How many cases are proposed by now, and which were refused, and why."""
     from dynabench.adversaries import importing
@@ -86,6 +88,6 @@ def _proposed(
     site, refused = Site(client, task), []
     journal = Journal.open(file.with_name(f"{file.name}.{task}.jsonl"), {"task": task, "round": site.round})
     for number, step in enumerate(importing.bring(site, journal, report, importing.Mapped()), start=1):
-        tell(number, len(report.found))
+        tell(number, len(report.findings))
         refused += [{"at": step.context, "why": step.refused}] if step.refused else []
     return journal.sent, refused

@@ -44,18 +44,21 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench import plugins
-    from dynabench.adversaries import known, perturbations
+    from dynabench.adversaries import known, perturbations, reports
     from dynabench.evaluate import registry
-    from dynabench.models import kinds
-    from dynabench.tasks import fields, rules
+    from dynabench.models import endpoint_protocols, kinds
+    from dynabench.tasks import dialects, fields, rules
 
     for ask in (
         fields.types,
         rules.rules,
         kinds.kinds,
+        endpoint_protocols.protocols,
         perturbations.transformations,
         registry.plugins,
         known.adversaries,
+        dialects.readers,
+        reports.readers,
     ):
         ask()
     found: dict[str, dict[str, list[str]]] = {}
