@@ -6,6 +6,7 @@ from typing import Any
 
 from dynabench.distributions import LIBRARY, install_command
 from dynabench.evaluate import registry
+from dynabench.evaluate.card_file import card_path
 from dynabench.evaluate.module import Module
 
 
@@ -66,16 +67,19 @@ def list_evaluation_modules(
 
 
 def inspect_evaluation_module(path: str, local_path: str, download_config: Any = None, **download_kwargs: Any) -> None:
-    """Copy the module's file into the folder `local_path`, to read it or to make another from it.
+    """Copy the module's file and its card's into the folder `local_path`, to read them or to make another from them.
 
     `download_config` and `download_kwargs` are accepted for existing code; nothing is downloaded.
     """
     import inspect
 
-    source = inspect.getsourcefile(registry.find(path))
+    module = registry.find(path)
+    source, card = inspect.getsourcefile(module), card_path(module)
     assert source is not None
     Path(local_path).mkdir(parents=True, exist_ok=True)
-    shutil.copy(source, Path(local_path) / Path(source).name)
+    shutil.copy(source, local_path)
+    if card is not None and card.is_file():
+        shutil.copy(card, local_path)
 
 
 def trusting(module: type[Module]) -> bool:

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.columns import Column, Floats, Labels, Numbers
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Sums
 from dynabench.evaluate.states.summed import Summed
-from dynabench.language import N_
 
 BLOCK = 1 << 22  # similarities that are held at once
 NEAREST = 10
@@ -42,52 +40,6 @@ class Retrieval(Summed):
 class IndicGlue(Metric):
     """The metrics of IndicGLUE, tasks in eleven Indian languages."""
 
-    card = Card(
-        description=N_(
-            "The metrics of the IndicGLUE benchmark, by config: accuracy; with F1 for wiki-ner; precision@10 for "
-            "cvit-mkb-clsr, where each sentence's vector has to find that of its translation among its ten nearest."
-        ),
-        formula=r"\frac{1}{n} \sum_i [\hat y_i = y_i], \quad \text{precision@10} = \frac{1}{n}\sum_i "
-        r"[\operatorname{rank}_i \le 10]",
-        inputs={
-            "predictions": "predicted label of each example; for cvit-mkb-clsr its vector",
-            "references": "right label of each example; for cvit-mkb-clsr the vector of its translation",
-        },
-        outputs=(
-            Output("accuracy", "share of right labels (all configs but cvit-mkb-clsr)", 0, 1, "higher"),
-            Output("f1", "F1 of label 1 (wiki-ner)", 0, 1, "higher"),
-            Output("precision@10", "share of translations among the ten nearest (cvit-mkb-clsr)", 0, 1, "higher"),
-        ),
-        examples=(
-            Example("Inference", {"predictions": [0, 1], "references": [0, 0]}, {"accuracy": 0.5}, config="wnli"),
-            Example(
-                "Names",
-                {"predictions": [0, 1, 1], "references": [0, 1, 0]},
-                {"accuracy": 2 / 3, "f1": 2 / 3},
-                config="wiki-ner",
-            ),
-            Example(
-                "Vectors find their translations",
-                {
-                    "predictions": [[0.5, 0.5, 0.5], [0.1, 0.2, 0.3]],
-                    "references": [[0.5, 0.5, 0.5], [0.1, 0.2, 0.3]],
-                },
-                {"precision@10": 1},
-                config="cvit-mkb-clsr",
-            ),
-            Example("Labels are missing", {"predictions": [1], "references": [None]}, error="row 0 is missing"),
-        ),
-        limits=(
-            "precision@10 is 1 for ten sentences or fewer, and falls with their number: compare it on one data set "
-            "only. Vectors are centred by the mean of all that are given; candidates at equal distance are taken in "
-            "their order. Its interval draws queries against all candidates. F1 of wiki-ner takes the labels 0 and 1. "
-            "Without a config, the one for wnli is taken."
-        ),
-        citation="Kakwani et al., IndicNLPSuite: Monolingual Corpora, Evaluation Benchmarks and Pre-trained "
-        "Multilingual Language Models for Indian Languages, Findings of EMNLP 2020.",
-        tasks=("text-classification", "sentence-similarity"),
-        references=("https://aclanthology.org/2020.findings-emnlp.445",),
-    )
     columns = {"predictions": Labels(), "references": Labels()}
     configs = (*ACCURATE, "wiki-ner", "cvit-mkb-clsr")
 

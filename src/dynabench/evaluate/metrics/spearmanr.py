@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from dynabench.evaluate.card import Card, Example, Output
 from dynabench.evaluate.columns import Floats
-from dynabench.evaluate.numbers.correlations import INPUTS, OPTIONS, TASKS, Correlation
+from dynabench.evaluate.numbers.correlations import Correlation
 from dynabench.evaluate.numbers.ranks import Ranked, rank_correlation
-from dynabench.language import N_
 
 
 def pvalue(correlation: float, n: int) -> float:
@@ -23,48 +21,6 @@ def pvalue(correlation: float, n: int) -> float:
 class Spearmanr(Correlation):
     """How well a rising or falling relation describes predictions and references."""
 
-    card = Card(
-        description=N_(
-            "Spearman's rank correlation of predictions and references: whether they put the examples in the same "
-            "order (1), in the opposite one (-1), or neither."
-        ),
-        formula=r"\rho = r(\mathrm{rank}(x), \mathrm{rank}(y)), \text{ equal values sharing their mean rank}",
-        inputs=INPUTS,
-        options=OPTIONS,
-        outputs=(
-            Output("spearmanr", "rank correlation", -1, 1, "higher"),
-            Output("spearmanr_pvalue", "two-sided p-value, by Student's t", 0, 1),
-        ),
-        examples=(
-            Example(
-                "A falling relation",
-                {"predictions": [10, 9, 2.5, 6, 4], "references": [1, 2, 3, 4, 5]},
-                {"spearmanr": -0.7, "spearmanr_pvalue": 0.1881204043741873},
-                {"return_pvalue": True},
-            ),
-            Example(
-                "The order is right, whatever the distances",
-                {"predictions": [1, 10, 100], "references": [0.1, 0.2, 0.3]},
-                {"spearmanr": 1.0},
-            ),
-            Example(
-                "References that are all the same",
-                {"predictions": [1, 2, 3], "references": [4, 4, 4]},
-                error="references are all 4.0",
-            ),
-        ),
-        limits=(
-            "Looks at the order only: it cannot tell whether predictions are near the references. Undefined where all "
-            "predictions or all references are the same: that is refused. The p-value is an approximation that is "
-            "rough below some ten examples; for two pairs it is 1."
-        ),
-        citation=(
-            "Spearman, The proof and measurement of association between two things, American Journal of Psychology 15 "
-            "(1904) 72-101."
-        ),
-        tasks=TASKS,
-        references=("https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.spearmanr.html",),
-    )
     pvalue = staticmethod(pvalue)
 
     def update(self, predictions: Floats, references: Floats) -> Ranked:
