@@ -164,6 +164,19 @@ def test_every_part_is_shared_by_cards():
     assert [part for part in parts if names.count(part) < 2] == []
 
 
-def test_inspect_copies_the_card_too(tmp_path):
+def test_inspect_copies_the_cards_of_all_modules_in_the_file(tmp_path):
     evaluate.inspect_evaluation_module("precision", str(tmp_path))
-    assert evaluate.load(str(tmp_path / "precision.py")).card == registry.find("precision").card
+    for name, cls in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")):
+        module = evaluate.load(f"{tmp_path / 'class_scores.py'}:{cls}")
+        assert (module.name, module.card) == (name, registry.find(name).card)
+    with pytest.raises(ValueError, match="name one of Precision, Recall, F1"):
+        evaluate.load(str(tmp_path / "class_scores.py"))
+    with pytest.raises(ValueError, match="has no class Accuracy"):
+        evaluate.load(f"{tmp_path / 'class_scores.py'}:Accuracy")
+
+
+def test_every_module_has_a_card_file_of_its_own_and_no_card_is_without_a_module():
+    for folder, kind in registry.FOLDERS.items():
+        cards = {path.stem for path in (card_file.PACKAGE / folder).glob("*.yaml")}
+        assert cards == {name for its, name in registry.builtin() if its == kind}
+        assert cards == {registry.find(name, kind).name_of() for name in cards}

@@ -42,7 +42,7 @@ def find_card(module: type) -> Card:
 def card_path(module: type) -> Path | None:
     """Return where the card file of a class belongs; None where the class is not from a file."""
     source = getattr(sys.modules.get(module.__module__), "__file__", None)
-    return Path(source).with_suffix(".yaml") if source else None
+    return Path(source).with_name(f"{getattr(module, 'own_name', '') or Path(source).stem}.yaml") if source else None
 
 
 def read_card(path: Path) -> Card:

@@ -1,6 +1,7 @@
 """`load`, and what there is to load."""
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,19 +68,20 @@ def list_evaluation_modules(
 
 
 def inspect_evaluation_module(path: str, local_path: str, download_config: Any = None, **download_kwargs: Any) -> None:
-    """Copy the module's file and its card's into the folder `local_path`, to read them or to make another from them.
+    """Copy the module's Python file, and the cards of the modules in it, into the folder `local_path`.
 
     `download_config` and `download_kwargs` are accepted for existing code; nothing is downloaded.
     """
     import inspect
 
     module = registry.find(path)
-    source, card = inspect.getsourcefile(module), card_path(module)
+    source = inspect.getsourcefile(module)
     assert source is not None
+    cards = {card_path(cls) for cls in registry.classes_in(sys.modules[module.__module__])}
     Path(local_path).mkdir(parents=True, exist_ok=True)
-    shutil.copy(source, local_path)
-    if card is not None and card.is_file():
-        shutil.copy(card, local_path)
+    for file in (Path(source), *cards):
+        if file is not None and file.is_file():
+            shutil.copy(file, local_path)
 
 
 def trusting(module: type[Module]) -> bool:

@@ -1,4 +1,4 @@
-"""chrF."""
+"""chrF and chrF++."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from dynabench.evaluate.states import Sums
 from dynabench.evaluate.texts.chrfs import chrf, chrf_state
 
 
-class Chrf(Metric):
+class Chrf(Metric, name="chrf"):
     """The F score of n-grams of characters, and of words if asked for."""
 
     columns = {"predictions": Texts(), "references": References()}
@@ -38,3 +38,28 @@ class Chrf(Metric):
         """The score and the options that it depends on."""
         found = super().result(state, beta=beta, **options)
         return {**found, "char_order": char_order, "word_order": word_order, "beta": beta}
+
+
+class ChrfPlusPlus(Chrf, name="chrf_plus_plus"):
+    """The F score of n-grams of characters and of words."""
+
+    def update(
+        self,
+        predictions: list[str],
+        references: list[list[str]],
+        *,
+        char_order: int = 6,
+        word_order: int = 2,
+        beta: float = 2,
+        lowercase: bool = False,
+        whitespace: bool = False,
+        eps_smoothing: bool = False,
+    ) -> Sums:
+        """Counts of n-grams of each row: see `chrfs`."""
+        return chrf_state(predictions, references, char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
+
+    def result(
+        self, state: Sums, *, char_order: int = 6, word_order: int = 2, beta: float = 2, **options: Any
+    ) -> dict[str, Any]:
+        """The score and the options that it depends on."""
+        return super().result(state, char_order=char_order, word_order=word_order, beta=beta, **options)

@@ -7,9 +7,7 @@ import numpy as np
 from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Tokens
 from dynabench.evaluate.labels import coded
-from dynabench.evaluate.metrics.f1 import f1
-from dynabench.evaluate.metrics.precision import precision
-from dynabench.evaluate.metrics.recall import recall
+from dynabench.evaluate.metrics.class_scores import f1, precision, recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
 

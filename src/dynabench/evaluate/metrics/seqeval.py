@@ -8,9 +8,7 @@ from dynabench.evaluate.classes.chunks import SCHEMES, Chunks, detected, parsed,
 from dynabench.evaluate.classes.tag_counts import Tallies, Tally, by_label, intervals_by_label, same_lengths
 from dynabench.evaluate.columns import Floats, Tokens, Weights
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.metrics.f1 import f1
-from dynabench.evaluate.metrics.precision import precision
-from dynabench.evaluate.metrics.recall import recall
+from dynabench.evaluate.metrics.class_scores import f1, precision, recall
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.ratios import ratio, undefined
 

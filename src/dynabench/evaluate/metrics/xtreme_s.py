@@ -11,7 +11,7 @@ from dynabench.evaluate.classes import benchmarks
 from dynabench.evaluate.classes.averages import averaged
 from dynabench.evaluate.columns import Floats, Labels, Texts
 from dynabench.evaluate.labels import Ints
-from dynabench.evaluate.metrics.f1 import f1
+from dynabench.evaluate.metrics.class_scores import f1
 from dynabench.evaluate.module import Metric
 from dynabench.evaluate.states import Cells, Confusion, Rows, Sums
 from dynabench.evaluate.texts import bleus
