@@ -177,7 +177,7 @@ def test_an_interval_is_ordered_plain_and_repeatable(key: str, example: Example)
 
 
 @pytest.mark.parametrize(("name", "config", "options"), CONFIGURED, ids=str)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(data=st.data())
 def test_columns_of_anything_in_any_config_are_computed_or_refused(
     name: str, config: Any, options: Any, data: st.DataObject

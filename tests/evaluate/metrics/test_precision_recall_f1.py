@@ -143,7 +143,9 @@ def test_intervals_are_those_of_scipy(average: Any) -> None:
     found = load("f1").compute(predictions=said, references=true, average=average, interval=0.95)["interval"]["f1"]
 
     def score(true: Any, said: Any) -> Any:
-        return sklearn.metrics.f1_score(true, said, average=average)
+        hits, right, named = (np.bincount(labels, minlength=2) for labels in (true[true == said], true, said))
+        each = 2 * hits / (right + named)
+        return {"binary": each[1], "macro": each.mean(), None: each}[average]
 
     expected = scipy.stats.bootstrap(
         (true, said), score, paired=True, vectorized=False, n_resamples=700, random_state=rng
