@@ -68,8 +68,8 @@ def _read_document(path: Path) -> dict[str, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             if twice := [key for key in keys if keys.count(key) > 1]:
                 raise ValueError(f"the key {twice[0]!r} stands twice")
-            found: dict[Hashable, Any] = super().construct_mapping(node, deep)
-            return found
+            mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+            return mapping
 
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a safe loader
@@ -132,10 +132,10 @@ def _read_example(value: Any, place: str) -> Example:
     return Example(**{key: EXAMPLE[key](item, f"{place}: {key}") for key, item in entry.items()})
 
 
-def _check_keys(entry: Mapping[str, Any], place: str, required: frozenset[str] | set[str], known: Any) -> None:
-    if unknown := [key for key in entry if key not in known]:
-        raise ValueError(f"{place}: unknown key {unknown[0]!r}; the keys are {', '.join(known)}")
-    if missing := [key for key in known if key in required and key not in entry]:
+def _check_keys(entry: Mapping[str, Any], place: str, required: frozenset[str] | set[str], names: Any) -> None:
+    if unknown := [key for key in entry if key not in names]:
+        raise ValueError(f"{place}: unknown key {unknown[0]!r}; the keys are {', '.join(names)}")
+    if missing := [key for key in names if key in required and key not in entry]:
         raise ValueError(f"{place}: the key {missing[0]!r} is missing")
 
 

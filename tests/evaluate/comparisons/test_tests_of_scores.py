@@ -56,8 +56,9 @@ def test_the_interval_of_accuracy_agrees_with_scipy(method):
 def test_the_interval_of_macro_f1_agrees_with_scipy_and_sklearn():
     rows = systems(90, 2, second=0.6)
 
-    def macro_f1(true, said):
-        hits, right, named = (np.bincount(labels, minlength=3) for labels in (true[true == said], true, said))
+    def macro_f1(true, predictions):
+        columns = true[true == predictions], true, predictions
+        hits, right, named = (np.bincount(labels, minlength=3) for labels in columns)
         return (2 * hits / (right + named)).mean()
 
     def difference(one, other, true):

@@ -20,7 +20,7 @@ def pearson_pvalue(correlation: float, n: int) -> float:
 
 
 class Pearsonr(Correlation, name="pearsonr"):
-    """How well a straight line describes the relation of predictions and references."""
+    """Measures how well a straight line describes the relation of predictions and references."""
 
     pvalue = staticmethod(pearson_pvalue)
 
@@ -45,7 +45,7 @@ def spearman_pvalue(correlation: float, n: int) -> float:
 
 
 class Spearmanr(Correlation, name="spearmanr"):
-    """How well a rising or falling relation describes predictions and references."""
+    """Measures how well a rising or falling relation describes predictions and references."""
 
     pvalue = staticmethod(spearman_pvalue)
 

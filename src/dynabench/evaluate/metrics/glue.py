@@ -56,10 +56,10 @@ class Glue(Metric, name="glue"):
 
     def result(self, state: Any, **options: Any) -> dict[str, Any]:
         """Raises ValueError where a correlation is undefined."""
-        found = super().result(state, **options)
-        if None in found.values():
+        scores = super().result(state, **options)
+        if None in scores.values():
             raise ValueError("a correlation needs two examples that differ: one side is constant")
-        return found
+        return scores
 
 
 class SuperGlue(Metric, name="super_glue"):
@@ -117,7 +117,7 @@ class Retrieval(Summed):
 
     @cached_property
     def sums(self) -> Sums:
-        """Whether each query's own translation is among the ten nearest of all candidates."""
+        """1 for each query whose own translation is among the ten nearest of all candidates, else 0."""
         queries, candidates = (_directions(vectors) for vectors in (self.queries, self.candidates))
         return Sums(np.concatenate(list(_own_nearest(queries, candidates))))
 
@@ -149,12 +149,12 @@ class IndicGlue(Metric, name="indic_glue"):
 
     def formula(self, total: Any) -> Mapping[str, Any]:
         """The config's metrics."""
-        found = benchmarks.accuracy(total)
+        accuracy = benchmarks.accuracy(total)
         if self.config_name == "cvit-mkb-clsr":
-            return {"precision@10": found}
+            return {"precision@10": accuracy}
         if self.config_name == "wiki-ner":
-            return {"accuracy": found, "f1": benchmarks.binary_f1(total, "wiki-ner")}
-        return {"accuracy": found}
+            return {"accuracy": accuracy, "f1": benchmarks.binary_f1(total, "wiki-ner")}
+        return {"accuracy": accuracy}
 
 
 def _directions(vectors: Floats) -> Floats:
@@ -183,7 +183,7 @@ class Xnli(Metric, name="xnli"):
     columns = {"predictions": Labels(), "references": Labels()}
 
     def update(self, predictions: Any, references: Any) -> Sums:
-        """Whether each row is right."""
+        """1 for each row that is right, else 0."""
         return benchmarks.hits(predictions, references)
 
     def formula(self, total: Floats) -> dict[str, Floats]:

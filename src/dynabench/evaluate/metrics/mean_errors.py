@@ -25,8 +25,8 @@ class Mse(MeanError, name="mse"):
         self, total: Floats, *, multioutput: Multioutput = "uniform_average", squared: bool = True
     ) -> dict[str, Floats]:
         """The mean of each output or its root, combined."""
-        each = means(total)
-        return {"mse": combined(each if squared else np.sqrt(each), multioutput)}
+        errors = means(total)
+        return {"mse": combined(errors if squared else np.sqrt(errors), multioutput)}
 
 
 def absolute(predictions: Floats, references: Floats) -> Floats:
