@@ -71,8 +71,8 @@ coverage: $(VENV)/.test ## Draw 2,000 samples for each of four metrics and count
 fuzz: $(VENV)/.test ## Play 1,000 random task configs to the end, and break 1,000 others
 	$(BIN)/python -m pytest tests/fuzz --configs 1000 $(ARGS)
 
-simulate: $(VENV)/.test ## Play twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
-	$(BIN)/dynabench cycle simulate nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
+simulate: $(VENV)/.test ## Simulate twenty rounds without people for both tasks: make simulate DATA=folder/of/data/sets
+	$(BIN)/python -m experiments.simulation nli sentiment --data $(DATA) --folder $(DYNABENCH_HOME)/simulation --seeds 6 --report docs/explanation/simulation.md $(ARGS)
 
 soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, hang and talk nonsense
 	$(BIN)/python scripts/soak.py --minutes 20 $(ARGS)
