@@ -80,7 +80,7 @@ soak: $(VENV)/.test ## Let eight people write for 20 minutes while models die, h
 docs: $(VENV)/.test ## Build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-screenshots: $(VENV)/.test ## Take pictures of every page, wide and narrow, light and dark, into docs/screenshots
+screenshots: $(VENV)/.test ## Take screenshots of every page into screenshots/ and renew the six pictures of the README
 	$(BIN)/python scripts/programs.py
 	$(BIN)/python scripts/screenshots.py
 
@@ -101,7 +101,7 @@ migration: $(VENV)/.test ## Write a migration for changed tables: make migration
 	$(BIN)/python -m dynabench.migrations "$(NAME)"
 
 clean: ## Remove the environment, build outputs and the state of `make run`
-	rm -rf $(VENV) .sbom sbom build dist site .dynabench src/dynabench/web/static/vendor
+	rm -rf $(VENV) .sbom sbom build dist site screenshots .dynabench src/dynabench/web/static/vendor
 
 # torch goes first and with its own dependencies, so that pip may choose the build that fits the machine.
 $(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py frontend/package-lock.json
