@@ -104,15 +104,15 @@ def upgrade(settings: Settings) -> str:
 
 
 def _check_version(current: str) -> None:
-    known = versions()
-    if current and current < known[0]:
+    supported = versions()
+    if current and current < supported[0]:
         raise Conflict(
-            f"The database is at version {current}, and this code upgrades from {known[0]} on: run `dynabench db "
+            f"The database is at version {current}, and this code upgrades from {supported[0]} on: run `dynabench db "
             f"upgrade` with the code of commit {LAST_OLDER_CODE} first, then again with this one."
         )
-    if current and current not in known:
+    if current and current not in supported:
         raise Conflict(
-            f"The database is at version {current}, and this code knows {known[-1]}. Install a newer Dynabench."
+            f"The database is at version {current}, and this code knows {supported[-1]}. Install a newer Dynabench."
         )
 
 
