@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Executable, Select, inspect, select, update
+from sqlalchemy import ColumnElement, Executable, Select, select, update
 from sqlalchemy.orm import Session
 
 from dynabench import errors
@@ -131,15 +131,12 @@ class Marks:
 
 
 def marks(session: Session, some: Some) -> Marks:
-    """The marks of some examples; none in a database from before there were any, as migrations see it."""
-    found = Marks(set(), defaultdict(list))
-    if inspect(session.connection()).has_table(Note.__tablename__):
-        found.noted.update(
-            session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
-        )
-        for row in session.execute(select(Label.example_id, Label.name).where(some(Label.example_id))):
-            found.labels[row.example_id].append(terms.facet(search_index.LABELLED, row.name))
-    return found
+    """Read the marks of some examples."""
+    noted = session.scalars(select(Note.example_id).where(Note.removed_at.is_(None), some(Note.example_id)))
+    labels = defaultdict(list)
+    for row in session.execute(select(Label.example_id, Label.name).where(some(Label.example_id))):
+        labels[row.example_id].append(terms.facet(search_index.LABELLED, row.name))
+    return Marks(set(noted), labels)
 
 
 def forget(person_id: int) -> Iterator[Executable]:

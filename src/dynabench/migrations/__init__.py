@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import JSON, Connection, MetaData, inspect, text
 
 from dynabench.db import Base, Database, Utc, Words
+from dynabench.errors import Conflict
 from dynabench.settings import Settings
 
 # Alembic is imported where it is needed: `serve` on a current database starts sooner without it.
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 FOLDER = Path(__file__).parent
+LAST_OLDER_CODE = "1588244b"
+"""The last commit that upgrades databases older than the first migration."""
 
 
 def _render(kind: str, item: object, _: "AutogenContext") -> str | Literal[False]:
@@ -71,9 +74,14 @@ def config(connection: Connection | None = None) -> "Config":
     return result
 
 
+def versions() -> list[str]:
+    """The versions that the code knows, in their order: files in `versions/` are numbered."""
+    return sorted(path.name.partition("_")[0] for path in (FOLDER / "versions").glob("[0-9]*.py"))
+
+
 def newest() -> str:
-    """The version that the code needs: files in `versions/` are numbered in their order."""
-    return max(path.name.partition("_")[0] for path in (FOLDER / "versions").glob("[0-9]*.py"))
+    """The version that the code needs."""
+    return versions()[-1]
 
 
 def version(db: Database) -> str:
@@ -95,10 +103,24 @@ def upgrade(settings: Settings) -> str:
         db.close()
 
 
+def _check_version(current: str) -> None:
+    supported = versions()
+    if current and current < supported[0]:
+        raise Conflict(
+            f"The database is at version {current}, and this code upgrades from {supported[0]} on: run `dynabench db "
+            f"upgrade` with the code of commit {LAST_OLDER_CODE} first, then again with this one."
+        )
+    if current and current not in supported:
+        raise Conflict(
+            f"The database is at version {current}, and this code knows {supported[-1]}. Install a newer Dynabench."
+        )
+
+
 def run(db: Database, target: str) -> None:
-    """Upgrade to a version in one transaction, or not at all."""
+    """Upgrade to a version in one transaction, or not at all; refuse a database older than the first migration."""
     from alembic import command
 
+    _check_version(version(db))
     engine = db.engine.execution_options(writes=True)
     with engine.connect() as connection:
         # Batch operations copy tables and drop the old ones, which must not cascade into other tables. SQLite heeds

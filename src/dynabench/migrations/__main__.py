@@ -9,11 +9,10 @@ from pathlib import Path
 from alembic import command
 from alembic.operations.ops import CreateIndexOp, CreateTableOp, MigrationScript
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Column
 
 from dynabench.db import Database
-from dynabench.migrations import config, metadata, run
+from dynabench.migrations import config, metadata, newest, run
 
 HOOKS = {
     "hooks": "format, tidy",
@@ -43,7 +42,7 @@ def expression_indexes(
 
 def main(message: str) -> None:
     """Compare the code's tables with a fresh database at the newest version, and write the difference."""
-    number = len(list(ScriptDirectory.from_config(config()).walk_revisions())) + 1
+    number = int(newest()) + 1
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "autogenerate skipping metadata-specified expression-based index")
         db = Database(f"sqlite:///{Path(folder) / 'empty.sqlite'}")

@@ -69,7 +69,7 @@ def _news(session: Session, some: Some) -> list[search_index.News]:
 
 
 def _rows(some: Some) -> Select[Any]:
-    """Columns by name, since migrations reindex too: tables may have fewer of them then."""
+    """Only the columns that the index describes."""
     return (
         select(
             *(getattr(Example, name) for name in ("id", *search.WRITTEN) if name != "fooled"),

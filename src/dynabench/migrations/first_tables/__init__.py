@@ -1,0 +1,1 @@
+"""The tables that the first migration creates, by subject."""

@@ -1,0 +1,136 @@
+"""A database that the 24 migrations before 0.1.0 made is taken over by the first migration, without loss.
+
+`old_database/` holds one of each kind, at version 0033: its schema, and rows of made-up content in every table.
+"""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import inspect, make_url, text
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from dynabench import migrations
+from dynabench.app import create_app
+from dynabench.cli import app
+from dynabench.db import Database
+from dynabench.settings import Settings, get_settings
+from tests.conftest import Browser
+from tests.furnished import settings_for
+
+FOLDER = Path(__file__).parent / "old_database"
+POSTGRES_SCHEMA = (
+    "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    # PostgreSQL names the NOT NULL constraints itself
+    "SELECT conrelid::regclass::text, CASE contype WHEN 'n' THEN '' ELSE conname END, pg_get_constraintdef(oid) "
+    "FROM pg_constraint WHERE connamespace = 'public'::regnamespace",
+    "SELECT extname FROM pg_extension",
+    "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",
+    "SELECT sequencename, data_type::text FROM pg_sequences",
+)
+SQLITE_SCHEMA = ("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type <> 'table'",)
+
+
+@pytest.fixture
+def old(tmp_path, empty_url, database_kind) -> Settings:
+    """Settings over the old database."""
+    statements = (FOLDER / f"{database_kind}.sql").read_text()
+    if database_kind == "sqlite":
+        with closing(sqlite3.connect(make_url(empty_url).database)) as connection:
+            connection.executescript(statements)
+    else:
+        with psycopg.connect(empty_url) as connection:
+            connection.execute(statements)
+    return settings_for(tmp_path / "home", empty_url)
+
+
+@pytest.fixture
+def new_url(request, tmp_path, database_kind):
+    """The URL of a second empty database."""
+    if database_kind == "sqlite":
+        yield f"sqlite:///{tmp_path / 'new.sqlite'}"
+    else:
+        with request.getfixturevalue("server").database("template0") as url:
+            yield url
+
+
+def schema(db: Database) -> dict[str, list[str]]:
+    """Tables with their columns in order, types, defaults and constraints; indexes, triggers and sequences."""
+    with db.engine.connect() as connection:
+        inspector = inspect(connection)
+        parts = {}
+        for table in inspector.get_table_names():
+            columns = [str(sorted(map(str, column.items()))) for column in inspector.get_columns(table)]
+            constraints = [
+                *inspector.get_foreign_keys(table),
+                *inspector.get_unique_constraints(table),
+                *inspector.get_check_constraints(table),
+            ]
+            parts[table] = [*columns, str(inspector.get_pk_constraint(table)), *sorted(map(str, constraints))]
+        for query in SQLITE_SCHEMA if db.is_sqlite else POSTGRES_SCHEMA:
+            parts[query] = sorted(str(tuple(row)) for row in connection.exec_driver_sql(query))
+        return parts
+
+
+def contents(db: Database) -> dict[str, list[str]]:
+    """All rows of all tables, as the database itself gives them."""
+    with db.engine.connect() as connection:
+        return {
+            table: sorted(str(tuple(row)) for row in connection.execute(text(f'SELECT * FROM "{table}"')))
+            for table in inspect(connection).get_table_names()
+        }
+
+
+@pytest.mark.filterwarnings("ignore:.*expression-based index")  # their SQL is compared
+def test_the_first_migration_creates_the_schema_of_the_old_database(old, new_url):
+    migrations.upgrade(Settings(home=old.home, database_url=new_url))
+    old_database, new_database = Database(old.url), Database(new_url)
+    old_schema, new_schema = schema(old_database), schema(new_database)
+    assert old_schema.keys() == new_schema.keys()
+    for part, description in old_schema.items():
+        assert description == new_schema[part], part
+    old_database.close()
+    new_database.close()
+
+
+def test_the_old_database_is_taken_over_with_every_row(old, monkeypatch):
+    db = Database(old.url)
+    before = contents(db)
+    assert before.keys() == {*migrations.metadata().tables, "alembic_version"}
+    assert [table for table, rows in before.items() if not rows] == []
+    monkeypatch.setenv("DYNABENCH_HOME", str(old.home))
+    monkeypatch.setenv("DYNABENCH_DATABASE_URL", old.database_url)
+    monkeypatch.setenv("DYNABENCH_SECRET", old.secret)
+    get_settings.cache_clear()
+    upgrade = CliRunner().invoke(app, ["db", "upgrade", "--json"])
+    check = CliRunner().invoke(app, ["db", "check", "--json"])
+    get_settings.cache_clear()
+    assert json.loads(upgrade.stdout) == {"version": migrations.newest()}
+    assert json.loads(check.stdout)["problems"] == []
+    assert contents(db) == before
+    db.close()
+
+
+def test_the_application_shows_the_rows_of_the_old_database(old, host):
+    migrations.upgrade(old)
+    with TestClient(create_app(old, host=host), follow_redirects=False) as client:
+        browser = Browser(client)
+        assert browser.log_in("olga").status_code == 303
+        pages = {
+            "/tasks/nli": "nli-a",
+            "/tasks/done/rounds/1": "done",
+            "/tasks/nli/manage/people": "ada",
+            "/tasks/nli/manage/examples": "This is so.",
+            "/tasks/nli/manage/examples/1": "This is so.",
+            "/tasks/nli/manage/contexts": "travel",
+            "/tasks/nli/manage/log": "olga",
+        }
+        answers = {path: browser.get(path) for path in pages}
+        lacking = {path: page.status_code for path, page in answers.items() if pages[path] not in page.text}
+        assert (lacking, {page.status_code for page in answers.values()}) == ({}, {200})
+        assert client.get("/api/v1/tasks/nli").json()["id"] == "nli"
+        assert browser.join("nina").status_code == 303, "new rows get numbers after the old ones"
