@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from dynabench.adversaries.known import make
-from dynabench.adversaries.language_model import Informed, parsed
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.language_model import InformedAdversary, parse_fields
+from dynabench.adversaries.protocol import Budget, Context
+from dynabench.adversaries.registry import create_adversary
 from dynabench.models.protocol import Output
 from dynabench.settings import get_settings
 
@@ -57,7 +57,7 @@ def chat(tmp_path, monkeypatch) -> Iterator:
         servers.append(Chat(*texts))
         url = f"http://127.0.0.1:{servers[-1].server_port}/v1"
         more = {"fields": ["hypothesis"], "price_in": 1, "price_out": 10} | options
-        models.append(make("language-model", url=url, model="small", **more))
+        models.append(create_adversary("language-model", url=url, model="small", **more))
         return models[-1], servers[-1].asked
 
     yield start
@@ -105,7 +105,7 @@ def test_it_is_told_what_the_target_answered(chat):
 
 def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
     model, asked = chat(written("He sits."), strategy="few-shot", tries=1)
-    assert isinstance(model, Informed)
+    assert isinstance(model, InformedAdversary)
     task = {"instructions": {"create": "Write a hypothesis."}, "input": [{"name": "hypothesis"}], "answer": []}
     model.inform(task, [Context("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
     list(model.propose(CONTEXT, Negation(), Budget()))
@@ -131,4 +131,4 @@ def test_a_budget_ends_it(chat):
                                   '{"hypothesis": "a", "label": "b"}', '{"hypothesis": "..."}',
                                   '{"hypothesis": "a"} {"hypothesis": "b"}'])  # fmt: skip
 def test_what_is_no_example_is_passed_over(text):
-    assert parsed(text, ["hypothesis"]) is None
+    assert parse_fields(text, ["hypothesis"]) is None

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dynabench.adversaries import mining
-from dynabench.adversaries.proposing import Context
+from dynabench.adversaries import corpus_mining
+from dynabench.adversaries.protocol import Context
 from dynabench.errors import Invalid
 from dynabench.models.protocol import Output
 
@@ -30,7 +30,9 @@ class Knows:
 def found(*texts):
     given = [Context(f"line {n}", {}, {"statement": text}) for n, text in enumerate(texts, start=1)]
     models = {"a": Knows("good"), "b": Knows("fine"), "c": Knows("fine")}
-    return mining.hardest(mining.cases(given, models, "label", mining.rules(RULES)), 10)
+    return corpus_mining.choose_hardest(
+        corpus_mining.find_hard_cases(given, models, "label", corpus_mining.read_rules(RULES)), 10
+    )
 
 
 def test_broken_rules_come_before_disagreement_before_doubt():
@@ -40,7 +42,7 @@ def test_broken_rules_come_before_disagreement_before_doubt():
         ("line 3", "positive"),
         ("line 2", "negative"),
     ]
-    told = mining.report(chosen, "label", ["a", "b", "c"]).found
+    told = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).found
     assert [each.facts["claimed_by"] for each in told] == ["rule", "other models", "first model"]
     assert told[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
     assert (told[0].texts, told[0].label) == ({"statement": "It was splendid."}, "positive")
@@ -54,4 +56,4 @@ def test_near_duplicates_are_one_case():
 @pytest.mark.parametrize("text", ["a: [", "praise", "- {answer: x}", "- {answer: x, regex: '('}", "- {words: [a]}"])
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(Invalid):
-        mining.rules(text)
+        corpus_mining.read_rules(text)

@@ -5,12 +5,11 @@ import json
 
 import pytest
 
-from dynabench.adversaries import checklist_files
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.checklist import Case, Checklist, of_suite
-from dynabench.adversaries.counterfactual import Counterfactual, task_of
-from dynabench.adversaries.generator import Generator, Operator, Seen
-from dynabench.adversaries.proposing import Budget, Context
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.checklist import Checklist, ChecklistTest, read_released_suite, suite_tests
+from dynabench.adversaries.counterfactual import Counterfactual, task_for_labels
+from dynabench.adversaries.generator import Generator, Operator, SeenExample
+from dynabench.adversaries.protocol import Budget, Context
 from dynabench.errors import Invalid
 from dynabench.models.catalog import BUILTIN, open_model
 from tests.large_data import need_data
@@ -18,12 +17,12 @@ from tests.large_data import need_data
 
 @pytest.fixture(scope="module")
 def sentiment():
-    return Local(open_model(BUILTIN / "sentiment-ngram"))
+    return LocalTarget(open_model(BUILTIN / "sentiment-ngram"))
 
 
 @pytest.fixture(scope="module")
 def nli():
-    return Local(open_model(BUILTIN / "nli-ngram"))
+    return LocalTarget(open_model(BUILTIN / "nli-ngram"))
 
 
 def edits(target, answer, **inputs):
@@ -62,8 +61,8 @@ def test_a_premise_is_a_hypothesis_that_follows_from_it(nli):
 def test_edits_of_sentiment_need_one_word_of_judgement(sentiment):
     assert ("opposite", "The soup was bad.", "negative") in edits(sentiment, "positive", statement="The soup was good.")
     assert edits(sentiment, "negative", statement="A dull film, but a charming actor.") == set()
-    assert task_of(["hateful", "not-hateful"]) == "hate"
-    assert task_of(["yes", "no"]) == ""
+    assert task_for_labels(["hateful", "not-hateful"]) == "hate"
+    assert task_for_labels(["yes", "no"]) == ""
 
 
 def test_a_suite_proposes_what_fails_and_no_more_than_its_budget(sentiment):
@@ -72,15 +71,15 @@ def test_a_suite_proposes_what_fails_and_no_more_than_its_budget(sentiment):
     assert 0 < len(found) <= 64
     assert all(each.fooled and each.facts["kind"] == "MFT" for each in found)
     assert found == list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
-    assert len(of_suite("sentiment-phenomena")) > 300
+    assert len(suite_tests("sentiment-phenomena")) > 300
 
 
 def test_invariance_and_direction_are_judged_by_the_original(sentiment):
     good, bad = {"statement": "A wonderful film."}, {"statement": "A terrible film."}
     tests = [
-        Case("stays", "INV", [good, bad, good]),
-        Case("rises", "DIR", [good, bad], label="positive"),
-        Case("falls", "DIR", [good, bad], label="positive", expected="down"),
+        ChecklistTest("stays", "INV", [good, bad, good]),
+        ChecklistTest("rises", "DIR", [good, bad], label="positive"),
+        ChecklistTest("falls", "DIR", [good, bad], label="positive", expected="down"),
     ]
     found = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
     assert {each.facts["test"] for each in found} == {"stays", "rises"}
@@ -97,7 +96,7 @@ def test_released_suites_are_read(tmp_path, sentiment):
     path = tmp_path / "suite.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    found = checklist_files.read(path, ["statement"], "label")
+    found = read_released_suite(path, ["statement"], "label")
     assert [(test.name, test.kind, test.expected) for test in found] == [
         ("words", "MFT", "up"), ("typos", "INV", "up"), ("reducers", "DIR", "down"),
     ]  # fmt: skip
@@ -111,12 +110,12 @@ def test_a_line_that_is_no_test_is_named(tmp_path, line):
     path = tmp_path / "suite.jsonl"
     path.write_text("\n" + line + "\n")
     with pytest.raises(Invalid, match="Line 2"):
-        checklist_files.read(path, ["statement"], "label")
+        read_released_suite(path, ["statement"], "label")
 
 
 @pytest.mark.large_data("checklist/sentiment.jsonl.gz")
 def test_the_whole_released_suite_is_read():
-    found = checklist_files.read(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
+    found = read_released_suite(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
     assert {test.kind for test in found} == {"MFT", "INV", "DIR"}
     assert len(found) > 50_000
 
@@ -125,15 +124,15 @@ def test_the_learner_tries_first_what_worked(sentiment):
     learner = Generator(transformations=False)
     origin = {"statement": "The soup was good."}
     learner.feed(
-        [Seen({"statement": "The soup was palatable."}, {"label": "positive"}, True, origin) for _ in range(30)]
-        + [Seen({"statement": "The soup was great."}, {"label": "positive"}, False, origin) for _ in range(30)]
+        [SeenExample({"statement": "The soup was palatable."}, {"label": "positive"}, True, origin) for _ in range(30)]
+        + [SeenExample({"statement": "The soup was great."}, {"label": "positive"}, False, origin) for _ in range(30)]
         + [
-            Seen({"statement": f"Say what you will, number {n} was fine"}, {"label": "positive"}, True)
+            SeenExample({"statement": f"Say what you will, number {n} was fine"}, {"label": "positive"}, True)
             for n in range(3)
         ]
     )
-    assert learner.records[Operator("replace", "good", "palatable")].won == 30
-    assert learner.records[Operator("begin", "", "Say what you")].won == 3
+    assert learner.records[Operator("replace", "good", "palatable")].fooled == 30
+    assert learner.records[Operator("begin", "", "Say what you")].fooled == 3
     context = Context("c", {}, {"statement": "Good bread and a nice view."}, {"label": "positive"})
     found = list(learner.propose(context, sentiment, Budget(queries=20)))
     texts = [each.inputs["statement"] for each in found]
@@ -143,4 +142,4 @@ def test_the_learner_tries_first_what_worked(sentiment):
         else "Palatable bread and a nice view." in texts
     )
     tried = learner.records[Operator("replace", "good", "palatable")]
-    assert tried.won + tried.lost == 31
+    assert tried.fooled + tried.missed == 31

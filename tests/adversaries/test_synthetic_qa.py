@@ -5,12 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from dynabench.adversaries import known
-from dynabench.adversaries.attacking import Local
-from dynabench.adversaries.proposing import Budget, Context, Metered
-from dynabench.adversaries.synthetic_answers import answers
+from dynabench.adversaries import registry
+from dynabench.adversaries.attacks import LocalTarget
+from dynabench.adversaries.protocol import Budget, Context, MeteredTarget
+from dynabench.adversaries.synthetic_answers import find_answers
 from dynabench.adversaries.synthetic_qa import Judge
-from dynabench.adversaries.synthetic_questions import question
+from dynabench.adversaries.synthetic_questions import make_question
 from dynabench.cli import mixes
 from dynabench.cli.adversary import app
 from dynabench.errors import Invalid, Unavailable
@@ -46,12 +46,12 @@ class Says:
 
 def asked(passage, cloze=False):
     """Questions by the answers they were made for."""
-    made = [(question(passage, each, cloze), each) for each in answers(passage)]
+    made = [(make_question(passage, each, cloze), each) for each in find_answers(passage)]
     return {each.span(passage)["text"]: (found.text, found.form) for found, each in made if found}
 
 
 def propose(target, passage=PASSAGE, budget=None, **options):
-    maker = known.make("synthetic-qa", **options)
+    maker = registry.create_adversary("synthetic-qa", **options)
     found = list(maker.propose(Context("c", {"passage": passage}), target, budget or Budget()))
     maker.close()
     return found, maker.tally
@@ -75,12 +75,12 @@ def test_without_the_tagger_dates_numbers_and_capitals_remain(monkeypatch):
     def missing(*_):
         raise Unavailable("not installed")
 
-    monkeypatch.setattr("dynabench.adversaries.search.grammar.labels", missing)
+    monkeypatch.setattr("dynabench.adversaries.search.grammar.tag_words", missing)
     assert asked(PASSAGE)["1874"][0] == "When was the old lighthouse built by Maria Keller?"
 
 
 def test_what_is_kept_is_a_span_on_which_enough_agree(reader):
-    found, tally = propose(Local(reader))
+    found, tally = propose(LocalTarget(reader))
     assert found
     assert (tally.passages, tally.kept) == (1, len(found))
     assert tally.answers >= tally.questions >= tally.kept
@@ -108,8 +108,11 @@ def test_a_seed_draws_the_same_and_a_budget_ends_it():
     target = Says("x")
     found, _ = propose(target, budget=Budget(queries=3), agree=0)
     assert len(found) == target.asked == 3
-    counted = Metered(target, Budget(queries=0))
-    assert list(known.make("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget())) == []
+    counted = MeteredTarget(target, Budget(queries=0))
+    assert (
+        list(registry.create_adversary("synthetic-qa").propose(Context("c", {"passage": PASSAGE}), counted, Budget()))
+        == []
+    )
     assert len(propose(Says("x"), agree=0, most=2)[0]) <= 2
 
 
@@ -149,7 +152,7 @@ def test_a_language_model_writes_within_its_money(chat):  # noqa: F811
 )
 def test_what_is_wrong_is_refused(options):
     with pytest.raises(Invalid):
-        known.make("synthetic-qa", **options)
+        registry.create_adversary("synthetic-qa", **options)
 
 
 def test_the_rows_of_the_command_are_read_by_training(tmp_path):

@@ -34,7 +34,7 @@ def negative_likelihood(parameters, wins, ties):
     return -total
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(COUNTS)
 def test_no_optimiser_finds_likelier_strengths(counts):
     wins, ties = counts[0].astype(float), symmetric(counts[1]).astype(float)
@@ -70,7 +70,7 @@ def test_strengths_are_those_of_a_logistic_regression():
     assert fit(wins).strengths == pytest.approx(theirs - theirs.mean(), abs=1e-6)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(COUNTS, st.randoms(use_true_random=False))
 def test_names_of_models_do_not_matter_and_tables_are_fitted_together_as_alone(counts, rnd):
     wins, ties = counts[0].astype(float), symmetric(counts[1]).astype(float)
@@ -84,7 +84,7 @@ def test_names_of_models_do_not_matter_and_tables_are_fitted_together_as_alone(c
     assert fit(wins.T, ties, 0.5).strengths == pytest.approx(-one.strengths, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(COUNTS)
 def test_another_win_makes_nobody_weaker_than_before_against_the_loser(counts):
     wins = counts[0].astype(float)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
@@ -14,6 +14,7 @@ from dynabench.stats.ladder import Released, free_ladder, ladder
 histories = st.lists(st.floats(0, 1) | st.just(math.nan), max_size=40)
 
 
+@settings(max_examples=40)
 @given(histories, st.floats(1e-3, 0.5), st.sampled_from([1, -1]))
 def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
     found = ladder(values, step, direction)
@@ -30,6 +31,7 @@ def test_what_is_shown_only_improves_and_by_steps(values, step, direction):
             assert (one.value, one.best) == (found[place - 1].value, found[place - 1].best)
 
 
+@settings(max_examples=40)
 @given(histories, st.floats(1e-3, 0.5))
 def test_what_is_shown_is_near_the_best_so_far(values, step):
     best = -math.inf
@@ -38,6 +40,7 @@ def test_what_is_shown_is_near_the_best_so_far(values, step):
         assert one.value is None if best == -math.inf else best - 1.5 * step <= one.value <= best + step / 2 + 1e-9
 
 
+@settings(max_examples=40)
 @given(histories, st.floats(1e-3, 0.5))
 def test_less_is_better_is_the_mirror_image(values, step):
     mirrored = ladder([-value for value in values], step, -1)

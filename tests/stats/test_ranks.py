@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
@@ -26,7 +26,7 @@ def true_ranks(skills):
     return [(1 + sum(o > s for o in skills), len(skills) - sum(o < s for o in skills)) for s in skills]
 
 
-def covered(skills, rows, repetitions, level=0.95, times=250):
+def coverage(skills, rows, repetitions, level=0.95, times=250):
     """The share of simulated boards on which every interval has every place its model may claim."""
     rng = np.random.default_rng(len(skills))
     hits = 0
@@ -45,26 +45,27 @@ def at_least(level, repetitions):
     return level - 4 * np.sqrt(level * (1 - level) / repetitions)
 
 
-@pytest.mark.parametrize(
-    ("skills", "rows", "repetitions"),
-    [
-        ([0.8, 0.8, 0.8], 200, 500),
-        ([0.8, 0.8, 0.7], 200, 500),
-        ([0.8, 0.803, 0.78], 200, 500),
-        ([0.8] * 50, 200, 300),
-        ([0.75 + 0.001 * place for place in range(50)], 200, 150),
-        ([0.5 + 0.1 * (place // 10) for place in range(50)], 200, 150),
-    ],
-    ids=["3 tied", "2 tied, 1 apart", "3 near ties", "50 tied", "50 near ties", "5 groups of 10"],
-)
-def test_intervals_cover_all_true_ranks_at_their_level(skills, rows, repetitions):
-    assert covered(skills, rows, repetitions) >= at_least(0.95, repetitions)
+BOARDS = {
+    "3 tied": ([0.8, 0.8, 0.8], 500),
+    "2 tied, 1 apart": ([0.8, 0.8, 0.7], 500),
+    "3 near ties": ([0.8, 0.803, 0.78], 500),
+    "50 tied": ([0.8] * 50, 300),
+    "50 near ties": ([0.75 + 0.001 * place for place in range(50)], 150),
+    "5 groups of 10": ([0.5 + 0.1 * (place // 10) for place in range(50)], 150),
+}
+
+
+@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["few", "all"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_intervals_cover_all_true_ranks_at_their_level(board, share):
+    skills, repetitions = BOARDS[board]
+    assert coverage(skills, 200, repetitions // share) >= at_least(0.95, repetitions // share)
 
 
 def test_intervals_are_no_wider_than_their_level_asks_for():
     """Where all models tie, any claim is an error: about one board in five may have one at 80 %."""
-    assert at_least(0.8, 500) <= covered([0.8] * 3, 200, 500, level=0.8) <= 0.88
-    assert covered([0.8] * 50, 200, 150, level=0.5) <= 0.7
+    assert at_least(0.8, 200) <= coverage([0.8] * 3, 200, 200, level=0.8) <= 0.88
+    assert coverage([0.8] * 50, 200, 50, level=0.5) <= 0.7
 
 
 def test_intervals_separate_what_is_apart():
@@ -87,7 +88,7 @@ def test_stepping_down_claims_what_one_step_does():
     """Against the definition: one-sided claims about ordered pairs, rejected step by step, written out."""
     rng = np.random.default_rng(5)
     gained = 0
-    for _ in range(120):
+    for _ in range(60):
         right = rng.random((150, 5)) < np.array([0.02, 0.2, 0.4, 0.57, 0.77])
         drawn, values = sampled(right, rng.integers(1000), 400), right.mean(0)
         claims, first = stepwise(values, drawn)
@@ -127,6 +128,7 @@ boards = st.integers(1, 7).flatmap(
 )
 
 
+@settings(max_examples=40)
 @given(boards, st.integers(0, 2**32), st.data())
 def test_copies_tie_on_every_board(right, seed, data):
     model = data.draw(st.integers(0, right.shape[1] - 1))
@@ -136,6 +138,7 @@ def test_copies_tie_on_every_board(right, seed, data):
     assert found[place] == found[model + (place <= model)]
 
 
+@settings(max_examples=40)
 @given(boards, st.integers(0, 2**32))
 def test_intervals_are_consistent(right, seed):
     values = right.mean(0)
@@ -232,6 +235,7 @@ def test_limits_of_two_models_are_those_of_the_z_test():
 # Scores of many metrics on many data sets
 
 
+@settings(max_examples=40)
 @given(
     arrays(np.float32, (6, 3, 2, 4), elements=st.floats(-8, 8, width=16)),
     arrays(float, (2, 4), elements=st.integers(-4, 4).map(float)),

@@ -44,7 +44,8 @@ def list_plugins(as_json: AsJson = False) -> None:
 def _brought() -> dict[str, dict[str, list[str]]]:
     """By plug-in and hook the names of what it brings; asks all that read hooks."""
     from dynabench import plugins
-    from dynabench.adversaries import known, perturbations
+    from dynabench.adversaries import perturbations
+    from dynabench.adversaries import registry as adversary_registry
     from dynabench.evaluate import registry
     from dynabench.models import kinds
     from dynabench.tasks import fields, rules
@@ -55,7 +56,7 @@ def _brought() -> dict[str, dict[str, list[str]]]:
         kinds.kinds,
         perturbations.transformations,
         registry.plugins,
-        known.adversaries,
+        adversary_registry.adversary_classes,
     ):
         ask()
     found: dict[str, dict[str, list[str]]] = {}

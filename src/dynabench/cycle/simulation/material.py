@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.adversaries.templates import suite
+from dynabench.adversaries import template_suites
 from dynabench.errors import Conflict, Invalid
 from dynabench.models.training import recipes, rows
 from dynabench.stats import minhash
@@ -98,8 +98,8 @@ def together(texts: Sequence[str]) -> Ints:
 
 def _suite(name: str, recipe: recipes.Recipe) -> Rows:
     """The suite's first items of each phenomenon; the phenomenon stands where a row has its source."""
-    loaded = suite.load(name)
-    made: dict[str, list[suite.Item]] = defaultdict(list)
+    loaded = template_suites.load_suite(name)
+    made: dict[str, list[template_suites.Item]] = defaultdict(list)
     for item in loaded.items():
         made[item.phenomenon].append(item)
     items = [item for each in made.values() for item in each[:EACH]]
