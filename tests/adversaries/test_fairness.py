@@ -67,8 +67,8 @@ TEXTS = st.lists(
 
 
 def changed(name, text, seed=1):
-    found = find_transformations([name])[0].apply({"text": text}, generator(seed, "a", name))
-    return found["text"].text if found else None
+    result = find_transformations([name])[0].apply({"text": text}, generator(seed, "a", name))
+    return result["text"].text if result else None
 
 
 @pytest.mark.parametrize(("text", "wanted"), SWAPPED.items())
@@ -106,8 +106,8 @@ def test_a_name_that_is_no_persons_is_left_alone(text):
 
 def test_one_person_has_one_name_in_all_fields_and_gender_stays():
     texts = {"premise": "Mary told John that she left.", "hypothesis": "John knows about Mary."}
-    made = find_transformations(["names_hispanic"])[0].apply(texts, generator(1, "a", "names_hispanic"))
-    first, second = made["premise"].text.split(), made["hypothesis"].text.rstrip(".").split()
+    edited_texts = find_transformations(["names_hispanic"])[0].apply(texts, generator(1, "a", "names_hispanic"))
+    first, second = edited_texts["premise"].text.split(), edited_texts["hypothesis"].text.rstrip(".").split()
     assert (first[0], first[2]) == (second[3], second[0])
     assert first[0] in person_names.names_in_list("hispanic_female")
     assert first[2] in person_names.names_in_list("hispanic_male")
@@ -128,9 +128,9 @@ def test_every_group_has_two_hundred_names_to_draw():
 @given(TEXTS, st.sampled_from(names_on_axis("fairness")), st.integers(0, 5))
 @settings(max_examples=100, deadline=None)
 def test_swaps_are_repeatable_change_something_and_leave_other_scripts(text, name, seed):
-    made = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
-    assert made == find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
-    if made is not None:
-        assert made["text"].text != text
+    edited_texts = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
+    assert edited_texts == find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
+    if edited_texts is not None:
+        assert edited_texts["text"].text != text
         for word in ("東京", "👩🏽", "אמא"):
-            assert made["text"].text.count(word) == text.count(word)
+            assert edited_texts["text"].text.count(word) == text.count(word)

@@ -83,7 +83,7 @@ def written(text):
 
 
 def test_it_asks_for_examples_and_tells_what_they_took(chat):
-    model, asked = chat(
+    model, requests = chat(
         "I cannot do that.",
         f"Here: {written('He sits.')} Well?",
         f"```json\n{written('He does not sit.')}\n```",
@@ -93,32 +93,32 @@ def test_it_asks_for_examples_and_tells_what_they_took(chat):
     assert (sits.inputs, sits.fooled) == ({"premise": "A man eats.", "hypothesis": "He sits."}, False)
     assert (not_sits.fooled, not_sits.facts["strategy"], not_sits.facts["try"]) == (True, "zero-shot", 3)
     assert (sits.cost, not_sits.cost) == (pytest.approx(0.004), pytest.approx(0.002))
-    assert "A man eats." in asked[0]
-    assert "label: neutral" in asked[0]
+    assert "A man eats." in requests[0]
+    assert "label: neutral" in requests[0]
 
 
 def test_it_is_told_what_the_target_answered(chat):
-    model, asked = chat(written("He sits."), written("He does not sit."), strategy="iterate", tries=2)
-    assert [each.fooled for each in model.propose(CONTEXT, Negation(), Budget())] == [False, True]
-    assert "The model answered neutral" in asked[1]
+    model, requests = chat(written("He sits."), written("He does not sit."), strategy="iterate", tries=2)
+    assert [item.fooled for item in model.propose(CONTEXT, Negation(), Budget())] == [False, True]
+    assert "The model answered neutral" in requests[1]
 
 
 def test_it_is_shown_what_fooled_before_and_what_the_task_is(chat):
-    model, asked = chat(written("He sits."), strategy="few-shot", tries=1)
+    model, requests = chat(written("He sits."), strategy="few-shot", tries=1)
     assert isinstance(model, InformedAdversary)
     task = {"instructions": {"create": "Write a hypothesis."}, "input": [{"name": "hypothesis"}], "answer": []}
     model.inform(task, [Context("s", {}, {"hypothesis": "Nobody is not here."}, {"label": "neutral"})])
     list(model.propose(CONTEXT, Negation(), Budget()))
-    assert all(text in asked[0] for text in ("Write a hypothesis.", "Nobody is not here."))
+    assert all(text in requests[0] for text in ("Write a hypothesis.", "Nobody is not here."))
 
 
 def test_it_says_a_text_in_other_words_where_there_is_one(chat):
-    model, asked = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
+    model, requests = chat(written("The man is not standing; he sits."), strategy="paraphrase", tries=1)
     assert list(model.propose(CONTEXT, Negation(), Budget())) == []
-    begun = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
-    (found,) = model.propose(begun, Negation(), Budget())
-    assert found.fooled
-    assert "The man sits." in asked[0]
+    start = Context("c", CONTEXT.values, {**CONTEXT.values, "hypothesis": "The man sits."}, CONTEXT.answer)
+    (result,) = model.propose(start, Negation(), Budget())
+    assert result.fooled
+    assert "The man sits." in requests[0]
 
 
 def test_a_budget_ends_it(chat):

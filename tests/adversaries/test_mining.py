@@ -37,20 +37,20 @@ def found(*texts):
 
 def test_broken_rules_come_before_disagreement_before_doubt():
     chosen = found("It was bad.", "Was it bad?", "It was fine.", "It was splendid.", "It was good and fine.")
-    assert [(each.context.uid, each.claimed) for each in chosen] == [
+    assert [(item.context.uid, item.claimed) for item in chosen] == [
         ("line 4", "positive"),
         ("line 3", "positive"),
         ("line 2", "negative"),
     ]
-    told = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).found
-    assert [each.facts["claimed_by"] for each in told] == ["rule", "other models", "first model"]
-    assert told[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
-    assert (told[0].texts, told[0].label) == ({"statement": "It was splendid."}, "positive")
+    findings = corpus_mining.build_report(chosen, "label", ["a", "b", "c"]).found
+    assert [item.facts["claimed_by"] for item in findings] == ["rule", "other models", "first model"]
+    assert findings[1].facts["said"] == ["a: negative", "b: positive", "c: positive"]
+    assert (findings[0].texts, findings[0].label) == ({"statement": "It was splendid."}, "positive")
 
 
 def test_near_duplicates_are_one_case():
-    one = "The hotel by the sea had a fine view, said everybody who came there in the summer."
-    assert len(found(one, one.replace("summer", "Summer!"), "All was fine.")) == 2
+    item = "The hotel by the sea had a fine view, said everybody who came there in the summer."
+    assert len(found(item, item.replace("summer", "Summer!"), "All was fine.")) == 2
 
 
 @pytest.mark.parametrize("text", ["a: [", "praise", "- {answer: x}", "- {answer: x, regex: '('}", "- {words: [a]}"])

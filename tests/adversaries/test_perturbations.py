@@ -68,8 +68,8 @@ TEXTS = st.one_of(
 
 
 def changed(name, text, seed=1, uid="a"):
-    found = find_transformations([name])[0].apply({"text": text}, generator(seed, uid, name))
-    return found["text"].text if found else None
+    result = find_transformations([name])[0].apply({"text": text}, generator(seed, uid, name))
+    return result["text"].text if result else None
 
 
 @pytest.mark.parametrize("name", GOLD)
@@ -100,7 +100,7 @@ def test_one_word_in_ten_changes_and_the_rest_stays(name):
 def test_there_are_enough_of_them():
     assert len(names_on_axis("robustness")) >= 12
     assert len(names_on_axis("fairness")) >= 6
-    assert all(one.name == name and one.title for name, one in transformations().items())
+    assert all(item.name == name and item.title for name, item in transformations().items())
 
 
 def test_an_unknown_name_is_told_with_those_there_are():
@@ -113,20 +113,20 @@ def test_an_unknown_name_is_told_with_those_there_are():
 @example(text="\u0301about the gardens", seed=0)
 @settings(max_examples=25, deadline=None)
 def test_what_holds_of_any_text(name, text, seed):
-    made = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
+    edited_texts = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
     again = find_transformations([name])[0].apply({"text": text}, generator(seed, "u", name))
-    assert made == again
-    if made is None:
+    assert edited_texts == again
+    if edited_texts is None:
         return
-    new = made["text"]
+    new = edited_texts["text"]
     assert new.text != text
     assert new.old == text
     assert len(new.text) <= 3 * len(text) + 3
     for start, end in protected_spans(text):
-        assert not any(one.touches((start, end)) for one in new.edits)
-    for one in new.edits:  # only ASCII letters, spaces and marks ever go: other scripts, emoji and accents stay
-        assert text[one.start : one.end].isascii()
-        after = text[one.end : one.end + 1]
+        assert not any(item.touches((start, end)) for item in new.edits)
+    for item in new.edits:  # only ASCII letters, spaces and marks ever go: other scripts, emoji and accents stay
+        assert text[item.start : item.end].isascii()
+        after = text[item.end : item.end + 1]
         assert not after or not unicodedata.combining(after)
 
 
@@ -136,12 +136,12 @@ def test_spans_keep_their_text_when_they_are_locked(data):
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     name = data.draw(st.sampled_from(names_on_axis("robustness")))
-    made = find_transformations([name])[0].apply(
+    edited_texts = find_transformations([name])[0].apply(
         {"text": text}, generator(data.draw(st.integers(0, 9)), "u", name), {"text": [(start, end)]}
     )
-    if made is not None:
-        first, last = made["text"].span(start, end)
-        assert made["text"].text[first:last] == text[start:end]
+    if edited_texts is not None:
+        first, last = edited_texts["text"].span(start, end)
+        assert edited_texts["text"].text[first:last] == text[start:end]
 
 
 @given(st.text(max_size=40), st.data())
@@ -153,14 +153,14 @@ def test_the_map_of_places_agrees_with_the_text(text, data):
             max_size=4,
         )
     )
-    made = apply_edits(text, edits)
-    if made is None:
+    edited_texts = apply_edits(text, edits)
+    if edited_texts is None:
         return
     start, end = sorted((data.draw(places), data.draw(places)))
-    if start < end and not any(one.touches((start, end)) for one in made.edits):
-        span = made.span(start, end)
+    if start < end and not any(item.touches((start, end)) for item in edited_texts.edits):
+        span = edited_texts.span(start, end)
         assert span is not None
-        assert made.text[span[0] : span[1]] == text[start:end]
+        assert edited_texts.text[span[0] : span[1]] == text[start:end]
 
 
 NEAR = ["a", "B", "é", "e\u0301", "4", "²", ".", ",", ":", "//", "http", "www", "com", "@", "#", "&", ";", "-", "<b>",
@@ -185,7 +185,7 @@ def test_a_sentence_begins_where_the_pattern_says_so(text):
 def test_no_word_has_a_combining_or_invisible_character_beside_it(text):
     for word in words(text):
         beside = text[max(0, word.start - 1) : word.start] + text[word.end : word.end + 1]
-        assert not {unicodedata.category(each) for each in beside} & {"Mn", "Me", "Mc", "Cf", "Sk"}
+        assert not {unicodedata.category(item) for item in beside} & {"Mn", "Me", "Mc", "Cf", "Sk"}
         assert text[word.start : word.end] == word.text
 
 

@@ -29,11 +29,11 @@ def edits(target, answer, **inputs):
     """(rule, new text, new answer) of all counterfactual edits."""
     context = Context("c", {k: inputs[k] for k in ("premise",) if k in inputs}, inputs, {"label": answer})
     last = list(inputs)[-1]
-    found = Counterfactual().propose(context, target, Budget())
+    result = Counterfactual().propose(context, target, Budget())
     return {
-        (each.facts["rule"], each.inputs[last], each.answer["label"])
-        for each in found
-        if each.facts["based_on"] == "input"
+        (item.facts["rule"], item.inputs[last], item.answer["label"])
+        for item in result
+        if item.facts["based_on"] == "input"
     }
 
 
@@ -52,9 +52,9 @@ def test_edits_turn_the_answer_of_inference_in_a_known_way(nli):
 
 def test_a_premise_is_a_hypothesis_that_follows_from_it(nli):
     context = Context("c", {"premise": "All dogs are asleep."})
-    found = list(Counterfactual().propose(context, nli, Budget()))
-    assert ("All dogs are awake.", "contradiction") in {(f.inputs["hypothesis"], f.answer["label"]) for f in found}
-    assert all(each.inputs["premise"] == "All dogs are asleep." for each in found)
+    result = list(Counterfactual().propose(context, nli, Budget()))
+    assert ("All dogs are awake.", "contradiction") in {(f.inputs["hypothesis"], f.answer["label"]) for f in result}
+    assert all(item.inputs["premise"] == "All dogs are asleep." for item in result)
     assert list(Counterfactual().propose(context, nli, Budget(queries=0))) == []
 
 
@@ -67,10 +67,10 @@ def test_edits_of_sentiment_need_one_word_of_judgement(sentiment):
 
 def test_a_suite_proposes_what_fails_and_no_more_than_its_budget(sentiment):
     empty = Context("c", {})
-    found = list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
-    assert 0 < len(found) <= 64
-    assert all(each.fooled and each.facts["kind"] == "MFT" for each in found)
-    assert found == list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
+    result = list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
+    assert 0 < len(result) <= 64
+    assert all(item.fooled and item.facts["kind"] == "MFT" for item in result)
+    assert result == list(Checklist("sentiment-phenomena").propose(empty, sentiment, Budget(queries=64)))
     assert len(suite_tests("sentiment-phenomena")) > 300
 
 
@@ -81,9 +81,9 @@ def test_invariance_and_direction_are_judged_by_the_original(sentiment):
         ChecklistTest("rises", "DIR", [good, bad], label="positive"),
         ChecklistTest("falls", "DIR", [good, bad], label="positive", expected="down"),
     ]
-    found = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
-    assert {each.facts["test"] for each in found} == {"stays", "rises"}
-    assert all(each.inputs == bad and each.answer == {"label": "positive"} for each in found)
+    result = list(Checklist(tests=tests).propose(Context("c", {}), sentiment, Budget(queries=20)))
+    assert {item.facts["test"] for item in result} == {"stays", "rises"}
+    assert all(item.inputs == bad and item.answer == {"label": "positive"} for item in result)
 
 
 def test_released_suites_are_read(tmp_path, sentiment):
@@ -96,11 +96,11 @@ def test_released_suites_are_read(tmp_path, sentiment):
     path = tmp_path / "suite.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
-    found = read_released_suite(path, ["statement"], "label")
-    assert [(test.name, test.kind, test.expected) for test in found] == [
+    result = read_released_suite(path, ["statement"], "label")
+    assert [(test.name, test.kind, test.expected) for test in result] == [
         ("words", "MFT", "up"), ("typos", "INV", "up"), ("reducers", "DIR", "down"),
     ]  # fmt: skip
-    assert found[0].answer == {"label": "positive"}
+    assert result[0].answer == {"label": "positive"}
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_a_line_that_is_no_test_is_named(tmp_path, line):
 
 @pytest.mark.large_data("checklist/sentiment.jsonl.gz")
 def test_the_whole_released_suite_is_read():
-    found = read_released_suite(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
-    assert {test.kind for test in found} == {"MFT", "INV", "DIR"}
-    assert len(found) > 50_000
+    result = read_released_suite(need_data("checklist/sentiment.jsonl.gz"), ["statement"], "label")
+    assert {test.kind for test in result} == {"MFT", "INV", "DIR"}
+    assert len(result) > 50_000
 
 
 def test_the_learner_tries_first_what_worked(sentiment):
@@ -134,11 +134,11 @@ def test_the_learner_tries_first_what_worked(sentiment):
     assert learner.records[Operator("replace", "good", "palatable")].fooled == 30
     assert learner.records[Operator("begin", "", "Say what you")].fooled == 3
     context = Context("c", {}, {"statement": "Good bread and a nice view."}, {"label": "positive"})
-    found = list(learner.propose(context, sentiment, Budget(queries=20)))
-    texts = [each.inputs["statement"] for each in found]
+    result = list(learner.propose(context, sentiment, Budget(queries=20)))
+    texts = [item.inputs["statement"] for item in result]
     assert (
         texts.index("Palatable bread and a nice view.") < texts.index("Great bread and a nice view.")
-        if len({each.fooled for each in found}) == 1
+        if len({item.fooled for item in result}) == 1
         else "Palatable bread and a nice view." in texts
     )
     tried = learner.records[Operator("replace", "good", "palatable")]

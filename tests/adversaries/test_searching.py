@@ -73,26 +73,26 @@ class Counting:
 @given(text=texts(), queries=st.integers(0, 20), name=st.sampled_from([*SEARCHES, "checklist", "counterfactual"]))
 def test_no_adversary_asks_more_than_its_budget(target, text, queries, name):
     counting = Counting(target)
-    found = list(registry.create_adversary(name).propose(context(text), counting, Budget(queries=queries)))
+    result = list(registry.create_adversary(name).propose(context(text), counting, Budget(queries=queries)))
     assert counting.asked <= queries
-    assert sum(each.queries for each in found) <= counting.asked
+    assert sum(item.queries for item in result) <= counting.asked
 
 
 @pytest.mark.models
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=texts(), name=st.sampled_from(["substitution", "typos"]))
 def test_what_is_proposed_keeps_the_constraints(target, text, name):
-    for found in registry.create_adversary(name, similarity=0.8, share=0.25).propose(
+    for result in registry.create_adversary(name, similarity=0.8, share=0.25).propose(
         context(text), target, Budget(queries=80)
     ):
-        new = found.inputs["statement"]
+        new = result.inputs["statement"]
         assert cosines(text, [new])[0] >= 0.8 - 1e-4
-        before, after = ([word.text for word in words(one)] for one in (text, new))
+        before, after = ([word.text for word in words(item)] for item in (text, new))
         changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-        assert 0 < len(changed) == found.facts["changed"] <= max(1, int(0.25 * len(before)))
+        assert 0 < len(changed) == result.facts["changed"] <= max(1, int(0.25 * len(before)))
         assert not {"not", "Amira", "three", "all", "the"} & {a for a, _ in changed}
-        assert found.answer == {"label": "positive"}
-        assert found.fooled == (found.output.answer["label"] != "positive")
+        assert result.answer == {"label": "positive"}
+        assert result.fooled == (result.output.answer["label"] != "positive")
         if name == "typos":
             assert not any(b.lower() in lexicon.english_words() for _, b in changed)
 
@@ -100,13 +100,13 @@ def test_what_is_proposed_keeps_the_constraints(target, text, name):
 @pytest.mark.models
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, name):
-    rows = [context(f"The {one} was {GOOD[at]}, I laughed a lot.") for at, one in enumerate(SUBJECTS[:2])]
+    rows = [context(f"The {item} was {GOOD[at]}, I laughed a lot.") for at, item in enumerate(SUBJECTS[:2])]
     runs = [
         list(attack(registry.create_adversary(name, similarity=0.5), target, rows, Budget(queries=60)))
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
-    assert any(each.fooled for each in runs[0])
+    assert any(entry.fooled for entry in runs[0])
 
 
 @pytest.mark.models
@@ -114,18 +114,18 @@ def test_a_search_fools_a_model_of_few_words_and_is_the_same_each_time(target, n
 @pytest.mark.parametrize("name", [*SEARCHES, "checklist", "counterfactual", "generator"])
 def test_odd_texts_break_nothing(target, name, text):
     rows = [Context("c", {}, {"statement": text}, {"label": label}) for label in target.labels]
-    for found in attack(registry.create_adversary(name), target, rows, Budget(queries=8)):
-        assert isinstance(found.inputs["statement"], str)
+    for result in attack(registry.create_adversary(name), target, rows, Budget(queries=8)):
+        assert isinstance(result.inputs["statement"], str)
 
 
 @pytest.mark.models
 def test_attempts_are_made_of_correct_inputs_and_summed_up(target):
     rows = [context("The film was superb."), context("The film was awful."), context("The novel was clever and funny.")]
-    made = list(run_attempts(registry.create_adversary("typos", similarity=0.3), target, rows, Budget(queries=60)))
-    assert [attempt.context for attempt in made] == [rows[0], rows[2]]
-    found = summarise_attempts(made)
-    assert found.correct == found.fooled.n == 2
-    assert found.queries_mean == sum(attempt.queries for attempt in made) / 2
+    attempts = list(run_attempts(registry.create_adversary("typos", similarity=0.3), target, rows, Budget(queries=60)))
+    assert [attempt.context for attempt in attempts] == [rows[0], rows[2]]
+    result = summarise_attempts(attempts)
+    assert result.correct == result.fooled.n == 2
+    assert result.queries_mean == sum(attempt.queries for attempt in attempts) / 2
     assert summarise_attempts([]).fooled.value is None
 
 
@@ -148,7 +148,7 @@ def test_articles_and_opposites():
 
 
 def test_facts_are_json(target):
-    [found] = registry.create_adversary("typos", similarity=-1).propose(
+    [result] = registry.create_adversary("typos", similarity=-1).propose(
         context("The film was wonderful."), target, Budget(queries=40)
     )
-    assert json.loads(json.dumps(found.facts))["words"] == 4
+    assert json.loads(json.dumps(result.facts))["words"] == 4

@@ -27,8 +27,13 @@ def here(settings, monkeypatch):
 
 def newest(database, task, name):
     def read(session):
-        found = session.scalar(library_queries.named(task, name))
-        return found.kind, found.visibility, found.licence, session.get_one(DatasetVersion, found.version_id).digest
+        dataset = session.scalar(library_queries.named(task, name))
+        return (
+            dataset.kind,
+            dataset.visibility,
+            dataset.licence,
+            session.get_one(DatasetVersion, dataset.version_id).digest,
+        )
 
     return database.read(read)
 
@@ -38,10 +43,10 @@ def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(da
     demo.prepare(settings)
     suites = select(func.count(Dataset.id)).where(Dataset.kind == "suite")
     assert database.read(lambda session: session.scalar(suites)) == len(template_suites.shipped_suites())
-    asked = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
+    queued = select(func.count(Job.id)).where(Job.kind == "queue_evaluations")
     entered = database.read(lambda session: session.scalar(select(func.count(Submission.id))))
     scored = select(func.count(Dataset.id)).where(Dataset.kind != "pool")
-    assert database.read(lambda session: session.scalar(asked)) == entered + database.read(lambda s: s.scalar(scored))
+    assert database.read(lambda session: session.scalar(queued)) == entered + database.read(lambda s: s.scalar(scored))
     for name in template_suites.shipped_suites():
         suite = template_suites.load_suite(name)
         kind, visibility, licence, digest = newest(database, suite.task, name)
@@ -57,7 +62,7 @@ def test_the_demo_adds_every_suite_once_and_a_suites_file_gives_the_same_rows(da
 
 def test_the_command_lists_suites_and_names_them_where_one_is_unknown():
     listed = CliRunner().invoke(app, ["adversary", "suite", "list", "--json"])
-    assert [each["name"] for each in json.loads(listed.stdout)["suites"]] == template_suites.shipped_suites()
+    assert [item["name"] for item in json.loads(listed.stdout)["suites"]] == template_suites.shipped_suites()
     wrong = CliRunner().invoke(app, ["adversary", "suite", "nope"])
     assert wrong.exit_code == 1
     assert "nli-phenomena" in str(wrong.exception) + wrong.output

@@ -25,10 +25,10 @@ phenomena:
 
 @pytest.mark.parametrize("name", template_suites.shipped_suites())
 def test_every_item_of_a_shipped_suite_is_one_that_its_task_takes(name):
-    found = template_suites.load_suite(name)
-    config = CONFIGS[found.task]
+    result = template_suites.load_suite(name)
+    config = CONFIGS[result.task]
     given = {field.name for field in config.context}
-    for item in found.items():
+    for item in result.items():
         context = {key: value for key, value in item.inputs.items() if key in given}
         context = config.clean_context(context) if context else {}
         written = config.clean_input({key: item.inputs[key] for key in item.inputs if key not in given}, context)
@@ -38,8 +38,8 @@ def test_every_item_of_a_shipped_suite_is_one_that_its_task_takes(name):
 
 @pytest.mark.parametrize("name", template_suites.shipped_suites())
 def test_items_are_the_same_each_time_and_none_comes_twice(name):
-    found = template_suites.load_suite(name)
-    items = list(found.items())
+    result = template_suites.load_suite(name)
+    items = list(result.items())
     assert items == list(template_suites.load_suite(name).items())
     assert len({item.uid for item in items}) == len({str(item.inputs) for item in items}) == len(items)
 
@@ -54,9 +54,9 @@ def test_there_are_thirty_items_of_each_of_ten_phenomena_at_least(name, phenomen
 
 @pytest.mark.parametrize("name", ["sentiment-phenomena", "nli-phenomena"])
 def test_every_answer_of_the_task_is_right_somewhere(name):
-    found = template_suites.load_suite(name)
-    labels = Counter(item.answer["label"] for item in found.items())
-    assert set(labels) == set(CONFIGS[found.task].answer[0].values)
+    result = template_suites.load_suite(name)
+    labels = Counter(item.answer["label"] for item in result.items())
+    assert set(labels) == set(CONFIGS[result.task].answer[0].values)
 
 
 def test_two_slots_of_one_list_get_two_words(tmp_path):

@@ -39,10 +39,10 @@ def test_where_everything_waits_for_votes_the_resolved_rate_is_unknown():
 def test_the_rates_are_those_of_their_definitions(examples):
     rates = error_rates(_count(examples))
     errors = sum(fooled and verdict == "correct" for fooled, verdict in examples)
-    known = sum(not fooled or verdict != "pending" for fooled, verdict in examples)
+    reference = sum(not fooled or verdict != "pending" for fooled, verdict in examples)
     assert rates.mer.value == (sum(fooled for fooled, _ in examples) / len(examples) if examples else None)
     assert rates.vmer.value == (errors / len(examples) if examples else None)
-    assert rates.vmer_resolved.value == (errors / known if known else None)
+    assert rates.vmer_resolved.value == (errors / reference if reference else None)
 
 
 @settings(max_examples=30)

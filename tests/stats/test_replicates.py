@@ -56,8 +56,8 @@ def test_means_are_those_of_the_rows_drawn(values):
 
 def test_means_of_many_rows_are_normal_with_the_standard_error():
     values = np.random.default_rng(0).normal(5, 2, 2000)
-    found = (means(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
-    assert kstest(found, "norm").pvalue > 1e-3
+    result = (means(values, "d", 2000) - values.mean()) / (values.std() / np.sqrt(2000))
+    assert kstest(result, "norm").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 6, 7, 40])
@@ -79,10 +79,10 @@ def test_constant_rows_have_constant_replicates():
 
 def test_costs_vary_as_their_repeats_do():
     repeats = [9.0, 10.0, 11.0]
-    one, other = (measured(repeats, key, 4000) for key in ("x", "y"))
-    assert kstest((one - 10) / 1.0, "norm").pvalue > 1e-3
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
-    assert np.array_equal(measured(repeats, "x", 4000), one)
+    item, other = (measured(repeats, key, 4000) for key in ("x", "y"))
+    assert kstest((item - 10) / 1.0, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(item, other)[0, 1]) < 0.06
+    assert np.array_equal(measured(repeats, "x", 4000), item)
     assert set(measured([5.0], "x", 9)) == set(measured([5.0, 5.0], "x", 9)) == {5.0}
     for wrong in ([], [np.nan], [[1.0]]):
         with pytest.raises(ValueError, match="measurement"):

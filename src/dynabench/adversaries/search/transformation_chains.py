@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dynabench.adversaries.perturbations import Transformation, find_transformations, generator, names_on_axis
@@ -82,16 +82,13 @@ class Perturb(Adversary):
             answered = list[_State]()
             for state in beam:
                 new_states = self._continuations(context.uid, original, state, seen, metered.queries_left)
-                outputs = ask_within_budget(metered, [{**context.inputs, **state_.texts} for state_ in new_states])
-                zipped = zip(new_states, outputs, strict=False)
-                answered_states = [
-                    (_State(state_.texts, state_.path, state_.similarity, output), output) for state_, output in zipped
-                ]
-                fooling = [state for state, output in answered_states if is_wrong(output, answer)]
+                outputs = ask_within_budget(metered, [{**context.inputs, **new.texts} for new in new_states])
+                with_outputs = [replace(new, output=output) for new, output in zip(new_states, outputs, strict=False)]
+                fooling = [new for new in with_outputs if new.output and is_wrong(new.output, answer)]
                 if fooling:
-                    yield max(fooling, key=lambda state: state.similarity)
+                    yield max(fooling, key=lambda new: new.similarity)
                     return
-                answered += [state for state, _ in answered_states]
+                answered += with_outputs
             beam = sorted(answered, key=lambda state: confidence(state.output, answer) if state.output else 1.0)[
                 : self._width
             ]
@@ -116,12 +113,8 @@ class Perturb(Adversary):
         for name, text in original.items():
             cosines = similarity.cosines(text, [new_state.texts[name] for new_state in new_states])
             least_cosines = [min(pair) for pair in zip(least_cosines, cosines, strict=True)]
-        with_cosine = zip(new_states, least_cosines, strict=True)
-        return [
-            _State(new_state.texts, new_state.path, cosine)
-            for new_state, cosine in with_cosine
-            if cosine >= self._min_similarity
-        ]
+        states = [replace(new, similarity=cosine) for new, cosine in zip(new_states, least_cosines, strict=True)]
+        return [state for state in states if state.similarity >= self._min_similarity]
 
 
 def _apply_to_state(transformation: Transformation, state: _State, uid: str, seed: int) -> dict[str, str] | None:

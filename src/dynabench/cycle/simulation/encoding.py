@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dynabench.measuring import embedding
+from dynabench.data_measurements import embedding
 
 AT_ONCE = 1024
 """Texts of one file of the cache: what is lost at most when the process dies."""

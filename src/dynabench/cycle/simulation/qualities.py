@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from dynabench.cycle.simulation.encoding import Vectors, key
 from dynabench.cycle.simulation.history import Floats, History
 from dynabench.cycle.simulation.material import Ints
-from dynabench.measuring import bayes
-from dynabench.measuring.bags import bag
-from dynabench.measuring.measures import diversity
-from dynabench.measuring.sample import words
+from dynabench.data_measurements import naive_bayes
+from dynabench.data_measurements.measures import diversity
+from dynabench.data_measurements.naive_bayes import bag_of_words
+from dynabench.data_measurements.sample import words
 
 OF_A_ROUND = ("self_bleu", "distinct_2", "spread", "fooled", "fooled_per_try", "tries_per_example", "tries_per_fooling")
 
@@ -39,11 +39,14 @@ def artifacts(history: History, arm: str, last: int) -> Floats:
     found = []
     for seed in range(history.plan.seeds):
         places = history.collected(seed, arm, 1, last)
-        present, _ = bag([words(text) for text in _texts(history, places)], 2, pairs=True)
+        present, _ = bag_of_words([words(text) for text in _texts(history, places)], 2, pairs=True)
         labels = history.material.pool.labels[places]
         groups = np.unique(history.material.pool.groups[places], return_inverse=True)[1].astype(np.int64)
-        folds = bayes.folds(groups, np.random.default_rng(seed))
-        right = bayes.predicted(present, labels[None], folds, len(history.material.labels))[0] == labels
+        folds = naive_bayes.assign_folds(groups, np.random.default_rng(seed))
+        right = (
+            naive_bayes.cross_validated_predictions(present, labels[None], folds, len(history.material.labels))[0]
+            == labels
+        )
         found.append(right.mean() - np.bincount(labels).max() / len(labels))
     return np.array(found)
 
